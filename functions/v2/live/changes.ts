@@ -75,8 +75,8 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { after, ...reference }, caller, deps, now }) => {
     const document = await deps.findDocument(caller.tenant, reference);
-    const { userId, role, access } = caller.user;
-    const user = { userId, role, access: access.all, userKey: caller.claims.userKey };
+    const { userId, role, access, strangers } = caller.user;
+    const user = { userId, role, access: access.all, strangers, userKey: caller.claims.userKey };
     return { data: await deps.live.changes(document, user, after, now) };
   },
 );
