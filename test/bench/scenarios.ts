@@ -642,20 +642,15 @@ export async function prepare(): Promise<Subject> {
   const add = (path: string, changes: object = {}) =>
     send(endpointAt(path), workspace, { ...(endpointAt(path).example.data as object), ...changes });
   const all = times(CROWD, (index) => `one-of-many-${index}`);
-  for (const [organization, contents] of [
-    [read, {}],
-    [busy, {}],
-    [
-      crowd,
-      {
-        documents: all.map((documentId) => ({ documentId })),
-        users: all.map((userId) => ({ userId, name: 'A user' })),
-      },
-    ],
-  ] as const) {
+  const crowdOf = {
+    documents: all.map((documentId) => ({ documentId })),
+    users: all.map((userId) => ({ userId, name: 'A user' })),
+  };
+  for (const organization of [read, busy, crowd]) {
+    const { documents, users } = organization === crowd ? crowdOf : {};
     await add('/v2/organizations/folders/add', { ...organization, createOrganization: true });
-    await add('/v2/organizations/documents/add', { ...organization, ...contents });
-    await add('/v2/users/add', { ...organization, ...contents });
+    await add('/v2/organizations/documents/add', { ...organization, ...(documents && { documents }) });
+    await add('/v2/users/add', { ...organization, ...(users && { users }) });
   }
   await add('/v2/auth/permissions/add', {
     user: { userId: 'ada' },
@@ -671,7 +666,11 @@ export async function prepare(): Promise<Subject> {
   await add('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true, immutable: false } });
   for (const organization of [read, busy]) {
     const scope = { ...organization, documentId: 'loose' };
-    await add('/v2/organizations/documents/add', { ...organization, folderId: undefined, documents: [scope] });
+    await add('/v2/organizations/documents/add', {
+      ...organization,
+      folderId: undefined,
+      documents: [{ documentId: 'loose' }],
+    });
     await add('/v2/activities/add', {
       ...scope,
       activities: all.map((id, index) => ({ ...anActivity, id, ...(index < 10 && { targetEntityId: 'signature' }) })),

@@ -81,7 +81,6 @@ export async function createUserRecords(customer: Customer, organizationId: stri
           commentText: `${saidByAda} ${i}`,
           from: i % 2 ? ada : grace,
         })),
-        from: ada,
       },
     ],
   });

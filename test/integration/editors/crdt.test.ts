@@ -227,6 +227,13 @@ describe('POST /v2/crdt/update', () => {
   });
 });
 
+/** Returns a request for the editor `summary`. */
+function requestOf(path: string): object {
+  if (path === DELETE) return nda;
+  if (path === PUSH) return { ...editor, update: 'AAA=' };
+  return path === ADD || path === UPDATE ? { ...text, data: 'x' } : editor;
+}
+
 describe('POST /v2/crdt/get', () => {
   test('returns records with the value and the last change of editors', async () => {
     const before = Date.now();
@@ -305,7 +312,7 @@ describe('POST /v2/crdt/get', () => {
   test('rejects an unknown organization or document, as all CRDT endpoints do', async () => {
     await add();
     for (const path of [ADD, UPDATE, GET, DELETE, PULL, PUSH]) {
-      const data = path === DELETE ? nda : { ...text, data: 'x', update: 'AAA=' };
+      const data = requestOf(path);
       expect(await answer(path, { ...data, organizationId: 'other' })).toMatchObject({
         http: 400,
         status: 'INVALID_ARGUMENT',
@@ -381,7 +388,7 @@ describe('POST /v2/crdt/delete', () => {
     const doc = await client();
     await customer.ok(DELETE, { ...nda, editorIds: ['summary'] });
     for (const path of [UPDATE, PULL, PUSH])
-      expect(await answer(path, { ...text, data: 'x', update: 'AAA=' })).toMatchObject({
+      expect(await answer(path, requestOf(path))).toMatchObject({
         http: 404,
         status: 'NOT_FOUND',
         message: UNKNOWN_EDITOR,

@@ -575,7 +575,8 @@ describe('a user who loses access', () => {
 describe('access that expires', () => {
   const inAnHour = Math.floor(Date.now() / 1000) + 3_600;
   const DAY = 24 * 3_600_000;
-  const resource = { type: 'document', id: 'nda', organizationId: 'acme', accessRole: 'viewer' };
+  const named = { type: 'document', id: 'nda', organizationId: 'acme' };
+  const resource = { ...named, accessRole: 'viewer' };
   const grant = (userId: string, expiresAt: number) => customer.grant(userId, { ...resource, expiresAt });
   const sessionOf = async (userId: string) =>
     (await itemsOf('DocumentSession')).find((session) => session.userId === userId)!;
@@ -705,7 +706,7 @@ describe('access that expires', () => {
       Promise.all([ada, bob].map(async (user) => (await user.call('/v2/live/connect', nda)).status));
     expect(await statuses()).toEqual([200, 200]);
     for (const userId of ['ada', 'bob'])
-      await customer.ok('/v2/auth/permissions/remove', { userId, permissions: { resources: [resource] } });
+      await customer.ok('/v2/auth/permissions/remove', { userId, permissions: { resources: [named] } });
     await publish(await insertionsOf('AccessRemoval'), undefined, Date.now() - 2_000);
     expect(typesOn(1)).toEqual(['system.revoked']);
     expect(await statuses()).toEqual([200, 403]);
@@ -737,7 +738,7 @@ describe('access that expires', () => {
   test('ends the session of a client that has sent nothing for hours', async () => {
     await grant('ada', inAnHour);
     await connect('ada');
-    await customer.ok('/v2/auth/permissions/remove', { userId: 'ada', permissions: { resources: [resource] } });
+    await customer.ok('/v2/auth/permissions/remove', { userId: 'ada', permissions: { resources: [named] } });
     const PK = `${String((await sessionOf('ada')).PK)
       .split('#', 4)
       .join('#')}#USER#ada`;

@@ -318,7 +318,6 @@ async function newMailings(
   for (let i = 0; i < count; i += 50) {
     const commentAnnotations = times(Math.min(50, count - i), (index) => ({
       annotationId: `thread${i + index}`,
-      triggerNotification: true,
       commentData: [
         { commentText: 'hi', from: ada, taggedUserContacts: [{ userId: 'grace' }], triggerNotification: true },
       ],
