@@ -91,7 +91,7 @@ export interface Methods {
         };
         /** Move all given documents, or none, into a folder or to the top level (`root`). */
         readonly move: Method<typeof registry.documentsMoveV1>;
-        /** Change the names and metadata of documents. */
+        /** Change the names, access types and metadata of documents. */
         readonly update: Method<typeof registry.documentsUpdateV1>;
       };
       readonly folders: {
@@ -103,7 +103,7 @@ export interface Methods {
         readonly add: Method<typeof registry.foldersAddV1>;
         /** Get the folders of an organization with their subfolders, or one folder with its subfolders. */
         readonly get: Method<typeof registry.foldersGetV1>;
-        /** Rename folders, and move them with everything in them. */
+        /** Rename folders, set their access types, and move them with everything in them. */
         readonly update: Method<typeof registry.foldersUpdateV1>;
       };
       /** Get organizations by id, or all organizations in pages. */
@@ -330,7 +330,7 @@ export interface Methods {
         readonly get: Method<typeof registry.documentsGet>;
         /** Move all given documents, or none, into a folder or to the top level (`root`). */
         readonly move: Method<typeof registry.documentsMove>;
-        /** Change the names and metadata of documents. */
+        /** Change the names, access types and metadata of documents. */
         readonly update: Method<typeof registry.documentsUpdate>;
       };
       readonly folders: {
@@ -344,7 +344,7 @@ export interface Methods {
         readonly delete: Method<typeof registry.foldersDelete>;
         /** Get the folders of an organization with their subfolders, or one folder with its subfolders. */
         readonly get: Method<typeof registry.foldersGet>;
-        /** Rename folders, and move them with everything in them. */
+        /** Rename folders, set their access types, and move them with everything in them. */
         readonly update: Method<typeof registry.foldersUpdate>;
       };
       /** Get organizations by id, or all organizations in pages. */
