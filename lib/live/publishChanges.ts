@@ -268,25 +268,24 @@ async function publishNotifications(
   call: PublishCall,
 ): Promise<void> {
   const { store } = ports;
+  let audience: ReturnType<typeof audienceOf> | undefined;
   for (const change of changes) {
-    const { hint, audience } = hintOf(change) ?? {};
-    if (audience?.kind !== 'users' || !hint) continue;
-    const connected = await store.connectedUsers(document, audience.userIds);
-    const elsewhere = channel ?? (await store.channel({ ...document, documentKey: connected[0]?.documentKey ?? '' }));
-    if (!elsewhere) continue;
-    const { organizationId } = elsewhere;
+    const { hint, audience: users } = hintOf(change) ?? {};
+    if (users?.kind !== 'users' || !hint) continue;
+    const connected = await store.connectedUsers(document, users.userIds);
+    const isForOthers = users.isForOthers && channel !== undefined;
+    if (connected.length === 0 && !isForOthers) continue;
+    // The channel of any other document names the organization too.
+    const named = channel ?? (await store.channel({ ...document, documentKey: connected[0]?.documentKey ?? '' }));
+    if (!named) continue;
     const { notificationId: id, documentId } = hint.ids as { notificationId: string; documentId: string };
-    const { readSessions } = audienceOf(ports, document, { organizationId, documentId }, call);
-    const found = await readSessions();
+    audience ??= audienceOf(ports, document, { organizationId: named.organizationId, documentId }, call);
+    const found = await audience.readSessions();
     if (!found) continue;
     const recipients = await store.usersWhoCanReadNotification(
       found.openDocument,
-      { id, createdAt: audience.createdAt },
-      {
-        connected: connected.map(({ userId }) => userId),
-        sessions: found.sessions,
-        isForOthers: audience.isForOthers && channel !== undefined,
-      },
+      { id, createdAt: users.createdAt },
+      { connected: connected.map(({ userId }) => userId), sessions: found.sessions, isForOthers },
       call.clock(),
     );
     await publishToUsers(ports, document, [...recipients], { hint, position: positionOf(change) }, call);

@@ -322,6 +322,18 @@ describe('a hint', () => {
     },
   );
 
+  test('about a removed reaction is the update of its comment, for those who may read the comment', async () => {
+    await addContent();
+    const removed = await changesOf('remove', 'Reaction');
+    await customer.ok('/v2/reactions/delete', { ...nda, annotationIds: ['open-1', 'restricted-1', 'context-2'] });
+    await publish([...removed, ...(await changesOf('modify', 'Comment'))]);
+    expect(published.filter(({ hint }) => hint.type.startsWith('reaction'))).toEqual([]);
+    const heard = async (user: TestUser) => (await pushedTo(user)).map(recordOf);
+    expect(await heard(users.bob)).toEqual(['comment open 1', 'comment open 3']);
+    expect(await heard(users.carol)).toEqual(expect.arrayContaining(['comment open 1', 'comment restricted 1']));
+    expect(await heard(users.lea)).toEqual(expect.arrayContaining(['comment open 2', 'comment context 2']));
+  });
+
   test('about a record that was hidden later is empty in the answer of changes, and keeps its version', async () => {
     await addContent();
     await publish([...(await changesOf('insert', 'Thread')), ...(await changesOf('insert', 'Comment'))]);
