@@ -53,6 +53,23 @@ describe('a live document', () => {
     expect(live.status).toBe('live');
   });
 
+  test('counts the version of an empty hint among missed changes, and does not show the hint', async () => {
+    const { events } = open();
+    await wait();
+    service.isDown = true;
+    service.disconnect();
+    service.hint({ type: 'hidden' });
+    service.hint({ type: 'comment.add' });
+    service.isDown = false;
+    await wait(60_000);
+    service.hint({ type: 'comment.update' });
+    expect(events.filter((event) => /hid|comment|reload/.test(event))).toEqual([
+      'reload',
+      'comment.add',
+      'comment.update',
+    ]);
+  });
+
   test('accepts an event as one text, and as a list with one text', async () => {
     const { events } = open();
     await wait();
