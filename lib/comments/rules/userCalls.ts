@@ -25,10 +25,10 @@ const peopleOfHead: readonly PeopleField[] = [
   { path: 'unsubscribedUsers', holds: 'users' },
   { path: 'visibility.userIds', holds: 'userIds' },
 ];
-export const peopleOfThread = [...peopleOfHead, ...below('commentData.*', peopleOfComment)];
 export const peopleOfThreadUpdate = below('updatedData', peopleOfHead);
 export const peopleOfCommentUpdate = below('updatedData', peopleOfComment);
 export const peopleOfComments = ['commentData.*', 'comments.*'].flatMap((path) => below(path, peopleOfComment));
+export const peopleOfThread = [...peopleOfHead, ...peopleOfComments];
 
 function below(path: string, fields: readonly PeopleField[]): PeopleField[] {
   return fields.map((field) => ({ ...field, path: `${path}.${field.path}` }));

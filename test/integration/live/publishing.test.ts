@@ -146,6 +146,19 @@ const userChannel = (userId: string, tokenRevocations = 0) =>
 const eventsOn = (channel: string) => published.filter((each) => each.channel === channel).map(({ event }) => event);
 
 describe('the publisher', () => {
+  test('publishes presences and live states without e-mail addresses', async () => {
+    await connect('bob', [{ type: 'organization', id: 'acme' }]);
+    const ada = { userId: 'ada', name: 'Ada', email: 'ada@example.com' };
+    await customer.ok('/v2/presence/add', { ...nda, users: [ada] });
+    await customer.ok('/v2/livestate/broadcast', { ...nda, liveStateDataId: 's', data: { by: ada } });
+    await publish(await insertionsOf('Presence', 'LiveState'));
+    expect(published.map(({ event }) => event)).toMatchObject([
+      { type: 'presence.update', user: { userId: 'ada', name: 'Ada' } },
+      { type: 'livestate.update', data: { by: { userId: 'ada', name: 'Ada' } } },
+    ]);
+    expect(JSON.stringify(published)).not.toContain('@example.com');
+  });
+
   test('records each change under one version and publishes in order if any database call crashes or fails', () =>
     withStillClock(async () => {
       await addThread('a');

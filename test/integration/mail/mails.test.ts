@@ -125,6 +125,44 @@ describe('the mails of an event', () => {
     expect(threads[0].assignedTo).toEqual({ userId: 'boss' });
   });
 
+  test('have links that a user token wrote only to allowed domains of the API key', async () => {
+    const eve = await newUser(customer, 'eve');
+    const pageInfo = { url: 'https://evil.example/login' };
+    const comment = (to: object) => ({
+      commentText: 'Log in at https://evil.example/login or evil.example',
+      to: [to],
+      triggerNotification: true,
+    });
+    const commentAnnotations = [{ annotationId: 'a', pageInfo, commentData: [comment(grace)] }];
+    await eve.ok('/v2/commentannotations/add', { ...nda, commentAnnotations });
+    await system.deliver();
+    expect(system.mailed).toEqual(['grace@example.com']);
+    expect(JSON.stringify(system.mails)).not.toContain('evil.example');
+    expect(system.mails[0]!.text).toContain('> Log in at [link removed] or evil. example');
+    expect(system.mails[0]!.text).not.toContain('Open the document');
+    await customer.ok('/v2/workspace/domains/add', { domains: ['evil.example'] });
+    const reply = { ...nda, annotationId: 'a', commentData: [comment(linus)] };
+    await eve.ok('/v2/commentannotations/comments/add', reply);
+    await system.deliver();
+    expect(system.mails.find(({ to }) => to === 'linus@example.com')!.text).toContain(
+      'Open the document: https://evil.example/login',
+    );
+  });
+
+  test('keep the links of what an API key changed after a user token', async () => {
+    const eve = await newUser(customer, 'eve');
+    const commentAnnotations = [
+      { annotationId: 'a', pageInfo: { url: 'https://evil.example/' }, commentData: [{ commentText: 'evil.example' }] },
+    ];
+    await eve.ok('/v2/commentannotations/add', { ...nda, commentAnnotations });
+    const pageInfo = { url: 'https://docs.example/nda' };
+    const call = { ...nda, annotationIds: ['a'], actionUser: ada, triggerNotification: true };
+    await customer.ok('/v2/commentannotations/update', { ...call, updatedData: { pageInfo, assignedTo: grace } });
+    await system.deliver();
+    const mail = system.mails.find(({ to }) => to === 'grace@example.com')!;
+    expect(mail.text).toContain('Open the document: https://docs.example/nda');
+  });
+
   test('quote the comment of a new thread that mentions the user, and name its author', async () => {
     const eve = person('eve');
     await addThread({

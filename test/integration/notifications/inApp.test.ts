@@ -9,6 +9,7 @@ import { nda, occurredEvents } from '../../support/content.ts';
 import { deliveryRoles } from '../../support/deliveryRoles.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { times } from '../../support/times.ts';
+import { newUser } from '../../support/userTokens.ts';
 
 const { engine, customer } = acmeWorld({ documents: ['nda'] });
 let fanOut: (event: OccurredEvent) => Promise<void>;
@@ -86,6 +87,25 @@ describe('the in-app notification of a comment event', () => {
     await fanOutAll();
     const actionUser = { userId: 'lin', email: 'lin@example.com' };
     expect(await inbox('grace')).toMatchObject([{ actionUser, displayHeadlineMessageTemplateData: { actionUser } }]);
+  });
+
+  test('has links that a user token wrote only to allowed domains of the API key', async () => {
+    const lin = await newUser(customer, 'lin');
+    const commentText = 'See https://evil.example/x';
+    const location = { id: 'page.2', url: 'https://evil.example/x' };
+    const commentData = [{ commentText, ...mention('grace'), triggerNotification: true }];
+    await lin.ok('/v2/commentannotations/add', {
+      ...nda,
+      commentAnnotations: [{ annotationId: 't', location, commentData }],
+    });
+    await fanOutAll();
+    const [notification] = await inbox('grace');
+    expect(notification).toMatchObject({
+      displayBodyMessage: 'See [link removed]',
+      notificationSourceData: { commentText: 'See [link removed]', location: { id: 'page.2' } },
+      locationId: 'page.2',
+    });
+    expect(JSON.stringify(notification)).not.toContain('evil.example');
   });
 
   test('is created once, and keeps its readers if the event is processed again', async () => {
