@@ -19,8 +19,8 @@ const request = (fields: object = {}) => ({
   ...fields,
 });
 
-describe('credentials in the body', () => {
-  test('of 500 wrong calls from one source address do not hinder another one, and cost one read each', async () => {
+describe('POST /v1/auth/token/get', () => {
+  test('refuses a source address after 100 of 500 calls with wrong credentials, and does not hinder another one', async () => {
     const handler = handlerOf(PATH);
     const call = async (sourceIp: string, fields: object = {}) => postFrom(sourceIp, handler, request(fields));
     await withStillClock(async () => {
@@ -45,7 +45,7 @@ describe('credentials in the body', () => {
     });
   });
 
-  test('that are valid count for the API key, and wrong ones do not', async () => {
+  test('counts calls with valid credentials for the API key, and calls with wrong ones not', async () => {
     const handler = endpointHandler(endpoint, { WRITES_PER_SECOND_PER_KEY: '2', CALL_BURST_SECONDS: '1' });
     await withStillClock(async () => {
       for (const authToken of times(10, (n) => `wrong-${n}`))
