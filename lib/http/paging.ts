@@ -1,5 +1,6 @@
 import type { ApiKeyCaller, UserCaller, WorkspaceCaller } from '../app/endpoint.ts';
 import { openBytes, sealBytes } from '../crypto/sealing.ts';
+import { decodeBase64Url } from '../shared/base64Url.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { invalid } from '../shared/errors.ts';
 
@@ -26,7 +27,8 @@ export function openPageToken(
   now: number,
   field = 'pageToken',
 ): string {
-  const plain = openBytes(pageKey, Buffer.from(token, 'base64url'), bound);
+  const sealed = decodeBase64Url(token);
+  const plain = sealed && openBytes(pageKey, sealed, bound);
   const [expiresAt, cursor] = plain ? (JSON.parse(plain.toString()) as [number, string]) : [0, ''];
   if (expiresAt > now) return cursor;
   throw invalid({

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
 import { type KeyRing, signingKey } from '../crypto/keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
+import { decodeBase64Url } from '../shared/base64Url.ts';
 import { ChannelNames } from './rules/channels.ts';
 import type { DocumentKeys } from './rules/hints.ts';
 
@@ -63,15 +64,13 @@ export class LiveKeys {
 
   /** Returns the claims of a token, or undefined if the token has expired or was not issued by this service. */
   async readToken(token: string, now: number): Promise<LiveTokenClaims | undefined> {
-    const [version = '', text = ''] = token.split('.', 2);
+    const [version = '', text = '', ...others] = token.split('.');
+    if (others.length > 0) return undefined;
     // Reads the secret again every five minutes. Otherwise a process would accept a version after its removal.
     await this.#ring.current();
     const key = version === CHANNELS_ENTRY ? undefined : await this.#ring.find(version);
-    const sealed = Buffer.from(text, 'base64url');
-    // The decoder ignores characters that are not base64url. Tokens with such characters are rejected, so each token
-    // has only one valid text.
-    const isExact = sealed.toString('base64url') === text;
-    const plain = key && isExact ? openBytes(tokenKey(key), sealed, [version]) : undefined;
+    const sealed = decodeBase64Url(text);
+    const plain = key && sealed && openBytes(tokenKey(key), sealed, [version]);
     if (!plain) return undefined;
     const { t, o, d, u, e } = Claims.parse(JSON.parse(plain.toString()));
     return e * 1000 > now ? { tenant: t, organizationKey: o, documentKey: d, userPart: u } : undefined;

@@ -3,6 +3,7 @@ import { type Capability, combine } from '../app/capability.ts';
 import { publicUrl } from '../app/publicUrl.ts';
 import { type KeyRing, masterKey } from '../crypto/keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
+import { decodeBase64Url } from '../shared/base64Url.ts';
 
 /** A user who gets the mails of an organization. */
 export interface Subscriber {
@@ -50,9 +51,9 @@ export class UnsubscribeLinks {
   /** Returns the subscriber in a token, or undefined if the text is not a token of this service. */
   async subscriberOf(token: string): Promise<Subscriber | undefined> {
     const [, version, sealed] = /^([\w-]{1,32})\.([\w-]{1,8192})$/.exec(token) ?? [];
-    const key = version === undefined ? undefined : await this.#ring.find(version);
-    const plain =
-      key === undefined ? undefined : openBytes(deriveKey(key, BOUND), Buffer.from(sealed ?? '', 'base64url'), BOUND);
+    const bytes = sealed === undefined ? undefined : decodeBase64Url(sealed);
+    const key = version === undefined || !bytes ? undefined : await this.#ring.find(version);
+    const plain = key === undefined || !bytes ? undefined : openBytes(deriveKey(key, BOUND), bytes, BOUND);
     if (!plain) return undefined;
     const [tenant, organizationId, userId] = Token.parse(JSON.parse(plain.toString()));
     return { tenant, organizationId, userId };

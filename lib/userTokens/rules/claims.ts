@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { AccessRole, Grant, ResourceType } from '../../directory/rules/access.ts';
+import { decodeBase64Url } from '../../shared/base64Url.ts';
 import { parseJson } from '../../shared/parseJson.ts';
 
 /** The lifetime of a user token in seconds: 48 hours. */
@@ -154,7 +155,8 @@ const Header = z.object({ alg: z.literal('EdDSA'), kid: z.string() });
 /** Returns the parts of a user token, or undefined for any other text. Does not verify the signature. */
 export function parseToken(issuer: string, token: string): UnverifiedToken | undefined {
   const [header = '', payload = '', signature = '', ...others] = token.split('.');
-  if (others.length > 0 || signature === '') return undefined;
+  const signatureBytes = decodeBase64Url(signature);
+  if (others.length > 0 || !signatureBytes?.length) return undefined;
   const parsedHeader = Header.safeParse(decode(header));
   const claims = toClaims(issuer, decode(payload));
   if (!parsedHeader.success || !claims) return undefined;
@@ -162,10 +164,11 @@ export function parseToken(issuer: string, token: string): UnverifiedToken | und
     keyId: parsedHeader.data.kid,
     claims,
     signedText: `${header}.${payload}`,
-    signature: Buffer.from(signature, 'base64url'),
+    signature: signatureBytes,
   };
 }
 
 function decode(base64url: string): unknown {
-  return parseJson(Buffer.from(base64url, 'base64url').toString());
+  const bytes = decodeBase64Url(base64url);
+  return bytes && parseJson(bytes.toString());
 }

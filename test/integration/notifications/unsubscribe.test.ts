@@ -11,6 +11,7 @@ import { everyItem } from '../../support/items.ts';
 import { MailSystem } from '../../support/mailSystem.ts';
 import { eventOf } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
+import { otherSpellings } from '../../support/tokenSpellings.ts';
 import { lambdaContext, messagesEvent } from '../../support/workers.ts';
 
 const unsubscribePage = handlerOf('/v2/notifications/email/unsubscribe');
@@ -182,6 +183,10 @@ describe('an unsubscribe token', () => {
       expectUnknown(await oneClick(`${version}.${changed.toString('base64url')}`));
     }
     expect(await itemsOf('NotificationSettings')).toEqual([]);
+  });
+
+  test('is rejected in another spelling', async () => {
+    for (const other of otherSpellings(await tokenFor('grace'))) expectUnknown(await oneClick(other));
   });
 
   test('is rejected if its key is derived from the version instead of a secret', async () => {

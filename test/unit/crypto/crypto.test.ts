@@ -10,6 +10,7 @@ import { matchesAny, tokenHash } from '../../../lib/crypto/tokenHash.ts';
 import { openPageToken, paging, sealPageToken } from '../../../lib/http/paging.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';
+import { otherSpellings } from '../../support/tokenSpellings.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
@@ -294,6 +295,11 @@ describe('sealPageToken and openPageToken', () => {
         expect(() => open(text)).toThrow(refused);
       }),
     );
+  });
+
+  test('reject every other spelling of a token', () => {
+    const token = sealPageToken(pageKey, of, 'cursor', NOW);
+    for (const other of otherSpellings(token)) expect(() => open(other)).toThrow(refused);
   });
 
   test('accept a token for a day', () => {

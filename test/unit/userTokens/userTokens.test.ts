@@ -15,6 +15,7 @@ import {
 } from '../../../lib/userTokens/rules/tokenAccess.ts';
 import { allowedOrigin } from '../../../lib/workspaces/rules/domains.ts';
 import { testProperty } from '../../support/testProperty.ts';
+import { otherSpellings } from '../../support/tokenSpellings.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 
 const NOW = 1_800_000_000_000;
@@ -111,6 +112,10 @@ describe('the signature of a user token', () => {
 
   test.each(['', 'a', 'a.b', 'a.b.c', 'a.b.c.d', '..', 'e30.e30.x'])('cannot be parsed from the text %j', (text) => {
     expect(parseToken('svc', text)).toBeUndefined();
+  });
+
+  test('cannot be parsed from another spelling of a token', async () => {
+    for (const text of otherSpellings(await sign())) expect(parseToken('svc', text)).toBeUndefined();
   });
 
   test('cannot be parsed from a token with another algorithm', async () => {
