@@ -4,6 +4,7 @@ import { findUsersWithAccess } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import { claimRecordId, findRecordIds, recordIdKey, type RecordPosition } from '../content/recordIds.ts';
 import type { ContentUser } from '../content/rules/contentUser.ts';
+import type { Viewer } from '../content/rules/viewer.ts';
 import { judgmentFromThread } from '../memory/judgmentFromThread.ts';
 import { distinct } from '../shared/collections.ts';
 import { invalid } from '../shared/errors.ts';
@@ -39,6 +40,7 @@ import {
   type ThreadChange,
   type UserReplacement,
 } from './rules/threads.ts';
+import { mayJudge } from './rules/userCalls.ts';
 import { threadAccessOps } from './threadAccessChanges.ts';
 import {
   CommentEntity,
@@ -74,8 +76,8 @@ export interface ThreadAdded {
 /** The result of updating or deleting one thread. */
 export interface ThreadWritten extends AnnotationResult {
   /**
-   * The id of the job that turns the stored judgment (decision and reason) into vectors. Undefined if the change stored no
-   * judgment.
+   * The id of the job that turns the stored judgment (decision and reason) into vectors, if the job may start now. Undefined if
+   * the change stored no judgment.
    */
   readonly embedding?: string | undefined;
 }
@@ -85,6 +87,8 @@ export interface ThreadsUpdate {
   readonly users?: readonly UserReplacement[] | undefined;
   /** The reason for a decision. A change with a reason can store a judgment, which semantic search can find. */
   readonly reason?: string | undefined;
+  /** The user of a call with a user token. Undefined for a call with an API key. */
+  readonly viewer?: Viewer | undefined;
 }
 
 /** A thread to add. It has passed all checks that need no read. */
@@ -246,7 +250,7 @@ export class ThreadWriter {
   async #change(
     context: DocumentContext,
     threads: readonly Stored<Thread>[],
-    { change, reason, isFresh }: Omit<ThreadsUpdate, 'users'> & { readonly isFresh: boolean },
+    { change, reason, viewer, isFresh }: Omit<ThreadsUpdate, 'users'> & { readonly isFresh: boolean },
     options: ChangeOptions,
     logged: LoggedVerbs,
   ): Promise<ThreadWritten[]> {
@@ -259,7 +263,7 @@ export class ThreadWriter {
       read: async (items) => this.#readFirstComments(context.scope, await readHeads(items), needsFirst),
       decide: ({ annotationId }, state) =>
         state.thread
-          ? decideChange(context, { ...state, thread: state.thread }, { change, reason }, options, logged)
+          ? decideChange(context, { ...state, thread: state.thread }, { change, reason, viewer }, options, logged)
           : { result: unknownResult(annotationId), ops: [] },
       conflicted: ({ annotationId }) => failedAnnotation(annotationId, BUSY),
     });
@@ -429,7 +433,7 @@ function draftThread(
 function decideChange(
   context: DocumentContext,
   { thread, first }: ThreadWithFirst & { readonly thread: Stored<Thread> },
-  { change, reason }: { change: ThreadChange; reason: string | undefined },
+  { change, reason, viewer }: Omit<ThreadsUpdate, 'users'> & { readonly change: ThreadChange },
   options: ChangeOptions,
   logged: LoggedVerbs,
 ): Decision<ThreadWritten> {
@@ -442,11 +446,11 @@ function decideChange(
   const changed = { ...options, actor: actor ?? thread.from, thread: next, revision: thread._r + 1 };
   const events = detectThreadChanges(thread, next).map((field): ContentChange => ({ ...changed, ...field }));
   const judgment =
-    reason !== undefined && actor
-      ? judgmentFromThread(context, thread, next, first, { actor, reason, now })
+    reason !== undefined && actor && (!viewer || mayJudge(viewer, thread))
+      ? judgmentFromThread(context, thread, next, first, { actor, reason, now, byUser: viewer !== undefined })
       : undefined;
   return {
-    result: { ...updatedResult(annotationId), embedding: judgment?.jobId },
+    result: { ...updatedResult(annotationId), embedding: judgment?.notify },
     ops: [
       replace(ThreadEntity, { ...context.scope, ...next }, thread._r),
       ...threadAccessOps(context.scope, thread, next, now),

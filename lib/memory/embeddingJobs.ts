@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
-import { notifyJobs, startJob } from '../jobs/jobStore.ts';
+import { type NewJob, notifyJobs, restartJob, startJob } from '../jobs/jobStore.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import type { Table, WriteOp } from '../table/table.ts';
 import * as sendTo from '../workers/sendTo.ts';
@@ -24,6 +24,20 @@ export const PendingJudgments = z.object({
 
 /** Returns the write that starts a job to embed up to 100 judgments. Writing the same job id again starts no second job. */
 export function startEmbedding(tenant: string, jobId: string, judgments: readonly JudgmentRef[], now: number): WriteOp {
+  return startJob(tenant, embeddingJob(jobId, judgments, now), now);
+}
+
+/** Returns the write that starts the job a minute later. It replaces a job with the same id, which then stops. */
+export function restartEmbedding(
+  tenant: string,
+  jobId: string,
+  judgments: readonly JudgmentRef[],
+  now: number,
+): WriteOp {
+  return restartJob(tenant, embeddingJob(jobId, judgments, now), now);
+}
+
+function embeddingJob(jobId: string, judgments: readonly JudgmentRef[], now: number): NewJob {
   const data = {
     judgments: judgments.map(({ organizationKey, documentKey, recordId }) => ({
       organizationKey,
@@ -31,7 +45,7 @@ export function startEmbedding(tenant: string, jobId: string, judgments: readonl
       recordId,
     })),
   } satisfies z.output<typeof PendingJudgments>;
-  return startJob(tenant, { jobId, kind: 'embedJudgments', data, dueAt: now + SWEEP_DELAY_MS }, now);
+  return { jobId, kind: 'embedJudgments', data, dueAt: now + SWEEP_DELAY_MS };
 }
 
 /**

@@ -4,8 +4,8 @@ import type { DocumentContext } from '../content/documentScope.ts';
 import type { ContentUser } from '../content/rules/contentUser.ts';
 import { derivedId } from '../shared/ids.ts';
 import type { Stored } from '../table/entity.ts';
-import { insert, type WriteOp } from '../table/table.ts';
-import { startEmbedding } from './embeddingJobs.ts';
+import { insert, upsert, type WriteOp } from '../table/table.ts';
+import { restartEmbedding, startEmbedding } from './embeddingJobs.ts';
 import { JudgmentEntity } from './entities.ts';
 import { decisionOf } from './rules/decisions.ts';
 import type { Judgment } from './rules/judgments.ts';
@@ -15,27 +15,34 @@ export interface ThreadDecision {
   readonly actor: ContentUser;
   readonly reason: string;
   readonly now: number;
+  /** Whether the call has a user token. */
+  readonly byUser: boolean;
 }
 
 /**
- * Returns the writes of the judgment that a change of a thread makes, and the id of the job that embeds the judgment.
- * Put the writes into the transaction of the change. Returns undefined if the change decides nothing.
+ * Returns the writes of the judgment that a change of a thread makes. `notify` is the id of the job that embeds the
+ * judgment, if the job may start now. Put the writes into the transaction of the change. Returns undefined if the change
+ * decides nothing.
+ *
+ * By a user token, the last decision of a user in a thread replaces the former one. Its job starts a minute later, and a
+ * new decision starts it again. So a user who changes a decision many times causes one embedding.
  */
 export function judgmentFromThread(
   { scope, organization: { organizationId }, document: { documentId } }: DocumentContext,
   before: Stored<Thread>,
   after: Thread,
   first: Comment | undefined,
-  { actor, reason, now }: ThreadDecision,
-): { readonly ops: WriteOp[]; readonly jobId: string } | undefined {
+  { actor, reason, now, byUser }: ThreadDecision,
+): { readonly ops: WriteOp[]; readonly notify: string | undefined } | undefined {
   const decision = decisionOf(before, after);
   if (decision === undefined) return undefined;
   const { tenant, organizationKey, documentKey } = scope;
   const { annotationId } = before;
-  // The ids are derived from the change, so that a retry of the change makes the same ids.
-  const change = [organizationKey, documentKey, annotationId, before._r];
-  const [recordId, jobId] = [derivedId('jdg', now, change), derivedId('job', now, change)];
   const { userId, name, email } = actor;
+  const thread = [organizationKey, documentKey, annotationId];
+  // The ids are derived from the change, so that a retry of the change makes the same ids.
+  const [at, of] = byUser ? [before.createdAt, [...thread, 'user', userId]] : [now, [...thread, before._r]];
+  const [recordId, jobId] = [derivedId('jdg', at, of), derivedId('job', at, of)];
   const judgment: Judgment = {
     recordId,
     organizationKey,
@@ -49,8 +56,13 @@ export function judgmentFromThread(
     annotationId,
     createdAt: now,
   };
-  return {
-    jobId,
-    ops: [insert(JudgmentEntity, { tenant, ...judgment }), startEmbedding(tenant, jobId, [judgment], now)],
-  };
+  return byUser
+    ? {
+        notify: undefined,
+        ops: [upsert(JudgmentEntity, { tenant, ...judgment }, now), restartEmbedding(tenant, jobId, [judgment], now)],
+      }
+    : {
+        notify: jobId,
+        ops: [insert(JudgmentEntity, { tenant, ...judgment }), startEmbedding(tenant, jobId, [judgment], now)],
+      };
 }

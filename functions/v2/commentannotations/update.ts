@@ -53,7 +53,7 @@ export const endpoint = defineEndpoint(
     const refused = await deps.visibleThreads.findRefusals(document, viewer, input.annotationIds ?? [], naming);
     const annotationIds = input.annotationIds?.filter((annotationId) => !refused.has(annotationId));
     const selected = { ...input, annotationIds };
-    const results = await deps.threads.update(document, selected, { change, users, reason }, options);
+    const results = await deps.threads.update(document, selected, { change, users, reason, viewer }, options);
     const failed = [...refused].map(([annotationId, { message }]) => failedAnnotation(annotationId, message));
     await deps.notifyEmbedding(
       caller.tenant,

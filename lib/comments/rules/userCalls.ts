@@ -114,6 +114,14 @@ const editorFields = new Set([
 ]);
 
 /**
+ * Returns whether the decision of a user in a thread becomes a judgment, from which review agents learn. Only an editor
+ * judges, and only the thread of somebody else.
+ */
+export function mayJudge({ userId, role }: Viewer, thread: Pick<Thread, 'from'>): boolean {
+  return role === 'editor' && thread.from.userId !== userId;
+}
+
+/**
  * Returns whether a user may change a thread. The author may change every field. An editor may change only `editorFields` in
  * another user's thread.
  */
