@@ -49,7 +49,7 @@ class TokenAccessChecker implements UserAccessChecker {
     options: { readonly now: number; readonly fresh: boolean },
   ): Promise<{ caller: UserCaller; input: unknown }> {
     const resources = namedResources(rule, input);
-    const user = await this.#access.check(caller.claims, resources, rule.needs, options);
+    const user = await this.#access.check(caller.claims, resources, rule, options);
     const completed = completeActor(input, rule.actor ?? [], user);
     const { people: fields = [] } = rule;
     const named = peopleIn(input, fields);

@@ -82,21 +82,22 @@ export class UserAccessReader {
   /**
    * Returns the user of a token and the access to the organization. Throws PERMISSION_DENIED if the user's role on one
    * of the named resources is not enough, or if the organization is disabled. An unknown resource gives the same error,
-   * so ids cannot be guessed. With `fresh`, reads everything from the table with strong consistency.
+   * so ids cannot be guessed. If the rule answers strangers, returns a stranger instead. With `fresh`, reads everything from the table with strong consistency.
    */
   async check(
     claims: UserClaims,
     resources: NamedResources,
-    needs: UserRule['needs'],
+    rule: Pick<UserRule, 'needs' | 'answersStrangers'>,
     { now, fresh }: CacheOptions,
   ): Promise<CallingUser> {
     const user =
-      (await this.#find(claims, resources, needs, { now, fresh })) ??
+      (await this.#find(claims, resources, rule, { now, fresh })) ??
       (!fresh && this.#mayReread(memberId(claims, resources.organizationId), now)
-        ? await this.#find(claims, resources, needs, { now, fresh: true })
+        ? await this.#find(claims, resources, rule, { now, fresh: true })
         : undefined);
-    if (!user) throw accessDenied();
-    return user;
+    if (user) return user;
+    if (rule.answersStrangers) return stranger(claims, now);
+    throw accessDenied();
   }
 
   /**
@@ -119,7 +120,7 @@ export class UserAccessReader {
   async #find(
     claims: UserClaims,
     resources: NamedResources,
-    needs: UserRule['needs'],
+    { needs, answersStrangers }: Pick<UserRule, 'needs' | 'answersStrangers'>,
     options: CacheOptions,
   ): Promise<CallingUser | undefined> {
     const member = await this.#members.get(memberId(claims, resources.organizationId), options, () => true);
@@ -136,6 +137,7 @@ export class UserAccessReader {
       removals: stored.removals,
       disabledAt: member.organization.disabledAt,
     });
+    if (needsNoRole && !answersStrangers && !knowsOrganization(claims, stored.access)) return undefined;
     const role = permissionsOf && lowestRole(permissionsOf(access));
     if (!needsNoRole && !isEnough(role, needs === 'self' ? 'viewer' : needs)) return undefined;
     return { userId: claims.userId, profile: StoredProfile.parse(member.user), role, access, strangers: new Set() };
@@ -246,6 +248,22 @@ const grantsAndRemovals: QueryableEntity<
     return grant && { grant, _r: grant._r };
   },
 };
+
+/** Returns whether the user has a grant in the organization, stored or in the token. It need not be in force any more. */
+function knowsOrganization({ grants }: UserClaims, access: MemberAccess['access']): boolean {
+  return access.grants.length > 0 || grants.some(({ organizationKey }) => organizationKey === access.organizationKey);
+}
+
+/** Returns a user without access, as if the organization did not exist. */
+function stranger(claims: UserClaims, now: number): CallingUser {
+  const user = { exists: false, organizationKey: '', grants: [], now: now / 1000 };
+  return {
+    userId: claims.userId,
+    profile: {},
+    role: undefined,
+    access: tokenAccess({ grants: [], issuedAt: now }, { user, removals: [] }),
+  };
+}
 
 function memberId({ tenant, userId }: UserClaims, organizationId: string): string {
   return JSON.stringify([tenant, userId, organizationId]);

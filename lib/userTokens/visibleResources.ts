@@ -1,5 +1,11 @@
 import type { ApiKeyCaller, UserCaller } from '../app/callers.ts';
-import { deniedEntry, type DocumentAccess, type FolderAccess, type UserAccess } from '../directory/rules/access.ts';
+import {
+  deniedEntry,
+  type DocumentAccess,
+  type FolderAccess,
+  type ResourceType,
+  type UserAccess,
+} from '../directory/rules/access.ts';
 import { type RequestedResources, type UserPermissions, userPermissions } from '../directory/rules/permissions.ts';
 import { dict } from '../shared/collections.ts';
 import { morePermissive, tokenDocumentPermission, tokenFolderPermission } from './rules/tokenAccess.ts';
@@ -20,6 +26,11 @@ export function folderFilter(caller: Caller): ((folder: FolderAccess) => boolean
   return (folder) => tokenFolderPermission(access, folder).errorCode === undefined;
 }
 
+/** Returns whether a user has no access to the organization of the request, or the organization does not exist. */
+export function isStranger(caller: Caller): boolean {
+  return caller.level === 'user' && caller.user.access.all.organizationKey === '';
+}
+
 /**
  * Returns a user's permissions. If the caller has a user token, the token's grants count too, and unknown folders and documents
  * have the same entries as forbidden ones, so that ids cannot be guessed.
@@ -37,6 +48,23 @@ export function permissionsOf(caller: Caller, user: UserAccess, requested: Reque
     organization: mergeEntries(byStored.organization, byToken.organization),
     ...(context && { context }),
   };
+}
+
+/** Returns the permissions of users without access, as `permissionsOf` does for resources that do not exist. */
+export function permissionsOfStranger(
+  organizationId: string,
+  userIds: readonly string[],
+  folderIds: readonly string[],
+  documentIds: readonly string[],
+): Record<string, UserPermissions> {
+  const denied = (type: ResourceType, ids: readonly string[]) =>
+    dict(ids.map((id) => [id, deniedEntry(type)] as const));
+  const permissions = {
+    ...(folderIds.length > 0 && { folders: denied('folder', folderIds) }),
+    ...(documentIds.length > 0 && { documents: denied('document', documentIds) }),
+    organization: denied('organization', [organizationId]),
+  };
+  return dict(userIds.map((userId) => [userId, permissions] as const));
 }
 
 type Entries = UserPermissions['organization'];

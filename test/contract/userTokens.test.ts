@@ -46,6 +46,9 @@ async function newCustomerWithDocuments(): Promise<Customer> {
   await customer.addDocuments(['nda', 'other']);
   const restricted = { organizationId: 'acme', accessType: 'restricted' };
   await customer.ok('/v2/organizations/documents/access/update', { ...restricted, documentIds: ['nda', 'other'] });
+  await customer.addOrganizations(['disabled']);
+  await customer.addDocuments(['nda'], { organizationId: 'disabled' });
+  await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['disabled'], disabled: true });
   await customer.ok('/v2/organizations/folders/add', {
     ...{ organizationId: 'acme', folders: [{ folderId: 'contracts', accessType: 'restricted' }] },
   });
@@ -240,6 +243,25 @@ describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s wi
       expectDocumented(endpoint, answer);
       expect(answer).toMatchObject({ status: 403, body: { error: { status: 'PERMISSION_DENIED' } } });
     });
+
+  test('gives a user without access the same answer about existing, disabled and unknown organizations', async () => {
+    const stranger = strangers['without a role']!;
+    for (const without of [[], ['documentId', 'documentIds', 'folderId', 'parentFolderId'], ['userId', 'userIds']]) {
+      const fields = Object.entries(probe(endpoint)).filter(([field]) => !without.includes(field));
+      const answers = [];
+      for (const organizationId of ['acme', 'disabled', 'ghost']) {
+        const whole = path === '/v2/notifications/config/get' && { getOrganizationConfig: true };
+        const data = asUser({ ...Object.fromEntries(fields), organizationId, ...whole }, stranger);
+        const { status, body } = await stranger.call(path, data);
+        answers.push(
+          JSON.stringify({ status, body })
+            .replaceAll(organizationId, 'it')
+            .replaceAll(/req\w+/g, ''),
+        );
+      }
+      expect([without, ...new Set(answers)]).toEqual([without, answers[0]]);
+    }
+  });
 
   test('answers PERMISSION_DENIED if a field names another user as the author', async () => {
     for (const { path: field, holds } of endpoint.user?.actor ?? []) {

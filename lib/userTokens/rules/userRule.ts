@@ -28,10 +28,16 @@ export interface PeopleField {
 export interface UserRule {
   /**
    * The role that the user needs on the resources of the request. `self` needs no role on the organization, because
-   * such an endpoint uses only data of the user. On documents and folders that the request names, `self` needs the role
-   * viewer.
+   * such an endpoint uses only data of the user. It needs a grant in the organization, though, stored or in the token,
+   * so that nobody can find out which organizations exist. On documents and folders that the request names, `self`
+   * needs the role viewer.
    */
   readonly needs: AccessRole | 'self';
+  /**
+   * Whether `run` also gets users without any access, for example because the organization does not exist. It must give
+   * them the answer of a user without access (`isStranger`).
+   */
+  readonly answersStrangers?: true;
   /**
    * The resources that the request names:
    * - `document`: `documentId`, which is required

@@ -51,7 +51,7 @@ describe('a decision with a user token', () => {
     expect(await itemsOf('Judgment')).toMatchObject([{ decision, annotationId: 't', actionUser: { userId: 'eda' } }]);
   });
 
-  test('that changes six times leaves one judgment, the last one, and one job that embeds it', async () => {
+  test('six times in a thread leaves one judgment, the last one, and one job that embeds it', async () => {
     await suggest(viewer, 't');
     for (const [index, status] of ['accepted', 'rejected', 'accepted', 'rejected', 'accepted', 'rejected'].entries())
       await decide(editor, 't', suggestion(status), `Reason ${index}`);

@@ -10,14 +10,19 @@ import { dict, distinct } from '../../../../lib/shared/collections.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
-import { permissionsOf } from '../../../../lib/userTokens/visibleResources.ts';
+import { isStranger, permissionsOf, permissionsOfStranger } from '../../../../lib/userTokens/visibleResources.ts';
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/auth/permissions/get',
     summary: "Get users' permissions on an organization, folders and documents",
     auth: 'apiKey',
-    user: openToUsers({ needs: 'self', on: 'organization', actor: [{ path: 'userIds', holds: 'userIds' }] }),
+    user: openToUsers({
+      needs: 'self',
+      on: 'organization',
+      answersStrangers: true,
+      actor: [{ path: 'userIds', holds: 'userIds' }],
+    }),
     kind: 'read',
     input: z.object({
       organizationId: Id,
@@ -26,9 +31,7 @@ export const endpoint = defineEndpoint(
       documentIds: optional(list(Id, limits.permissionIds, 0)),
       skipResourceExistenceValidation: optional(z.boolean()),
     }),
-    output: z.object({
-      data: z.record(z.string(), UserPermissions),
-    }),
+    output: z.object({ data: z.record(z.string(), UserPermissions) }),
     message: 'User permissions retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: readUsers },
@@ -48,11 +51,10 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const [userIds, folderIds, documentIds] = [
-      distinct(input.userIds),
-      distinct(input.folderIds ?? []),
-      distinct(input.documentIds ?? []),
-    ];
+    const userIds = distinct(input.userIds);
+    const [folderIds, documentIds] = [distinct(input.folderIds ?? []), distinct(input.documentIds ?? [])];
+    if (isStranger(caller))
+      return { data: permissionsOfStranger(input.organizationId, userIds, folderIds, documentIds) };
     // The check of a user token has read the user's access. `permissionsOf` uses only that.
     const readIds = caller.level === 'user' ? [] : userIds;
     const { organization, content } = await deps.organizations.readWithin(
