@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { fieldName, invalid } from './errors.ts';
 import { defineSchema, optional } from './schema.ts';
 
 /**
@@ -34,6 +35,21 @@ export const Instant = /* @__PURE__ */ defineSchema(() =>
     { error: 'must be an ISO 8601 time or epoch milliseconds' },
   ),
 );
+
+/**
+ * Throws INVALID_ARGUMENT if the `expiresAt` of an entry is not in the future. `path` leads to the list of entries. `now`
+ * has the unit of `expiresAt`.
+ */
+export function requireFuture(
+  path: readonly string[],
+  entries: readonly { readonly expiresAt?: number | undefined }[],
+  now: number,
+): void {
+  const index = entries.findIndex(({ expiresAt = Infinity }) => expiresAt <= now);
+  if (index < 0) return;
+  const field = [...path, index, 'expiresAt'];
+  throw invalid({ path: field, code: 'too_small', message: `${fieldName(field)} must be in the future` });
+}
 
 /** The times of content that is imported from another system. If they are not sent, the content gets the time of the request. */
 export const importedTimes = /* @__PURE__ */ defineSchema(() => ({

@@ -3,6 +3,7 @@ import { findResources, type ResourceReference } from '../directory/resources.ts
 import { type AccessRole, defaultAccessRole } from '../directory/rules/access.ts';
 import { writeUsers } from '../directory/userWriter.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
+import { requireFuture } from '../shared/times.ts';
 import { issueUserTokens } from './issuer.ts';
 import { USER_TOKEN_SECONDS } from './rules/claims.ts';
 
@@ -34,8 +35,8 @@ interface CallContext {
  * Creates a user, or adds missing parts of the profile. Makes the user a member of the requested organizations, and
  * returns a token with the grants. Throws:
  *
- * - INVALID_ARGUMENT for an unknown organization, an address that cannot receive mail, or more grants than fit into a
- * token
+ * - INVALID_ARGUMENT for an unknown organization, an end in the past, an address that cannot receive mail, or more grants
+ * than fit into a token
  * - NOT_FOUND for an unknown folder or document
  * - FAILED_PRECONDITION for a disabled resource
  */
@@ -45,6 +46,7 @@ export const generateUserToken = /* @__PURE__ */ combine(
   { finder: findResources, users: writeUsers, tokens: issueUserTokens },
   ({ finder, users, tokens }): GenerateUserToken =>
     async (tenant, { userId, profile, isAdmin, resources }, { now, newId }) => {
+      requireFuture(['permissions', 'resources'], resources, now / 1000);
       const targets = await finder.require(tenant, resources, { writable: true });
       const grants = new Map(
         targets.map(({ scope, resource, accessRole = defaultAccessRole, expiresAt }) => {

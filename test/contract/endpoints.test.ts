@@ -238,3 +238,37 @@ function without(value: unknown, path: FieldPath): unknown {
   Reflect.deleteProperty(parent, path.at(-1)!);
   return copy;
 }
+
+describe('an end of access that is not in the future', () => {
+  const withEnd = cases.filter(([path]) => JSON.stringify(dataSchema(path)).includes('"expiresAt"'));
+  const list = (path: string) =>
+    path === '/v2/auth/generate_signature' ? ['permissions'] : ['permissions', 'resources'];
+
+  test('can be sent to these endpoints only', () => {
+    expect(withEnd.map(([path]) => path).sort()).toEqual([
+      '/v1/auth/token/get',
+      '/v2/auth/generate_signature',
+      '/v2/auth/generate_token',
+      '/v2/auth/permissions/add',
+      '/v2/auth/token/get',
+    ]);
+  });
+
+  test.each(withEnd)('%s refuses it and names the field', async (path, endpoint) => {
+    const credentials = endpoint.auth === 'none' && Object.values(headers.apiKey);
+    const [apiKey, authToken] = credentials || [];
+    const entries = ['acme', 'other'].map((id, index) => ({
+      type: 'organization',
+      ...(list(path).length === 1 ? { userId: 'ada', resourceId: id, hasAccess: true } : { id }),
+      ...(index === 1 && { expiresAt: 1 }),
+    }));
+    const named = list(path).length === 1 ? entries : { resources: entries };
+    const data = { ...(endpoint.example.data as object), permissions: named, ...(apiKey && { apiKey, authToken }) };
+    const [issue] = issuesOf(endpoint, await call(endpoint, data));
+    expect(issue).toEqual({
+      path: [...list(path), 1, 'expiresAt'],
+      code: 'too_small',
+      message: `${list(path).join('.')}[1].expiresAt must be in the future`,
+    });
+  });
+});

@@ -3,6 +3,7 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { accessRoles, resourceTypes } from '../../../lib/directory/rules/access.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
+import { requireFuture } from '../../../lib/shared/times.ts';
 import { signPermissions } from '../../../lib/userTokens/permissionSignature.ts';
 
 export const endpoint = defineEndpoint(
@@ -35,9 +36,12 @@ export const endpoint = defineEndpoint(
       result: { data: { signature: '3f0c2a3f9a1f4f6a8a6f0d5b1f1c8e5d9b7a6c4e2d1f0a9b8c7d6e5f4a3b2c1d' } },
     },
   },
-  async ({ input, caller, deps }) => ({
-    data: { signature: await deps.signer.sign(caller.tenant, input.permissions) },
-  }),
+  async ({ input, caller, deps, now }) => {
+    // A provider may say when access ended that the user has no more.
+    const given = input.permissions.map(({ hasAccess, expiresAt }) => (hasAccess ? { expiresAt } : {}));
+    requireFuture(['permissions'], given, now);
+    return { data: { signature: await deps.signer.sign(caller.tenant, input.permissions) } };
+  },
 );
 
 export const handler = toLambda(endpoint);

@@ -3,6 +3,7 @@ import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { enableActivities } from '../../support/activities.ts';
 import { nda } from '../../support/content.ts';
 import { deleteItem, everyItem } from '../../support/items.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { ada, addThreads, comment, contentOf, getThread, involvementsOf, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
@@ -376,7 +377,7 @@ describe('verifyUserPermissions', () => {
     const document = { type: 'document', id: 'nda', organizationId: 'acme' };
     await customer.grant('on-document', document);
     await customer.grant('on-top', { type: 'folder', id: 'top', organizationId: 'acme' });
-    await customer.grant('ended', { ...document, expiresAt: 1 });
+    await withStillClock(() => customer.grant('ended', { ...document, expiresAt: 2 }), 1_000);
     await customer.addUsers(['member']);
     const authors = ['on-document', 'on-top', 'ended', 'member', 'unknown'];
     const added = await addThreads(

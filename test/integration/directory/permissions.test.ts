@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { errorOf } from '../../support/requests.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 
 const { customer } = acmeWorld();
@@ -252,11 +253,15 @@ describe('grants of permissions/add', () => {
 
   test('expire at expiresAt, in seconds, and are returned with expiresAt until then', async () => {
     const [later, earlier] = [inAnHour(), Math.floor(Date.now() / 1000) - 1];
-    await grant(
-      'outsider',
-      resource('document', 'sealed', { expiresAt: later }),
-      resource('document', 'internal', { expiresAt: earlier }),
-      resource('organization', 'acme', { expiresAt: earlier }),
+    await withStillClock(
+      () =>
+        grant(
+          'outsider',
+          resource('document', 'sealed', { expiresAt: later }),
+          resource('document', 'internal', { expiresAt: earlier }),
+          resource('organization', 'acme', { expiresAt: earlier }),
+        ),
+      (earlier - 60) * 1000,
     );
     const { outsider } = await permissions({ userIds: ['outsider'], documentIds: ['sealed', 'internal'] });
     expect(outsider.documents.sealed).toEqual({ accessRole: 'editor', accessType: 'restricted', expiresAt: later });
@@ -369,6 +374,11 @@ describe('grants of permissions/add', () => {
       'permissions.resources[0].accessRole must be "editor" or "viewer"',
     ],
     [
+      'expiresAt in the past',
+      { type: 'organization', id: 'acme', expiresAt: Math.floor(Date.now() / 1000) - 1 },
+      'permissions.resources[0].expiresAt must be in the future',
+    ],
+    [
       'expiresAt in milliseconds',
       { type: 'organization', id: 'acme', expiresAt: Date.now() },
       'permissions.resources[0].expiresAt must be at most 99999999999',
@@ -401,8 +411,9 @@ describe('permissions/get with context.accessFields', () => {
       'outsider',
       resource('document', 'sealed', { context: { access: { region: ['us', 'eu'], level: 3 } } }),
       resource('folder', 'closed', { context: { access: { region: 'eu', team: 'red' } } }),
-      resource('document', 'flyer', { expiresAt: 1, context: { access: { region: 'moon' } } }),
     );
+    const ended = resource('document', 'flyer', { expiresAt: 2, context: { access: { region: 'moon' } } });
+    await withStillClock(() => grant('outsider', ended), 1_000);
     const data = await permissions({ userIds: ['outsider', 'member'] });
     expect(data.outsider.context).toEqual({ accessFields: ['level:3', 'region:eu', 'region:us', 'team:red'] });
     expect(data.member).not.toHaveProperty('context');

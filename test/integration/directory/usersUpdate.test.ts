@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 
 const UPDATE = '/v2/users/update';
 const acme = { organizationId: 'acme' };
@@ -56,8 +57,8 @@ describe('accessRole of users/update', () => {
 
   test('revives no expired grant, which users/add replaces', async () => {
     await customer.addUsers([ada], { organizationId: 'other' });
-    const membership = { type: 'organization', id: 'acme', expiresAt: 1 };
-    await customer.grant('ada', membership);
+    const membership = { type: 'organization', id: 'acme', expiresAt: 2 };
+    await withStillClock(() => customer.grant('ada', membership), 1_000);
     await customer.ok(UPDATE, { ...acme, users: [{ ...ada, accessRole: 'viewer' }] });
     await customer.ok(UPDATE, { ...acme, users: [{ ...ada, accessRole: 'editor' }] });
     expect((await roles()).organization).toBeUndefined();

@@ -6,6 +6,7 @@ import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts'
 import { grantAccess } from '../../../../lib/directory/userWriter.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { AccessContext, Id, limits, list, optional, UnixSeconds } from '../../../../lib/shared/schema.ts';
+import { requireFuture } from '../../../../lib/shared/times.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -52,6 +53,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const { userId } = input.user;
+    requireFuture(['permissions', 'resources'], input.permissions.resources, now / 1000);
     const [resources, [user]] = await Promise.all([
       deps.resources.require(caller.tenant, input.permissions.resources, { writable: true }),
       deps.users.find(caller.tenant, [userId]),
