@@ -262,6 +262,7 @@ function stranger(claims: UserClaims, now: number): CallingUser {
     profile: {},
     role: undefined,
     access: tokenAccess({ grants: [], issuedAt: now }, { user, removals: [] }),
+    strangers: new Set(),
   };
 }
 
