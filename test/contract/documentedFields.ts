@@ -94,7 +94,7 @@ export const documentedFields: Readonly<Record<string, string>> = {
   '/v2/agents/groups/add-agents': 'groupId, agentIds',
   '/v2/agents/groups/remove-agents': 'groupId, agentIds',
   '/v2/memory/search':
-    'query, embeddingType, scope, organizationId, documentId, limit, recencyDays, ' +
+    'query, embeddingType, scope, organizationId, orgId, documentId, docId, limit, recencyDays, ' +
     'filters{decision, judgeType, contentType, reviewerId, annotationId, dateRange{start, end}}',
   '/v2/memory/judgments/query':
     'organizationId, documentId, decision, judgeType, contentType, reviewerId, annotationId, limit',

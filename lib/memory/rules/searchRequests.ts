@@ -65,13 +65,24 @@ export const QueryRequest = z
   })
   .check(checkWith(checkScope));
 
+/** Short names of ids that clients of `/v2/memory/search` send, and the names in all other requests. */
+const fullNames = { orgId: 'organizationId', docId: 'documentId' } as const;
+const shortIds = { orgId: optional(Id), docId: optional(Id) };
+
+/** Returns a request with the full names of ids that it has by their short names only. */
+function withFullNames(sent: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const named = Object.entries(fullNames).filter(([short, full]) => sent[short] != null && sent[full] == null);
+  return { ...sent, ...Object.fromEntries(named.map(([short, full]) => [full, sent[short]])) };
+}
+
 /**
  * The request of `/v2/memory/search`. Fields that have no effect are not validated: `query` and `recencyDays` if the
  * request names a thread, and otherwise `query` and the date range if it has `recencyDays`.
  */
 export const SearchRequest = z.preprocess(
-  (data) => {
-    if (!isObject(data)) return data;
+  (sent) => {
+    if (!isObject(sent)) return sent;
+    const data = withFullNames(sent);
     const { filters } = data;
     if (isObject(filters) && typeof filters.annotationId === 'string')
       return { ...data, query: undefined, recencyDays: undefined };
@@ -84,6 +95,7 @@ export const SearchRequest = z.preprocess(
       embeddingType: optional(z.enum(['review', 'content'])),
       scope: optional(z.enum(scopeNames)),
       ...ids,
+      ...shortIds,
       limit: optional(z.int().min(1).max(50)),
       filters: optional(z.object({ ...judgmentFilters, annotationId: optional(Id), dateRange: optional(DateRange) })),
       recencyDays: optional(z.int().min(1).max(365)),
@@ -91,6 +103,8 @@ export const SearchRequest = z.preprocess(
     .check(
       checkWith((value, refuse) => {
         const { query, filters: { annotationId } = {}, recencyDays } = value;
+        for (const [short, full] of Object.entries(fullNames) as ['orgId', 'organizationId'][])
+          if (value[short] !== undefined && value[short] !== value[full]) refuse([short], `must equal ${full}`);
         checkScope({ ...value, annotationId }, refuse);
         if (annotationId !== undefined || recencyDays !== undefined) return;
         if (query === undefined) refuse(['query'], 'is required');

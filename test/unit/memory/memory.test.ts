@@ -19,7 +19,7 @@ import {
   toJudgment,
   toJudgmentResponse,
 } from '../../../lib/memory/rules/judgments.ts';
-import { checkScope, idsOf, scopeNameOf } from '../../../lib/memory/rules/searchRequests.ts';
+import { checkScope, idsOf, scopeNameOf, SearchRequest } from '../../../lib/memory/rules/searchRequests.ts';
 import { DIMENSIONS, distance, similarityOf } from '../../../lib/memory/rules/similarity.ts';
 import { vectorFilters, vectorIndexes } from '../../../lib/memory/vectorIndexes.ts';
 import { testProperty } from '../../support/testProperty.ts';
@@ -144,6 +144,16 @@ describe('scopes', () => {
     expect(faults({ scope: 'document' })).toEqual(['organizationId is required for scope document']);
     expect(faults({ scope: 'document', organizationId: 'o' })).toEqual(['documentId is required for scope document']);
     expect(faults({ scope: 'document', organizationId: 'o', annotationId: 'a' })).toEqual([]);
+  });
+
+  test('orgId and docId of a search are organizationId and documentId, and must equal them', () => {
+    const search = (sent: object) => SearchRequest.safeParse({ query: 'a', ...sent });
+    expect(search({ orgId: 'o', docId: 'd' }).data).toMatchObject({ organizationId: 'o', documentId: 'd' });
+    expect(search({ orgId: 'o', organizationId: 'o', docId: null }).data).toMatchObject({ organizationId: 'o' });
+    expect(search({ orgId: 'o', organizationId: 'p' }).error?.issues).toMatchObject([
+      { path: ['orgId'], message: 'must equal organizationId' },
+    ]);
+    expect(search({ docId: 'd' }).error?.issues).toMatchObject([{ path: ['organizationId'] }]);
   });
 });
 
