@@ -9,7 +9,7 @@ type ChildNode = DefaultTreeAdapterTypes.ChildNode;
 /** The absence of a removed element can change how the text is parsed. Markup of editors needs one or two rounds. */
 const MAX_ROUNDS = 8;
 
-export type CleanedMarkup = { readonly markup: string } | { readonly fault: string };
+type CleanedMarkup = { readonly markup: string } | { readonly fault: string };
 
 /** Returns markup that a second clean-up does not change, so a browser reads the tree that was checked. */
 export function cleanMarkup(

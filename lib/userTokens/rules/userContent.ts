@@ -29,7 +29,7 @@ export interface ContentPolicy {
   readonly cleanMarkup: CleanMarkup | undefined;
 }
 
-export type FieldUse = 'markup' | 'picture' | 'url' | 'plain' | 'unknown';
+type FieldUse = 'markup' | 'picture' | 'url' | 'plain' | 'unknown';
 
 export function fieldUse(name: string): FieldUse {
   if (MARKUP.test(name)) return 'markup';
