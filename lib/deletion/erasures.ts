@@ -145,7 +145,7 @@ export async function hideUsers(
         for (const organizationKey of organizations) {
           const revocation = { organizationKey, resource: organizationKey, at, jobId };
           revocations = revocations && addRevocation(revocations, revocation);
-          const removal = { internalId: organizationKey, removedAt: revocations?.at(-1)?.at ?? at, isRevocation: true };
+          const removal = { internalId: organizationKey, isRevocation: true };
           if (!isEverywhere) removals.push(recordRemoval({ tenant, organizationKey }, userId, removal));
         }
         const { createdAt, lastUpdated } = user;

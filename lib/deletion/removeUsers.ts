@@ -169,7 +169,6 @@ function decide(
   if (!revocations) return { result: BUSY, ops: [] };
   const removal = {
     internalId: resource.internalId,
-    removedAt: revocations.at(-1)?.at ?? revocation.at,
     isRevocation: true,
     folder: revocation.folder,
   };

@@ -1,15 +1,21 @@
+import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import { defineEntity } from '../table/entity.ts';
-import { upsert, type WriteOp } from '../table/table.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import { readAll } from '../table/pages.ts';
+import { type Table, upsert, type WriteOp } from '../table/table.ts';
 import { organizationPartition, type OrganizationScope } from './folders/folders.ts';
 
 /** How long a record is kept, in seconds. A user token is valid for 48 hours. One hour is added because clocks differ. */
 const LIFETIME_SECONDS = 49 * 60 * 60;
+const ID_BYTES = 6;
+const PAGE = 1_000;
 
 const Schema = z.object({
+  /** Identifies the removal in tokens that were issued after it. Records of an earlier version have none. */
+  id: z.string().optional(),
   /** The internal id of the organization, folder or document that the user lost access to. */
   internalId: z.string(),
-  /** The time of the removal in epoch ms. */
+  /** The time at which the removal was about to be written, epoch ms. */
   removedAt: z.number(),
   /**
    * True if the user was removed from the resource and everything in it. False if only the user's grant on the resource was
@@ -26,7 +32,7 @@ const Schema = z.object({
  */
 export const AccessRemovalEntity = defineEntity({
   type: 'AccessRemoval',
-  version: 1,
+  version: 2,
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose: 'The record that a user lost access, kept until all older user tokens have expired',
@@ -41,14 +47,28 @@ export const AccessRemovalEntity = defineEntity({
   expiresAt: ({ removedAt }) => Math.floor(removedAt / 1000) + LIFETIME_SECONDS,
 });
 
+export type AccessRemoval = z.output<typeof Schema>;
+
 /**
- * Returns the operation that records a removal. It replaces an earlier record of the same user, resource and kind
+ * Returns the operation that records a removal, with an id and the time of the call. Write it at once. It replaces an earlier record of the same user, resource and kind
  * (`isRevocation`).
  */
 export function recordRemoval(
   scope: OrganizationScope,
   userId: string,
-  removal: Readonly<z.output<typeof Schema>>,
+  removal: Readonly<Omit<AccessRemoval, 'id' | 'removedAt'>>,
 ): WriteOp {
-  return upsert(AccessRemovalEntity, { ...scope, userId, ...removal });
+  const id = randomBytes(ID_BYTES).toString('base64url');
+  return upsert(AccessRemovalEntity, { ...scope, userId, id, removedAt: Date.now(), ...removal });
+}
+
+/** Returns the removals of a user in an organization, with strong consistency. */
+export async function readRemovals(
+  table: Table,
+  scope: OrganizationScope,
+  userId: string,
+): Promise<Stored<AccessRemoval>[]> {
+  return readAll((after) =>
+    table.query(AccessRemovalEntity, { ...scope, userId }, { prefix: ['GRANT_REMOVED'], limit: PAGE, after }),
+  );
 }

@@ -63,6 +63,8 @@ export interface ResourceReference {
 /** A resource in a request, with the scope of its organization. */
 interface ScopedReference extends ResourceReference {
   readonly scope: OrganizationScope;
+  /** When the organization was last disabled, epoch ms. */
+  readonly disabledAt?: number | undefined;
 }
 
 /** Finds the resources that a request for permissions names. They can be in several organizations. */
@@ -82,7 +84,7 @@ export class ResourceFinder {
     tenant: string,
     named: readonly R[],
     { writable = false } = {},
-  ): Promise<(R & ScopedResource)[]> {
+  ): Promise<(R & ScopedResource & Pick<ScopedReference, 'disabledAt'>)[]> {
     const organizationIds = named.map(organizationOf);
     const organizations = requireEach(
       await this.#table.getMany(
@@ -95,6 +97,7 @@ export class ResourceFinder {
     const scoped = named.map((reference, index) => ({
       ...reference,
       scope: organizationScope(tenant, organizations[index] as Organization),
+      disabledAt: organizations[index]?.disabledAt,
     }));
     const internalIds = await this.#internalIds(scoped, writable);
     const issues = missingIssues(internalIds, (index) => pathOf(index, 'id'));

@@ -4,10 +4,11 @@ import { hasFields } from '../shared/collections.ts';
 import { newId } from '../shared/ids.ts';
 import type { ItemResult } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, insertOrReplace, remove, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
-import { recordRemoval } from './accessRemovals.ts';
+import { readRemovals, recordRemoval } from './accessRemovals.ts';
 import { type OrganizationScope, readFolders } from './folders/folders.ts';
 import {
   type AccessRole,
@@ -66,6 +67,8 @@ interface UserState {
   readonly contact: Stored<Contact> | undefined;
   /** Returns whether access that was given at a time (epoch ms) has ended. */
   readonly hasEnded: (at: number) => boolean;
+  /** Whether another request has removed the user from the organization since this one started. */
+  readonly wasRemoved?: boolean;
 }
 
 export class UserWriter {
@@ -83,32 +86,55 @@ export class UserWriter {
 
   /**
    * Adds users to the tenant, grants them the resource, and adds them to its contact list. Ids must be distinct. Sent profile
-   * fields replace stored fields. Existing grants and contacts stay, unless the user was removed after they were written. A new
-   * grant gets `expiresAt` of `newGrant`. It gets the user's `accessRole`, or the role of `newGrant` if the user has none.
+   * fields replace stored fields. Existing grants and contacts stay, unless the user was removed after they were written.
    */
   async add(
     scope: OrganizationScope,
     resource: Resource,
     users: readonly NewUser[],
     now: number,
-    newGrant: Partial<Pick<Grant, 'accessRole' | 'expiresAt'>> = {},
   ): Promise<ItemResult[]> {
     return this.#writeEach(users, {
       read: (items) => this.#readState(scope, resource, items),
-      decide: (item, state) => {
-        const { user, op } = profileWrite(scope.tenant, item, state.user, now);
-        const renew = !state.contact || state.hasEnded(state.contact.addedAt);
-        const grant = grantWrite({ scope, resource }, item, state, now, { newGrant, renew });
-        // A removal of the user at the same time ends both or none, because both are written with the same time.
-        const contact = grant && contactWrite(scope, resource, item.userId, state, now);
-        return { result: { success: true, id: user.internalId, message: 'User added.' }, ops: [op, grant, contact] };
+      decide: (item, state) => addition({ scope, resource }, item, state, now),
+    });
+  }
+
+  /**
+   * Makes a user a member of an organization, as `add` does. Fails if another request has removed the user since `now`. The write
+   * changes the user's item, so it conflicts with a removal that this request did not see, and the removal conflicts with it.
+   */
+  async #join(
+    { scope, ...newGrant }: NewMembership,
+    item: Pick<NewUser, 'userId' | 'profile'>,
+    now: number,
+  ): Promise<ItemResult[]> {
+    const resource = organizationResource(scope);
+    return this.#writeEach([item], {
+      read: async (items) => {
+        const states = await this.#readState(scope, resource, items);
+        if (!states.some((state) => addition({ scope, resource }, item, state, now, newGrant).ops[1])) return states;
+        // Removals are read after the user, whom each removal from the organization changes after its record.
+        const removals = await readRemovals(this.#table, scope, item.userId);
+        const wasRemoved = removals.some(
+          ({ internalId, removedAt }) => internalId === resource.internalId && removedAt > now,
+        );
+        return states.map((state) => ({ ...state, wasRemoved }));
+      },
+      decide: (sent, state) => {
+        if (state.wasRemoved) return { result: removedMeanwhile, ops: [] };
+        const { result, ops } = addition({ scope, resource }, sent, state, now, newGrant);
+        const [user, grant] = ops;
+        const touched = grant && state.user ? touch(scope.tenant, state.user) : undefined;
+        return { result, ops: [user ?? touched, ...ops.slice(1)] };
       },
     });
   }
 
   /**
    * Creates a user or changes the sent profile fields, and makes the user a member of the organizations. An existing membership
-   * stays as it is. Returns one result per organization, or one result if there are no organizations.
+   * stays as it is. Returns one result per organization, or one result if there are no organizations. Fails for an organization
+   * from which another request has removed the user since `now`.
    */
   async register(
     tenant: string,
@@ -126,8 +152,7 @@ export class UserWriter {
       });
     const results: ItemResult[] = [];
     // Memberships are added one after another, because each write also writes the user.
-    for (const { scope, ...membership } of memberships)
-      results.push(...(await this.add(scope, organizationResource(scope), [user], now, membership)));
+    for (const membership of memberships) results.push(...(await this.#join(membership, user, now)));
     return results;
   }
 
@@ -193,23 +218,28 @@ export class UserWriter {
   /**
    * Removes a user's grants on the resources. Grants on these resources become invalid in the user's earlier tokens too. Does
    * nothing for a grant that does not exist.
+   *
+   * The records come first, then a change of the user's item if a membership is removed. A token that is issued meanwhile
+   * therefore sees the record, or its membership conflicts, or the grant is there when it is deleted.
    */
-  async revoke(userId: string, resources: readonly ScopedResource[], now: number): Promise<void> {
+  async revoke(tenant: string, userId: string, resources: readonly ScopedResource[]): Promise<void> {
     const distinctGrants = distinctResources(resources);
     const toRemoval = ({ scope, resource }: ScopedResource) =>
       recordRemoval(scope, userId, {
         internalId: resource.internalId,
-        removedAt: now,
         isRevocation: false,
         ...(resource.resourceType === 'folder' && { folder: true }),
       });
-    // Two writes cost half as much as one transaction. If only one of them succeeds, the call throws, and it can be repeated.
-    await Promise.all([
-      this.#table.writeAll(
-        distinctGrants.map(({ scope, resource }) => remove(GrantEntity, { ...scope, ...resource, userId })),
-      ),
-      this.#table.writeAll(distinctGrants.map(toRemoval)),
-    ]);
+    // Separate writes cost half as much as one transaction. If only some of them succeed, the call throws, and it can be repeated.
+    await this.#table.writeAll(distinctGrants.map(toRemoval));
+    if (distinctGrants.some(({ resource }) => resource.resourceType === 'organization'))
+      await retryOnConflict(async () => {
+        const user = await this.#table.get(UserEntity, { tenant, userId });
+        return user ? this.#table.tryWrite([touch(tenant, user)]) : 'done';
+      });
+    await this.#table.writeAll(
+      distinctGrants.map(({ scope, resource }) => remove(GrantEntity, { ...scope, ...resource, userId })),
+    );
   }
 
   async #writeEach(
@@ -219,7 +249,7 @@ export class UserWriter {
       decide,
     }: {
       read: (items: readonly NewUser[]) => Promise<UserState[]>;
-      decide: (item: NewUser, state: UserState) => { result: ItemResult; ops: readonly (WriteOp | undefined)[] };
+      decide: (item: NewUser, state: UserState) => Change;
     },
   ): Promise<ItemResult[]> {
     return writeEach<NewUser, UserState, ItemResult>({
@@ -273,6 +303,39 @@ export class UserWriter {
     return users.map((user) => ({ user, grant: undefined, contact: undefined, hasEnded: () => false }));
   }
 }
+
+interface Change {
+  readonly result: ItemResult;
+  readonly ops: readonly (WriteOp | undefined)[];
+}
+
+/**
+ * Returns the writes of the user, the grant and the contact that add a user to a resource. A new grant gets `expiresAt` of
+ * `newGrant`. It gets the user's `accessRole`, or the role of `newGrant` if the user has none.
+ */
+function addition(
+  { scope, resource }: ScopedResource,
+  item: NewUser,
+  state: UserState,
+  now: number,
+  newGrant: Partial<Pick<Grant, 'accessRole' | 'expiresAt'>> = {},
+): Change {
+  const { user, op } = profileWrite(scope.tenant, item, state.user, now);
+  const renew = !state.contact || state.hasEnded(state.contact.addedAt);
+  const grant = grantWrite({ scope, resource }, item, state, now, { newGrant, renew });
+  // A removal of the user at the same time ends both or none, because both are written with the same time.
+  const contact = grant && contactWrite(scope, resource, item.userId, state, now);
+  return { result: { success: true, id: user.internalId, message: 'User added.' }, ops: [op, grant, contact] };
+}
+
+/** Returns a write that changes only the revision of a user. Writes that read the user before then conflict. */
+function touch(tenant: string, user: Stored<User>): WriteOp {
+  return replace(UserEntity, { tenant, ...user }, user._r);
+}
+
+/** The message for a token whose user lost access while the token was issued. */
+export const REMOVED_MEANWHILE = 'Access of the user was removed at the same time. Send the request again.';
+const removedMeanwhile: ItemResult = { success: false, id: '', message: REMOVED_MEANWHILE };
 
 const unmailable: ItemResult = { success: false, id: '', message: 'email must be an address that can receive mail.' };
 
@@ -362,6 +425,7 @@ export const grantAccess: Capability<Pick<UserWriter, 'find' | 'grant'>> = /* @_
 ]);
 
 export const revokeGrants: Capability<Pick<UserWriter, 'revoke'>> = /* @__PURE__ */ storeCapability(UserWriter, [
+  'GetItem',
   'DeleteItem',
   'PutItem',
 ]);

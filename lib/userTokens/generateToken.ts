@@ -1,17 +1,23 @@
 import { combine } from '../app/capability.ts';
+import { readRemovals } from '../directory/accessRemovals.ts';
 import { findResources, type ResourceReference } from '../directory/resources.ts';
 import { type AccessRole, defaultAccessRole } from '../directory/rules/access.ts';
-import { writeUsers } from '../directory/userWriter.ts';
+import { REMOVED_MEANWHILE, type ScopedResource, writeUsers } from '../directory/userWriter.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { requireFuture } from '../shared/times.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
 import { issueUserTokens } from './issuer.ts';
 import { USER_TOKEN_SECONDS } from './rules/claims.ts';
+import { type AccessRemoval, disablingId, seenRemovals } from './rules/tokenAccess.ts';
 
 /**
  * The largest number of characters of a token. API Gateway accepts 10,240 bytes of headers, and browsers send other
  * headers too.
  */
 const MAX_TOKEN_CHARACTERS = 7_500;
+const PARALLEL = 8;
 
 /** A resource to which a token gives access. */
 export type RequestedGrant = ResourceReference & {
@@ -39,12 +45,18 @@ interface CallContext {
  * than fit into a token
  * - NOT_FOUND for an unknown folder or document
  * - FAILED_PRECONDITION for a disabled resource
+ * - ABORTED if the user's access to one of the resources is removed at the same time
  */
 export type GenerateUserToken = (tenant: string, request: TokenRequest, context: CallContext) => Promise<string>;
 
 export const generateUserToken = /* @__PURE__ */ combine(
-  { finder: findResources, users: writeUsers, tokens: issueUserTokens },
-  ({ finder, users, tokens }): GenerateUserToken =>
+  {
+    finder: findResources,
+    users: writeUsers,
+    tokens: issueUserTokens,
+    table: /* @__PURE__ */ tableWith(['Query']),
+  },
+  ({ finder, users, tokens, table }): GenerateUserToken =>
     async (tenant, { userId, profile, isAdmin, resources }, { now, newId }) => {
       requireFuture(['permissions', 'resources'], resources, now / 1000);
       const targets = await finder.require(tenant, resources, { writable: true });
@@ -68,12 +80,47 @@ export const generateUserToken = /* @__PURE__ */ combine(
       // A request whose token is too long must not register the user.
       if ((await sign(claims)).length > MAX_TOKEN_CHARACTERS) throw tooManyGrants();
       const memberships = [...grants.values()].filter(({ resourceType }) => resourceType === 'organization');
-      const results = await users.register(tenant, { userId, profile }, memberships, now);
+      const [results, removals] = await Promise.all([
+        users.register(tenant, { userId, profile }, memberships, now),
+        removalsBefore(table, userId, targets),
+      ]);
       const failed = results.find(({ success }) => !success);
       if (failed) throw registrationFault(failed.message);
-      return sign({ ...claims, userKey: results[0]?.id ?? '' });
+      // A removal that is written later ends the token by its time.
+      const seen = seenRemovals(removals, now);
+      if (seen === 'overlaps') throw new ApiError('ABORTED', REMOVED_MEANWHILE);
+      return sign({ ...claims, userKey: results[0]?.id ?? '', seen });
     },
 );
+
+/** Returns the removals that would end grants of the user on these resources. */
+async function removalsBefore(
+  table: Table,
+  userId: string,
+  targets: readonly (ScopedResource & { readonly disabledAt?: number | undefined })[],
+): Promise<AccessRemoval[]> {
+  const organizations = [...Map.groupBy(targets, ({ scope }) => scope.organizationKey).values()];
+  const removals = await inParallel(organizations, PARALLEL, async (named) => {
+    const { scope, disabledAt } = named[0] as (typeof named)[number];
+    const { organizationKey } = scope;
+    const ids = new Set([organizationKey, ...named.map(({ resource }) => resource.internalId)]);
+    const isRelevant = ({ internalId, isRevocation, folder }: AccessRemoval) =>
+      ids.has(internalId) || (isRevocation && folder === true);
+    const disabled: AccessRemoval[] =
+      disabledAt === undefined
+        ? []
+        : [
+            {
+              id: disablingId(organizationKey, disabledAt),
+              internalId: organizationKey,
+              removedAt: disabledAt,
+              isRevocation: true,
+            },
+          ];
+    return [...disabled, ...(await readRemovals(table, scope, userId)).filter(isRelevant)];
+  });
+  return removals.flat();
+}
 
 function tooManyGrants(): ApiError {
   return invalid({

@@ -70,12 +70,12 @@ export const writesOfOneThing: Costs = {
   '/v2/users/update one': [3, 3, 2, 1],
   '/v2/users/update a role': [4, 3, 3, 1],
   '/v2/auth/permissions/add one document': [4, 3, 3, 1],
-  // Removes the stored grant. A second write ends the same grant in user tokens.
-  '/v2/auth/permissions/remove one document': [4, 3, 2, 2],
+  // The first write ends the grant in user tokens. Then the stored grant is removed.
+  '/v2/auth/permissions/remove one document': [4, 4, 2, 2],
   // The stored user has the same profile already, so the user is not written again.
-  '/v2/auth/generate_token for a known user and a document': [4, 4, 4, 0],
-  '/v2/auth/token/get for a known member': [5, 3, 5, 0],
-  '/v1/auth/token/get for a known member': [7, 5, 6.5, 0],
+  '/v2/auth/generate_token for a known user and a document': [5, 4, 5, 0],
+  '/v2/auth/token/get for a known member': [6, 3, 6, 0],
+  '/v1/auth/token/get for a known member': [8, 5, 7.5, 0],
   '/v2/workspace/apikey/update one': [2, 2, 1, 1],
   '/v2/workspace/domains/add one': [2, 2, 1, 1],
   '/v2/workspace/domains/delete one': [2, 2, 1, 1],

@@ -33,6 +33,8 @@ export interface UserClaims {
   /** Unix seconds. */
   readonly expiresAt: number;
   readonly grants: readonly TokenGrant[];
+  /** The ids of removals shortly before the issue that the token outlives, see `tokenAccess`. */
+  readonly seen?: readonly string[] | undefined;
 }
 
 /**
@@ -69,6 +71,7 @@ const Payload = z.object({
   isAdmin: z.boolean(),
   /** Grants by organization, as pairs of the organization's internal id and its grants. */
   grants: z.array(z.tuple([z.string(), z.array(GrantTuple)])),
+  seen: z.array(z.string()).optional(),
 });
 export type TokenPayload = z.output<typeof Payload>;
 
@@ -96,6 +99,7 @@ export function toPayload(issuer: string, claims: UserClaims): TokenPayload {
         return expiresAt === undefined ? [code, internalId] : [code, internalId, expiresAt];
       }),
     ]),
+    ...(claims.seen && claims.seen.length > 0 && { seen: [...claims.seen] }),
   };
 }
 
@@ -112,6 +116,7 @@ export function toClaims(issuer: string, payload: unknown): UserClaims | undefin
     isAdmin: data.isAdmin,
     issuedAt: data.issuedAt,
     expiresAt: data.exp,
+    ...(data.seen && { seen: data.seen }),
     grants: data.grants.flatMap(([organizationKey, grants]) =>
       grants.map(([code, internalId, expiresAt]) => {
         const [resourceType, accessRole] = grantCodes[code];

@@ -12,6 +12,8 @@ import type { UserClaims } from './claims.ts';
 
 /** The record that a user lost access to a resource. It ends the grants in tokens that were issued before. */
 export interface AccessRemoval {
+  /** Identifies the removal in tokens that were issued after it. */
+  readonly id?: string | undefined;
   /** The internal id of the organization, folder or document. */
   readonly internalId: string;
   /** Epoch ms. */
@@ -23,10 +25,10 @@ export interface AccessRemoval {
 }
 
 /**
- * A request that moves something writes the move at most this many milliseconds after its start. `movedAt` is the start
- * of the request, so it can be this much older than the move.
+ * A request writes at most this many milliseconds after its start, on all clocks. The time of a removal or a move is from
+ * before its write, so it can be this much older than the write.
  */
-const MAX_MOVE_MILLISECONDS = 60_000;
+export const MAX_REQUEST_MILLISECONDS = 60_000;
 
 /** A user's stored access in an organization, and what ends the grants of older tokens there. */
 export interface StoredAccess {
@@ -46,6 +48,25 @@ export interface TokenAccess {
   readonly all: UserAccess;
 }
 
+/** Returns what identifies the last time that an organization was disabled, in tokens that were issued after it. */
+export function disablingId(organizationKey: string, disabledAt: number): string {
+  return `${organizationKey}@${disabledAt}`;
+}
+
+/**
+ * Returns the ids of the removals that a new token must name, because their times alone would end it. `start` is the start
+ * of the request that issues the token, epoch ms. Returns `overlaps` if one of the removals was written after this start.
+ */
+export function seenRemovals(removals: readonly AccessRemoval[], start: number): string[] | 'overlaps' {
+  if (removals.some(({ removedAt }) => removedAt > start)) return 'overlaps';
+  return removals.flatMap(({ id, removedAt }) => (id !== undefined && canFollow(removedAt, start) ? [id] : []));
+}
+
+/** Returns whether a removal with this time may have been written after a token was issued. */
+function canFollow(removedAt: number, issuedAt: number): boolean {
+  return removedAt + MAX_REQUEST_MILLISECONDS >= issuedAt;
+}
+
 /**
  * Returns the access of a user with a token in an organization. A grant of the token is not valid if one of these
  * happened after the token was issued:
@@ -54,29 +75,31 @@ export interface TokenAccess {
  * - The organization was disabled.
  * - The user was removed from a folder of the organization, and the resource or a folder above it was moved. The
  * resource may have been in that folder.
+ *
+ * The clocks of functions cannot tell the order of an issue and a removal that overlap. A removal therefore counts as later
+ * than all tokens until a minute after its time, except tokens that name it.
  */
 export function tokenAccess(
-  { grants, issuedAt }: Pick<UserClaims, 'grants' | 'issuedAt'>,
-  { user, removals, disabledAt }: StoredAccess,
+  { grants, issuedAt, seen = [] }: Pick<UserClaims, 'grants' | 'issuedAt' | 'seen'>,
+  { user, removals: stored, disabledAt }: StoredAccess,
 ): TokenAccess {
-  const wasDisabled = disabledAt !== undefined && disabledAt >= issuedAt;
-  const removed = new Set(
-    removals.filter(({ removedAt }) => removedAt >= issuedAt).map(({ internalId }) => internalId),
-  );
-  const leftFolder = removals.some(
-    ({ isRevocation, folder, removedAt }) => isRevocation && folder === true && removedAt >= issuedAt,
-  );
+  const isLater = (id: string | undefined, at: number) =>
+    canFollow(at, issuedAt) && !(id !== undefined && seen.includes(id));
+  const wasDisabled = disabledAt !== undefined && isLater(disablingId(user.organizationKey, disabledAt), disabledAt);
+  const removals = stored.filter(({ id, removedAt }) => isLater(id, removedAt));
+  const removed = new Set(removals.map(({ internalId }) => internalId));
+  const leftFolder = removals.some(({ isRevocation, folder }) => isRevocation && folder === true);
   // Only the last removal from a folder is stored, so the folder of an earlier removal is not known. A grant of the
   // token is therefore not valid for anything that was moved after the token was issued.
-  const unmovedSince = leftFolder ? issuedAt - MAX_MOVE_MILLISECONDS : undefined;
+  const unmovedSince = leftFolder ? issuedAt - MAX_REQUEST_MILLISECONDS : undefined;
   // Records of removals end only the grants of tokens. Stored grants end by the user's revocations until a job has purged them. A
   // stored grant from before a removal still counts if its resource was moved into the folder after the removal.
   const revocations = removals
     .filter(({ isRevocation }) => isRevocation)
-    .map(({ internalId, removedAt }) => ({
+    .map(({ internalId }) => ({
       organizationKey: user.organizationKey,
       resource: internalId,
-      at: removedAt,
+      at: issuedAt,
       jobId: '',
     }));
   const tokenGrants = grants

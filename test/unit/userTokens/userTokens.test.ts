@@ -9,7 +9,9 @@ import { parseToken, toClaims, toPayload, type UserClaims } from '../../../lib/u
 import { namedResources } from '../../../lib/userTokens/rules/namedResources.ts';
 import {
   type AccessRemoval,
+  disablingId,
   isEnough,
+  seenRemovals,
   tokenAccess,
   tokenDocumentPermission,
 } from '../../../lib/userTokens/rules/tokenAccess.ts';
@@ -47,6 +49,7 @@ const anyClaims: fc.Arbitrary<UserClaims> = fc.record({
   isAdmin: fc.boolean(),
   issuedAt: fc.nat(),
   expiresAt: fc.nat(),
+  seen: fc.option(fc.array(fc.string(), { minLength: 1 }), { nil: undefined }),
   grants: fc.array(
     fc.record(
       {
@@ -127,6 +130,24 @@ describe('the signature of a user token', () => {
   });
 });
 
+describe('the removals that a new token names', () => {
+  const removedAt = (id: string, milliseconds: number) => ({
+    ...{ id, internalId: 'doc_1', isRevocation: false },
+    removedAt: NOW + milliseconds,
+  });
+
+  test('are those of the last minute', () => {
+    expect(seenRemovals([removedAt('a', 0), removedAt('b', -60_000), removedAt('c', -60_001)], NOW)).toEqual([
+      'a',
+      'b',
+    ]);
+  });
+
+  test('prevent a token if one of them was written after the start of the request', () => {
+    expect(seenRemovals([removedAt('a', -60_001), removedAt('b', 1)], NOW)).toBe('overlaps');
+  });
+});
+
 describe('the access of a user with a token', () => {
   const stored = (fields: Partial<UserAccess> = {}): UserAccess => ({
     exists: true,
@@ -146,8 +167,9 @@ describe('the access of a user with a token', () => {
     user = stored(),
     removals: readonly AccessRemoval[] = [],
     disabledAt?: number,
+    seen?: readonly string[],
   ) =>
-    tokenDocumentPermission(tokenAccess({ grants, issuedAt: NOW }, { user, removals, disabledAt }), inFolder)
+    tokenDocumentPermission(tokenAccess({ grants, issuedAt: NOW, seen }, { user, removals, disabledAt }), inFolder)
       .accessRole;
   const removal = (internalId: string, fields: Partial<AccessRemoval> = {}): AccessRemoval => ({
     internalId,
@@ -197,8 +219,12 @@ describe('the access of a user with a token', () => {
     ['the user was removed from the organization', [removal('org_1', { isRevocation: true })]],
   ])('ends when %s', (_what, removals) => {
     expect(roleWith([grantOn('doc_1')], stored(), removals)).toBeUndefined();
-    const before = removals.map((accessRemoval) => ({ ...accessRemoval, removedAt: NOW - 1 }));
-    expect(roleWith([grantOn('doc_1')], stored(), before)).toBe('editor');
+    const before = (milliseconds: number) =>
+      removals.map((accessRemoval) => ({ ...accessRemoval, id: 'r', removedAt: NOW - milliseconds }));
+    expect(roleWith([grantOn('doc_1')], stored(), before(60_000))).toBeUndefined();
+    expect(roleWith([grantOn('doc_1')], stored(), before(60_001))).toBe('editor');
+    expect(roleWith([grantOn('doc_1')], stored(), before(1), undefined, ['r'])).toBe('editor');
+    expect(roleWith([grantOn('doc_1')], stored(), before(1), undefined, ['other'])).toBeUndefined();
   });
 
   test('keeps the stored role on a document that was moved into a folder that the user was removed from', () => {
@@ -255,7 +281,7 @@ describe('the access of a user with a token', () => {
     });
 
     test.each([
-      ['a removal before the issue', { ...fromFolder, removedAt: NOW - 1 }],
+      ['a removal before the issue', { ...fromFolder, removedAt: NOW - MINUTE - 1 }],
       ['a removal from another document', { ...fromFolder, internalId: 'doc_9', folder: undefined }],
       ['the removal of a grant on a folder', { ...fromFolder, isRevocation: false }],
     ])('does not end a grant because of %s', (_what, other) => {
@@ -269,7 +295,10 @@ describe('the access of a user with a token', () => {
 
   test('ends when the organization was disabled after the token was issued', () => {
     expect(roleWith([grantOn('doc_1')], stored(), [], NOW + 1)).toBeUndefined();
-    expect(roleWith([grantOn('doc_1')], stored(), [], NOW - 1)).toBe('editor');
+    expect(roleWith([grantOn('doc_1')], stored(), [], NOW - 1)).toBeUndefined();
+    expect(roleWith([grantOn('doc_1')], stored(), [], NOW - 60_001)).toBe('editor');
+    expect(roleWith([grantOn('doc_1')], stored(), [], NOW - 1, [disablingId('org_1', NOW - 1)])).toBe('editor');
+    expect(roleWith([grantOn('doc_1')], stored(), [], NOW - 1, [disablingId('org_2', NOW - 1)])).toBeUndefined();
   });
 
   test('keeps a stored grant that was given after a removal', () => {

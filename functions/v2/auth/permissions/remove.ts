@@ -28,9 +28,9 @@ export const endpoint = defineEndpoint(
       result: {},
     },
   },
-  async ({ input, caller, deps, now }) => {
+  async ({ input, caller, deps }) => {
     const resources = await deps.resources.require(caller.tenant, input.permissions.resources);
-    await deps.users.revoke(input.userId, resources, now);
+    await deps.users.revoke(caller.tenant, input.userId, resources);
     return {};
   },
 );
