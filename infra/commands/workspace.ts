@@ -39,7 +39,7 @@ show               Prints the owner and the API keys of a workspace, without cre
 
   --name   the owner's name (default: the e-mail address)
   --stack  the CloudFormation stack (default: ${STACK}). Not needed if TABLE_NAME is set. create also needs
-           MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN and SERVICE_NAME then.
+           MASTER_KEY_SECRET_ARN and SERVICE_NAME then.
   --local  the data directory of npm start, such as .local, instead of a stack
   --help   prints this text`;
 
@@ -47,7 +47,6 @@ show               Prints the owner and the API keys of a workspace, without cre
 const outputNames = {
   TABLE_NAME: 'TableName',
   MASTER_KEY_SECRET_ARN: 'MasterKeySecretArn',
-  SIGNING_KEY_SECRET_ARN: 'SigningKeySecretArn',
   SERVICE_NAME: 'ServiceName',
 } as const;
 type Variable = keyof typeof outputNames;

@@ -13,9 +13,11 @@ export interface SharedResources {
   /** The URL with which customers call the API. */
   readonly publicUrl: string;
   readonly table: CfnTable;
-  readonly secrets: Readonly<Record<'masterKey' | 'signingKey', CfnSecret>> & {
+  readonly secrets: Readonly<Record<'masterKey' | 'permissionKey' | 'signingKey', CfnSecret>> & {
     /** Undefined while the setting `heartbeat` is off. */
     readonly heartbeat?: CfnSecret | undefined;
+    /** Undefined while the setting `live` is off. */
+    readonly live?: CfnSecret | undefined;
   };
   readonly queues: Queues;
   /** Undefined while the setting `live` is off. */
@@ -42,12 +44,14 @@ export function environmentValues(
     HEARTBEAT_SECRET_ARN: secrets.heartbeat?.ref ?? '',
     JOBS_QUEUE_URL: queues.jobs.queue.ref,
     LIVE_HTTP_HOST: eventApi?.httpHost ?? '',
+    LIVE_KEY_SECRET_ARN: secrets.live?.ref ?? '',
     LIVE_REALTIME_HOST: eventApi?.realtimeHost ?? '',
     LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(settings.loginLinksPerHourPerEmail),
     MAIL_FROM: settings.mailFrom ?? '',
     MAIL_QUEUE_URL: queues.mail.queue.ref,
     MAIL_RETRY_SCHEDULE: settings.mailRetrySchedule,
     NOVA_MODEL_ID: settings.novaModelId ?? '',
+    PERMISSION_KEY_SECRET_ARN: secrets.permissionKey.ref,
     PUBLIC_URL: publicUrl,
     READS_PER_SECOND_PER_KEY: String(settings.readsPerSecondPerKey),
     RECONCILE_AFTER_SECONDS: String(settings.reconcileAfterSeconds),
@@ -94,7 +98,9 @@ export function resourceArns({ table, secrets, queues, eventApi }: SharedResourc
     'queue/mail': [queues.mail.queue.attrArn],
     'secret/heartbeat': secrets.heartbeat ? [secrets.heartbeat.ref] : [],
     'queue/sweep': [queues.sweep.queue.attrArn],
+    'secret/liveKey': secrets.live ? [secrets.live.ref] : [],
     'secret/masterKey': [secrets.masterKey.ref],
+    'secret/permissionKey': [secrets.permissionKey.ref],
     'secret/signingKey': [secrets.signingKey.ref],
   };
 }

@@ -43,7 +43,12 @@ export class Backend extends Stack {
       table: createTable(this),
       secrets: {
         masterKey: createKey(this, 'MasterKey', 'Encrypts the secrets of customers'),
-        signingKey: createKey(this, 'SigningKey', 'Signs auth tokens'),
+        signingKey: createKey(this, 'SigningKey', 'Signs user tokens'),
+        permissionKey: createKey(this, 'PermissionKey', 'Signs the answers of permission providers'),
+        live:
+          settings.live === 'on'
+            ? createKey(this, 'LiveKey', 'Names live channels and encrypts their tokens')
+            : undefined,
         heartbeat:
           settings.heartbeat === 'on'
             ? createCredentials(this, 'HeartbeatCredentials', 'The API key and the auth token of the heartbeat')
@@ -140,6 +145,8 @@ export class Backend extends Stack {
     new CfnOutput(this, 'MasterKeySecretArn', { value: shared.secrets.masterKey.ref });
     new CfnOutput(this, 'ServiceName', { value: settings.serviceName });
     new CfnOutput(this, 'SigningKeySecretArn', { value: shared.secrets.signingKey.ref });
+    new CfnOutput(this, 'PermissionKeySecretArn', { value: shared.secrets.permissionKey.ref });
+    if (shared.secrets.live) new CfnOutput(this, 'LiveKeySecretArn', { value: shared.secrets.live.ref });
     if (shared.secrets.heartbeat) new CfnOutput(this, 'HeartbeatSecretArn', { value: shared.secrets.heartbeat.ref });
   }
 }

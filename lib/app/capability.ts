@@ -37,7 +37,8 @@ export type QueueName = 'deliver' | 'deliverSlow' | 'mail' | 'jobs' | 'embed' | 
 export type QueueAction = 'GetQueueAttributes' | 'SendMessage';
 /** The models of Amazon Bedrock. */
 export type ModelName = 'embedding' | 'claude' | 'nova';
-export type SecretName = 'secret/heartbeat' | 'secret/masterKey' | 'secret/signingKey';
+export type SecretName =
+  'secret/heartbeat' | 'secret/liveKey' | 'secret/masterKey' | 'secret/permissionKey' | 'secret/signingKey';
 export type ResourceName = Grant['resource'];
 
 /** The environment variables of functions. `infra/constructs/environment.ts` sets their values. */
@@ -55,12 +56,14 @@ export type EnvironmentName =
   | 'HEARTBEAT_SECRET_ARN'
   | 'JOBS_QUEUE_URL'
   | 'LIVE_HTTP_HOST'
+  | 'LIVE_KEY_SECRET_ARN'
   | 'LIVE_REALTIME_HOST'
   | 'LOGIN_LINKS_PER_HOUR_PER_EMAIL'
   | 'MAIL_FROM'
   | 'MAIL_QUEUE_URL'
   | 'MAIL_RETRY_SCHEDULE'
   | 'NOVA_MODEL_ID'
+  | 'PERMISSION_KEY_SECRET_ARN'
   | 'PUBLIC_URL'
   | 'READS_PER_SECOND_PER_KEY'
   | 'RECONCILE_AFTER_SECONDS'

@@ -1,12 +1,12 @@
 import { SignJWT } from 'jose';
 import { type Capability, combine } from '../app/capability.ts';
 import { serviceName } from '../app/serviceName.ts';
-import { type KeyRing, signingKey } from './keyRing.ts';
+import { type KeyRing, masterKey } from './keyRing.ts';
 import { deriveKey } from './sealing.ts';
 
 /**
- * Issues signed auth tokens. Requests are authenticated by the hash of their token, not by its signature. Only this class therefore
- * needs the signing key.
+ * Issues signed auth tokens. Requests are authenticated by the hash of their token, and nothing verifies its signature. The key is
+ * therefore derived from the master key, which functions that issue auth tokens read anyway.
  */
 export class TokenIssuer {
   readonly #ring: KeyRing;
@@ -31,6 +31,6 @@ export class TokenIssuer {
 }
 
 export const tokenIssuer: Capability<TokenIssuer> = /* @__PURE__ */ combine(
-  { ring: signingKey, issuer: serviceName },
+  { ring: masterKey, issuer: serviceName },
   ({ ring, issuer }) => new TokenIssuer(ring, issuer),
 );

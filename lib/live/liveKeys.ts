@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
-import { type KeyRing, signingKey } from '../crypto/keyRing.ts';
+import { type KeyRing, liveKey } from '../crypto/keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
 import { decodeBase64Url } from '../shared/base64Url.ts';
 import { ChannelNames } from './rules/channels.ts';
@@ -10,7 +10,7 @@ import type { DocumentKeys } from './rules/hints.ts';
 export const TOKEN_SECONDS = 15 * 60;
 
 /**
- * Channel names use the first version of the signing key, so that they stay the same when the key is rotated. After a leak, the
+ * Channel names use the first version of the live key, so that they stay the same when the key is rotated. After a leak, the
  * operator renames the entry of this version to `channels`. The service then refuses tokens of this version.
  */
 const FIRST_VERSION = '1';
@@ -36,7 +36,7 @@ export interface LiveTokenClaims extends DocumentKeys {
   readonly userPart: string;
 }
 
-/** Names channels, and issues and reads tokens for the WebSocket. The keys are derived from the signing key. */
+/** Names channels, and issues and reads tokens for the WebSocket. The keys are derived from the live key. */
 export class LiveKeys {
   readonly #ring: KeyRing;
   #names: Promise<ChannelNames> | undefined;
@@ -88,6 +88,6 @@ function tokenKey(key: string): Buffer {
 }
 
 export const liveKeys: Capability<LiveKeys> = /* @__PURE__ */ combine(
-  { ring: signingKey },
+  { ring: liveKey },
   ({ ring }) => new LiveKeys(ring),
 );

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { type Capability, combine } from '../app/capability.ts';
-import { type KeyRing, signingKey } from '../crypto/keyRing.ts';
+import { type KeyRing, permissionKey } from '../crypto/keyRing.ts';
 import { deriveKey } from '../crypto/sealing.ts';
 import type { AccessRole, ResourceType } from '../directory/rules/access.ts';
 
@@ -44,6 +44,6 @@ export class PermissionSigner {
 }
 
 export const signPermissions: Capability<PermissionSigner> = /* @__PURE__ */ combine(
-  { ring: signingKey },
+  { ring: permissionKey },
   ({ ring }) => new PermissionSigner(ring),
 );

@@ -74,19 +74,25 @@ describe('checkUpdate', () => {
     ]);
   });
 
-  test.each(['Table', 'MasterKey', 'SigningKey', 'DeliverQueue', 'DeliverDeadLetters', 'StreamDeadLetters', 'Api'])(
-    'refuses to delete %s or to change its logical id',
-    (id) => {
-      const because = expect.stringMatching(new RegExp(`^${id} is removed, and with it `));
-      expect(refusals((resources) => Reflect.deleteProperty(resources, id))).toEqual([because]);
-      expect(
-        refusals((resources) => {
-          resources[`${id}2`] = resources[id]!;
-          Reflect.deleteProperty(resources, id);
-        }),
-      ).toEqual([because]);
-    },
-  );
+  test.each([
+    'Table',
+    'MasterKey',
+    'SigningKey',
+    'PermissionKey',
+    'DeliverQueue',
+    'DeliverDeadLetters',
+    'StreamDeadLetters',
+    'Api',
+  ])('refuses to delete %s or to change its logical id', (id) => {
+    const because = expect.stringMatching(new RegExp(`^${id} is removed, and with it `));
+    expect(refusals((resources) => Reflect.deleteProperty(resources, id))).toEqual([because]);
+    expect(
+      refusals((resources) => {
+        resources[`${id}2`] = resources[id]!;
+        Reflect.deleteProperty(resources, id);
+      }),
+    ).toEqual([because]);
+  });
 
   test.each([
     ['Table', 'KeySchema', []],

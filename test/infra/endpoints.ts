@@ -17,6 +17,7 @@ const everything: Capability<undefined> = {
     ...queueNames.map((name) => ({ resource: `queue/${name}`, actions: ['SendMessage'] }) as const),
     { resource: 'secret/masterKey', actions: ['GetSecretValue'] },
     { resource: 'secret/signingKey', actions: ['GetSecretValue'] },
+    { resource: 'secret/permissionKey', actions: ['GetSecretValue'] },
     { resource: 'mail/identity', actions: ['SendEmail'] },
   ],
   env: [
@@ -41,6 +42,7 @@ const everything: Capability<undefined> = {
     'TABLE_NAME',
     'MASTER_KEY_SECRET_ARN',
     'SIGNING_KEY_SECRET_ARN',
+    'PERMISSION_KEY_SECRET_ARN',
     'UNVERIFIED_GRACE_DAYS',
     'WORKSPACE_CREATION',
     'WORKSPACE_CREATION_PER_MINUTE',

@@ -55,6 +55,8 @@ const arns: Record<ResourceName, unknown> = {
   'secret/heartbeat': 'test/infra/heartbeat.test.ts expects it',
   'secret/masterKey': { Ref: 'MasterKey' },
   'secret/signingKey': { Ref: 'SigningKey' },
+  'secret/permissionKey': { Ref: 'PermissionKey' },
+  'secret/liveKey': { Ref: 'LiveKey' },
   'mail/identity': mailArns('mail.example.com'),
   'live/channels': 'test/infra/live.test.ts expects it',
 };
@@ -94,6 +96,8 @@ const values: Record<EnvironmentName, unknown> = {
   TABLE_NAME: { Ref: 'Table' },
   MASTER_KEY_SECRET_ARN: { Ref: 'MasterKey' },
   SIGNING_KEY_SECRET_ARN: { Ref: 'SigningKey' },
+  PERMISSION_KEY_SECRET_ARN: { Ref: 'PermissionKey' },
+  LIVE_KEY_SECRET_ARN: { Ref: 'LiveKey' },
   UNVERIFIED_GRACE_DAYS: '14',
   WEBHOOK_RETRY_SCHEDULE: '0,5,300,1800,7200,18000,36000,36000',
   WORKSPACE_CREATION: 'closed',

@@ -191,6 +191,7 @@ describe('resources', () => {
       ['Table', 'AWS::DynamoDB::Table', 'Retain', 'Retain'],
       ['MasterKey', 'AWS::SecretsManager::Secret', 'RetainExceptOnCreate', 'Retain'],
       ['SigningKey', 'AWS::SecretsManager::Secret', 'RetainExceptOnCreate', 'Retain'],
+      ['PermissionKey', 'AWS::SecretsManager::Secret', 'RetainExceptOnCreate', 'Retain'],
     ]);
     // With another logical id, CloudFormation would create a new API with a new address.
     expect(resources(assembly.root, 'AWS::ApiGatewayV2::Api').map(([id]) => id)).toEqual(['Api']);
@@ -223,6 +224,7 @@ describe('resources', () => {
       TableName: { Value: { Ref: 'Table' } },
       MasterKeySecretArn: { Value: { Ref: 'MasterKey' } },
       SigningKeySecretArn: { Value: { Ref: 'SigningKey' } },
+      PermissionKeySecretArn: { Value: { Ref: 'PermissionKey' } },
     });
   });
 });
@@ -283,7 +285,7 @@ describe('the table', () => {
 });
 
 describe('a key', () => {
-  test.each(['MasterKey', 'SigningKey'])('%s is generated with a current version', (id) => {
+  test.each(['MasterKey', 'SigningKey', 'PermissionKey'])('%s is generated with a current version', (id) => {
     const { GenerateSecretString } = assembly.root.Resources[id]!.Properties;
     expect(JSON.parse(GenerateSecretString.SecretStringTemplate)).toEqual({ current: '1' });
     expect(GenerateSecretString).toMatchObject({

@@ -20,6 +20,8 @@ import { type Receiver, startHttp } from './receivers.ts';
 export const TABLE_NAME = 'table';
 export const MASTER_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:master';
 export const SIGNING_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:signing';
+const PERMISSION_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:permission';
+const LIVE_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:live';
 
 /** The environment variables of all functions under test. */
 export const functionVariables = {
@@ -59,6 +61,8 @@ export const functionVariables = {
   TABLE_NAME,
   MASTER_KEY_SECRET_ARN,
   SIGNING_KEY_SECRET_ARN,
+  PERMISSION_KEY_SECRET_ARN,
+  LIVE_KEY_SECRET_ARN,
   UNVERIFIED_GRACE_DAYS: '14',
   WEBHOOK_RETRY_SCHEDULE: '0,5,300,1800,7200,18000,36000,36000',
   WORKSPACE_CREATION: 'open',

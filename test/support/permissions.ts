@@ -150,12 +150,16 @@ function arnsOf(resource: ResourceName, variables: Variables): string[] {
     HEARTBEAT_SECRET_ARN,
     MASTER_KEY_SECRET_ARN,
     SIGNING_KEY_SECRET_ARN,
+    PERMISSION_KEY_SECRET_ARN,
+    LIVE_KEY_SECRET_ARN,
   } = variables;
   const models: Variables = { claude: CLAUDE_MODEL_ID, nova: NOVA_MODEL_ID, embedding: EMBEDDING_MODEL };
   const secrets: Variables = {
     heartbeat: HEARTBEAT_SECRET_ARN,
     masterKey: MASTER_KEY_SECRET_ARN,
     signingKey: SIGNING_KEY_SECRET_ARN,
+    permissionKey: PERMISSION_KEY_SECRET_ARN,
+    liveKey: LIVE_KEY_SECRET_ARN,
   };
   switch (kind) {
     case 'table':

@@ -18,7 +18,7 @@ import { environment } from '../../../lib/app/capability.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
 import { createWorkspaces } from '../../../lib/workspaces/workspaces.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
-import { MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { MASTER_KEY_SECRET_ARN, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
@@ -270,7 +270,6 @@ describe('the settings of npm run workspace', () => {
   const outputs = {
     TableName: TABLE_NAME,
     MasterKeySecretArn: MASTER_KEY_SECRET_ARN,
-    SigningKeySecretArn: SIGNING_KEY_SECRET_ARN,
     ServiceName: 'stacked',
   };
   let cloudFormation: Server;
@@ -307,7 +306,7 @@ describe('the settings of npm run workspace', () => {
     try {
       await writeFile(
         join(dataDir, 'operator.json'),
-        JSON.stringify({ TABLE_NAME: name, MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, SERVICE_NAME: 'locally' }),
+        JSON.stringify({ TABLE_NAME: name, MASTER_KEY_SECRET_ARN, SERVICE_NAME: 'locally' }),
       );
       const created = JSON.parse(
         await run(['create', 'local@example.com', '--local', dataDir], {}),
@@ -335,8 +334,8 @@ function issuerOf(token: string): unknown {
 }
 
 describe('createVerifiedWorkspace', () => {
-  test('returns "exists" for an address with a workspace, and requires only four settings', async () => {
-    const env = environment({ TABLE_NAME, MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, SERVICE_NAME: 'svc' });
+  test('returns "exists" for an address with a workspace, and requires only three settings', async () => {
+    const env = environment({ TABLE_NAME, MASTER_KEY_SECRET_ARN, SERVICE_NAME: 'svc' });
     const options = { email: 'demo@example.com', env, now: 1_800_000_000_000 };
     expect(await createVerifiedWorkspace(options)).toMatchObject({
       workspaceAuthToken: expect.stringMatching(/^[0-9a-f]{32}$/),

@@ -129,14 +129,36 @@ const pathsOf = (endpoints: readonly Endpoint[], meets: (endpoint: Endpoint) => 
     .sort();
 const isGranted = (resource: string) => (endpoint: Endpoint) => granted(endpoint, resource).length > 0;
 
+test('each key that signs or encrypts tokens is read only by the functions that need it', () => {
+  const readersOf = (secret: string) => [
+    ...pathsOf(
+      registeredEndpoints().filter(({ twinOf }) => twinOf === undefined),
+      isGranted(secret),
+    ),
+    ...registeredWorkers()
+      .filter((worker) =>
+        workerCapabilities(worker).some(({ grants }) => grants.some(({ resource }) => resource === secret)),
+      )
+      .map(({ name }) => name)
+      .sort(),
+  ];
+  expect(readersOf('secret/signingKey')).toEqual([
+    '/v1/auth/token/get',
+    '/v2/auth/generate_token',
+    '/v2/auth/token/get',
+  ]);
+  expect(readersOf('secret/permissionKey')).toEqual(['/v2/auth/generate_signature']);
+  expect(readersOf('secret/liveKey')).toEqual(['/v2/live/connect', 'authorizeLive', 'publishLive']);
+});
+
 describe('of the functions with workspace credentials,', () => {
   const endpoints = registeredEndpoints().filter(
     ({ auth, path }) => auth === 'workspace' || path === '/v2/workspace/create',
   );
   const issuing = ['/v2/workspace/apikey/create', '/v2/workspace/authtoken/reset', '/v2/workspace/create'];
 
-  test('only those that issue tokens may read the signing key', () => {
-    expect(pathsOf(endpoints, isGranted('secret/signingKey'))).toEqual(issuing);
+  test('none may read the signing key', () => {
+    expect(pathsOf(endpoints, isGranted('secret/signingKey'))).toEqual([]);
   });
 
   test('only those that encrypt or decrypt tokens may read the master key', () => {
