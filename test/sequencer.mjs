@@ -21,6 +21,7 @@ const COMPUTING = [
   'integration/memory/memoryEmbedding',
   'integration/comments/threadsFaults',
   'integration/local/localState',
+  'contract/attack/attack',
   'contract/twins',
   'unit/editors/crdtUpdates',
   'integration/webhooks/parkingCrashes',

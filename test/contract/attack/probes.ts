@@ -5,7 +5,16 @@ import { times } from '../../support/times.ts';
 import { endpoints } from '../cases.ts';
 import { dataSchema } from '../contract.ts';
 import { type Data, fieldPaths, inputOf, kindOfField, namedIn, withValue } from './inputs.ts';
-import { type Attacker, type AttackWorld, type Hidden, MENTIONED, OPEN_THREAD, type Place, roleOn } from './world.ts';
+import {
+  type Attacker,
+  type AttackWorld,
+  type Hidden,
+  MENTIONED,
+  OPEN_THREAD,
+  ownId,
+  type Place,
+  roleOn,
+} from './world.ts';
 
 /** A call of an attacker, and what must come of it. */
 export interface Probe {
@@ -22,6 +31,10 @@ export interface Probe {
    */
   readonly expects: 'refusal' | 'success' | 'safety';
   readonly statuses?: readonly string[];
+  /** What the message of a refusal says, if another check could refuse the call too. */
+  readonly message?: RegExp;
+  /** A part of a row. A choice of probes begins with one of each part. The default is the path without its version. */
+  readonly part?: string;
   /** True if the answer must not be a stored one. */
   readonly isNew?: boolean;
   /** The same call with an id that does not exist. Both answers must be equal. */
@@ -36,6 +49,9 @@ export interface Row {
   readonly groups: (world: AttackWorld) => Probe[][] | Promise<Probe[][]>;
 }
 
+/** Both versions of an endpoint are one function. */
+export const functionOf = (path: string): string => path.slice('/v1/'.length);
+
 const open = endpoints.filter(({ user }) => user !== undefined);
 const closed = endpoints.filter(({ user, auth }) => user === undefined && auth !== 'none');
 const invalidOrDenied = ['PERMISSION_DENIED', 'INVALID_ARGUMENT'];
@@ -46,7 +62,7 @@ const named = (world: AttackWorld, name: string): Attacker => {
   return found;
 };
 const placeOf = (world: AttackWorld, name: string): Place => world.places.find((place) => place.name === name)!;
-const withAccess = (world: AttackWorld) => ['viewer', 'editor', 'member', 'eu'].map((name) => named(world, name));
+const withAccess = (world: AttackWorld) => ['viewer', 'editor', 'insider', 'eu'].map((name) => named(world, name));
 
 /** Returns whether a call with the data of `inputOf` succeeds in a place. Undefined if the rule leaves it open. */
 function mayCall({ user: rule }: Endpoint, as: Attacker, at: Place, data: Data): boolean | undefined {
@@ -62,7 +78,7 @@ function mayCall({ user: rule }: Endpoint, as: Attacker, at: Place, data: Data):
 
 const matrix: Row = {
   title: 'a call succeeds or is refused by the role on what it names',
-  slice: 150,
+  slice: 225,
   full: 2_000,
   groups: (world) =>
     open.flatMap((endpoint) =>
@@ -74,7 +90,8 @@ const matrix: Row = {
             const isAllowed = mayCall(endpoint, as, at, data);
             const accepted = isAllowed === undefined || !as.hasRecords ? 'safety' : 'success';
             const expects = isAllowed === false ? 'refusal' : accepted;
-            return [{ as, path: endpoint.path, data, expects }];
+            const part = expects === 'safety' ? expects : `${as.name} ${at.name}`;
+            return [{ as, path: endpoint.path, data, expects, part }];
           }),
       ),
     ),
@@ -135,7 +152,7 @@ const withoutTwin: ReadonlySet<string> = new Set(['organizations']);
 
 const hiddenIds: Row = {
   title: 'a call that names hidden records neither reads nor changes them, nor tells that they exist',
-  slice: 60,
+  slice: 100,
   full: 900,
   groups: (world) =>
     open
@@ -149,17 +166,19 @@ const hiddenIds: Row = {
               const unknown = unknownIds[kind] ?? 'unknown-id';
               const call = (value: unknown, more: unknown[] = []) =>
                 withValue(base, path, isList ? [value, ...more] : value);
-              const probe = { as, path: endpoint.path, expects: 'safety' } as const;
+              const part = `${functionOf(endpoint.path)} ${path.join('.')}`;
               const isNewId = path.at(-1) === 'annotationId' && path.length > 1;
-              const alone: Probe = {
-                ...probe,
-                data: call(id),
-                // An id that a call chooses for a new record tells that the id is taken.
-                ...(!isNewId &&
-                  !withoutTwin.has(kind) &&
-                  isUnseen(world, as, id) && { twin: { data: call(unknown), hidden: id, unknown } }),
-              };
-              return isList ? [alone, { ...probe, data: call(id, valueAt(base, path)) }] : [alone];
+              // An id that a call chooses for a new record tells that the id is taken.
+              const hasTwin = !isNewId && !withoutTwin.has(kind) && isUnseen(world, as, id);
+              const others = isList ? [[], valueAt(base, path)] : [[]];
+              return others.map((more) => ({
+                as,
+                path: endpoint.path,
+                data: call(id, more),
+                expects: 'safety',
+                part,
+                ...(hasTwin && { twin: { data: call(unknown, more), hidden: id, unknown } }),
+              }));
             });
           });
         }),
@@ -188,22 +207,59 @@ const valueAt = (data: unknown, path: readonly string[]): unknown[] => {
   return Array.isArray(value) ? value : [];
 };
 
+/** Returns whether a call refuses records of others. Editors may resolve threads of others. */
+const isForOwners = (path: string, name: string): boolean =>
+  /\/(commentannotations\/delete|reactions\/delete|notifications\/update)$/.test(path) ||
+  (path.endsWith('/commentannotations/update') && name !== 'editor');
+
+const recordsOfOthers: Row = {
+  title: 'a call that names visible records of another user neither changes their texts nor deletes them',
+  slice: 30,
+  full: 120,
+  groups: (world) =>
+    open
+      .filter(({ kind }) => kind === 'write')
+      .flatMap((endpoint) =>
+        ['viewer', 'editor', 'insider'].flatMap((name) => {
+          const as = named(world, name);
+          const at = placeOf(world, 'nda');
+          const text = JSON.stringify(inputOf(endpoint, as, at));
+          const own = ownId(as.userId, at);
+          if (!text.includes(own)) return [];
+          return [ownId('stranger', at), OPEN_THREAD].map((record): Probe[] => [
+            {
+              as,
+              path: endpoint.path,
+              data: JSON.parse(text.replaceAll(own, record)),
+              expects: isForOwners(endpoint.path, name) ? 'refusal' : 'safety',
+              part: `${functionOf(endpoint.path)} ${name}`,
+            },
+          ]);
+        }),
+      ),
+};
+
 const filters: Row = {
   title: 'a listing with any filter leaves out hidden records',
-  slice: 20,
+  slice: 120,
   full: 250,
   groups: (world) =>
     open
       .filter(({ kind }) => kind === 'read')
       .flatMap((endpoint) =>
-        ['viewer', 'editor', 'member', 'eu', 'folder', 'outsider', 'stranger'].flatMap((name) => {
+        ['viewer', 'editor', 'member', 'insider', 'eu', 'folder', 'outsider', 'stranger'].flatMap((name) => {
           const as = named(world, name);
           const schema = dataSchema(endpoint.path).properties ?? {};
           const selectors = [...Object.keys(schema).filter((field) => field !== 'organizationId'), undefined];
           const organization = { organizationId: 'acme' };
           const here = { ...organization, documentId: 'nda' };
           return selectors.flatMap((field): Probe[] => {
-            const probe = { as, path: endpoint.path, expects: 'safety' } as const;
+            const probe = {
+              as,
+              path: endpoint.path,
+              expects: 'safety',
+              part: `${name} ${functionOf(endpoint.path)}`,
+            } as const;
             const values = field === undefined ? [{}] : filterValues(field).map((value) => ({ [field]: value }));
             return values.flatMap((filter) => [
               { ...probe, data: { ...organization, ...filter } },
@@ -267,7 +323,7 @@ const actors: Row = {
   full: 500,
   groups: (world) =>
     open.flatMap((endpoint) =>
-      ['viewer', 'editor', 'member'].flatMap((name) => {
+      ['viewer', 'editor', 'insider'].flatMap((name) => {
         const as = named(world, name);
         const data = inputOf(endpoint, as, placeOf(world, 'nda'));
         return (endpoint.user!.actor ?? []).flatMap((field) =>
@@ -277,7 +333,7 @@ const actors: Row = {
               path: endpoint.path,
               data: withValue(data, field.path.split('.'), value),
               expects: 'refusal',
-              ...(statuses && { statuses }),
+              ...(statuses ? { statuses } : { message: /names another user/ }),
             },
           ]),
         );
@@ -301,6 +357,7 @@ const serverFields: Row = {
               path: endpoint.path,
               data: withValue(data, field.split('.'), value),
               expects: 'refusal',
+              message: /is for API keys/,
             },
           ]),
         );
@@ -329,7 +386,7 @@ const otherSpellings: Row = {
   full: 250,
   groups: (world) =>
     open.flatMap((endpoint) =>
-      ['editor', 'member'].flatMap((name) => {
+      ['editor', 'insider'].flatMap((name) => {
         const as = named(world, name);
         const data = inputOf(endpoint, as, placeOf(world, 'nda'));
         const fields = [['documentId'], ['documentIds', '*']].filter(([field]) => field! in data);
@@ -498,6 +555,7 @@ export const rows: readonly Row[] = [
   headersOfOthers,
   closedEndpoints,
   hiddenIds,
+  recordsOfOthers,
   filters,
   actors,
   serverFields,

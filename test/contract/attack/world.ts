@@ -137,7 +137,7 @@ const emptyPlaces = [
 export const ownId = (userId: string, { name }: Place): string => `own-${userId}-${name}`;
 
 const userIds = [
-  ...['viewer', 'editor', 'member', 'eu', 'folder', 'stranger', 'admin', 'outsider', 'closed', 'lapsed'],
+  ...['viewer', 'editor', 'member', 'insider', 'eu', 'folder', 'stranger', 'admin', 'outsider', 'closed', 'lapsed'],
   ...['removed', 'left', 'reborn', 'expired'],
 ];
 
@@ -399,9 +399,9 @@ async function createAttackers(
   const editor = await add('editor', { token: { nda: 'editor' }, lost: { reborn: 'editor', gone: 'editor' } });
   await add('member', {
     stored: { acme: 'editor' },
-    sees: ['members'],
     lost: { reborn: 'editor', drafts: 'editor', initech: 'editor', refounded: 'editor' },
   });
+  await add('insider', { stored: { acme: 'editor', nda: 'viewer' }, sees: ['members'] });
   await add('eu', { stored: { nda: 'viewer' }, fields: { context: EU }, sees: ['region'] });
   await add('folder', { token: { contracts: 'viewer' }, lost: { drafts: 'editor', refiled: 'editor' } });
   await add('stranger');
