@@ -388,13 +388,17 @@ describe('deleting a folder with three levels, documents, comments and grants', 
         { ...inner, commentAnnotations: [{ commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }] },
       ],
       ['/v2/recordings/add', { ...inner, recordings: [{ recordingType: 'audio', from: { userId: 'ada' } }] }],
-      ['/v2/auth/permissions/add', resourcesOf('document', 'inner')],
-      ['/v2/auth/permissions/remove', { userId: 'ada', permissions: resourcesOf('document', 'inner').permissions }],
       [`${DOCUMENTS}/move`, { documentIds: ['inner'], folderId: 'root' }],
       ['/v2/notifications/config/set', { userIds: ['ada'], documentIds: ['inner'], config: { inbox: 'ALL' } }],
       ['/v2/events/publish', { ...inner, event: 'comment.add', data: {} }],
     ] as const)
       expect([path, await error(path, data)]).toEqual([path, 'NOT_FOUND']);
+    const grant = resourcesOf('document', 'inner');
+    for (const [path, data] of [
+      ['/v2/auth/permissions/add', grant],
+      ['/v2/auth/permissions/remove', { ...grant.user, permissions: grant.permissions }],
+    ] as const)
+      expect([path, (await customer.error(path, data))[1]]).toEqual([path, 'NOT_FOUND']);
     expect(
       (await ok('/v2/commentannotations/get', { annotationIds: ['thread'] })).map(
         ({ metadata }: any) => metadata?.documentId ?? 'kept',
