@@ -107,7 +107,7 @@ describe('the objects of all requests', () => {
     expect(lastNames('open')).toEqual([...topLevels, ...agentBlocks, ...users, 'organizations'].toSorted());
   });
 
-  test('and other values are free only where a customer shapes them', () => {
+  test('are free only where a customer shapes them', () => {
     expect(lastNames('free')).toEqual([...new Set([...shapedByCustomers, ...ignored, ...refused])].toSorted());
   });
 

@@ -7,10 +7,20 @@ import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
-import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
+import { defineNamedSchema, Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
 /** The largest number of folders that one call can move. It is small, because folders are moved one after the other. */
 const MAX_MOVED_FOLDERS = 30;
+
+// `parentFolderId: null` moves the folder to the top level. Without `parentFolderId`, the folder is not moved.
+const FolderChange = defineNamedSchema('FolderChange', () =>
+  z.object({
+    folderId: Id,
+    folderName: optional(Name),
+    parentFolderId: Id.nullable().optional(),
+    accessType: optional(z.enum(accessTypes)),
+  }),
+);
 
 export const endpoint = defineEndpoint(
   {
@@ -20,16 +30,7 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     input: z.object({
       organizationId: Id,
-      // `parentFolderId: null` moves the folder to the top level. Without `parentFolderId`, the folder is not moved.
-      folders: list(
-        z.object({
-          folderId: Id,
-          folderName: optional(Name),
-          parentFolderId: Id.nullable().optional(),
-          accessType: optional(z.enum(accessTypes)),
-        }),
-        limits.list,
-      ).check(
+      folders: list(FolderChange, limits.list).check(
         z.refine(
           (folders) => folders.filter(({ parentFolderId }) => parentFolderId !== undefined).length <= MAX_MOVED_FOLDERS,
           { error: `must have at most ${MAX_MOVED_FOLDERS} items with a parentFolderId` },
