@@ -64,10 +64,10 @@ export class LiveStateStore {
   async broadcast(scope: DocumentScope, broadcast: Broadcast, now: number): Promise<void> {
     const key = { ...scope, liveStateDataId: broadcast.liveStateDataId };
     let hasPlace = false;
-    await retryOnConflict(async () => {
+    const { leftPlace } = await retryOnConflict(async () => {
       const stored = await this.#table.get(LiveStateEntity, key);
       const next = applyBroadcast(stored, broadcast, now);
-      if (next === 'superseded') return 'done';
+      if (next === 'superseded') return { leftPlace: hasPlace };
       if (next === 'too large')
         throw invalid({
           path: ['data'],
@@ -79,11 +79,10 @@ export class LiveStateStore {
       hasPlace ||= !stored && (await countUp(this.#table, LiveStateCountEntity, scope, MAX_LIVE_STATES));
       if (!stored && !hasPlace) throw tooManyStates();
       const outcome = await this.#table.tryWrite([op]);
-      if (outcome === 'done' && !stored) hasPlace = false;
-      return outcome;
+      return outcome === 'conflict' ? outcome : { leftPlace: hasPlace && stored !== undefined };
     });
     // Another broadcast has added the same state in the meantime.
-    if (hasPlace) await countDown(this.#table, LiveStateCountEntity, scope);
+    if (leftPlace) await countDown(this.#table, LiveStateCountEntity, scope);
   }
 
   /** Returns the live states of a document with these ids. Leaves out ids that have none. */
