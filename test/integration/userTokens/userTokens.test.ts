@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { run } from '../../../infra/commands/workspace.ts';
-import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { acmeWorld, forAllTests, invalid } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { handlerOf, restartFunctions } from '../../support/functionHandlers.ts';
@@ -558,5 +558,13 @@ describe('POST /v2/auth/generate_signature', () => {
     expect(await sign(customer)).toBe(signature);
     expect(await sign(customer, { hasAccess: false })).not.toBe(signature);
     expect(await sign(await newCustomer())).not.toBe(signature);
+  });
+
+  test('accepts an end in the past without access only', async () => {
+    const ended = { userId: 'ada', resourceId: 'nda', type: 'document', expiresAt: 1 };
+    const sign = (hasAccess: boolean) =>
+      customer.error('/v2/auth/generate_signature', { permissions: [{ ...ended, hasAccess }] });
+    expect((await sign(false))[0]).toBe(200);
+    expect(await sign(true)).toEqual(invalid('permissions[0].expiresAt must be in the future'));
   });
 });
