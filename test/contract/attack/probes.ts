@@ -152,7 +152,7 @@ const withoutTwin: ReadonlySet<string> = new Set(['organizations']);
 
 const hiddenIds: Row = {
   title: 'a call that names hidden records neither reads nor changes them, nor tells that they exist',
-  slice: 100,
+  slice: 130,
   full: 900,
   groups: (world) =>
     open
@@ -241,7 +241,7 @@ const recordsOfOthers: Row = {
 
 const filters: Row = {
   title: 'a listing with any filter leaves out hidden records',
-  slice: 120,
+  slice: 145,
   full: 250,
   groups: (world) =>
     open
@@ -258,7 +258,7 @@ const filters: Row = {
               as,
               path: endpoint.path,
               expects: 'safety',
-              part: `${name} ${functionOf(endpoint.path)}`,
+              part: `${field === undefined ? name : ''} ${functionOf(endpoint.path)}`,
             } as const;
             const values = field === undefined ? [{}] : filterValues(field).map((value) => ({ [field]: value }));
             return values.flatMap((filter) => [
