@@ -461,7 +461,7 @@ const bodies: Row = {
     }),
 };
 
-/** A listing, and the data of a call that returns its first page. */
+/** The endpoints with pages. */
 const listings = open.filter(({ path }) => 'pageToken' in (dataSchema(path).properties ?? {}));
 
 const pageTokens: Row = {

@@ -133,7 +133,7 @@ const emptyPlaces = [
   place('nowhere', 'restricted', { organizationId: 'nowhere', documentId: 'nda', isOpen: false }),
 ];
 
-/** What an attacker may send with each record of its own. The ids are the same in each run. */
+/** Returns the id of a user's own thread and notification in a place. The id of the own reaction begins with `re-`. */
 export const ownId = (userId: string, { name }: Place): string => `own-${userId}-${name}`;
 
 const userIds = [
