@@ -32,7 +32,7 @@ export function commentKey(scope: DocumentScope, { createdAt, annotationId }: Th
  */
 export const ThreadEntity = defineEntity({
   type: 'Thread',
-  version: 1,
+  version: 2,
   scope: 'tenant',
   ownedBy: 'document',
   purpose: 'A thread without its comments: status, assignee, counts',
@@ -46,7 +46,7 @@ export const ThreadEntity = defineEntity({
 /** A comment. It sorts after the head of its thread. */
 export const CommentEntity = defineEntity({
   type: 'Comment',
-  version: 1,
+  version: 2,
   scope: 'tenant',
   ownedBy: 'document',
   purpose: 'A comment of a thread',

@@ -166,7 +166,7 @@ export const documentedFields: Readonly<Record<string, string>> = {
   '/v2/notifications/update': `organizationId, documentId, userId, locationId, verifyUserPermissions, notifications[]{id, readByUserIds, persistReadForUsers, ${NOTIFICATION}}`,
   '/v2/notifications/delete': 'organizationId, documentId, locationId, userId, notificationIds',
   '/v2/notifications/config/get': 'organizationId, userId, documentIds, getOrganizationConfig',
-  '/v2/notifications/config/set': 'organizationId, userIds, documentIds, config{inbox, email, slack}',
+  '/v2/notifications/config/set': 'organizationId, userIds, documentIds, config{inbox, email, slack, ownChannel}',
   '/v2/commentannotations/add': `organizationId, documentId, createOrganization, createDocument, verifyUserPermissions, commentAnnotations[]{annotationId, type, commentType, commentData[]${COMMENT}, comments[]${COMMENT}, ${THREAD_FIELDS}}`,
   '/v2/commentannotations/get':
     `${THREADS}, documentIds, groupByDocumentId, folderId, mentionedUserIds, resolvedBy, statusIds, statusId, order, updatedAfter, updatedBefore, createdAfter, ` +

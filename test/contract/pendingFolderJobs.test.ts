@@ -30,20 +30,21 @@ async function callExample(path: string) {
  * changes, so readers must query the recorded changes.
  */
 async function startFolderJobs(): Promise<void> {
+  const acme = { organizationId: 'acme' };
   const [folder, user] = [{ folderId: 'shelf' }, { userId: 'bob' }];
   const calls: [path: string, data: object][] = [
-    ['/organizations/add', { organizations: [{ organizationId: 'acme' }] }],
+    ['/organizations/add', { organizations: [acme] }],
     ['/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: false }],
-    ['/organizations/folders/add', { folders: [folder, { folderId: 'room' }] }],
-    ['/organizations/documents/add', { documents: [{ documentId: 'nda' }] }],
-    ['/organizations/documents/access/disablestate/update', { documentIds: ['nda'], disabled: false }],
-    ['/organizations/documents/move', { ...folder, documentIds: ['nda'] }],
-    ['/users/add', { ...folder, users: [user] }],
-    ['/users/delete', { ...folder, userIds: [user.userId] }],
-    ['/organizations/folders/update', { folders: [{ ...folder, parentFolderId: 'room' }] }],
+    ['/organizations/folders/add', { ...acme, folders: [folder, { folderId: 'room' }] }],
+    ['/organizations/documents/add', { ...acme, documents: [{ documentId: 'nda' }] }],
+    ['/organizations/documents/access/disablestate/update', { ...acme, documentIds: ['nda'], disabled: false }],
+    ['/organizations/documents/move', { ...acme, ...folder, documentIds: ['nda'] }],
+    ['/users/add', { ...acme, ...folder, users: [user] }],
+    ['/users/delete', { ...acme, ...folder, userIds: [user.userId] }],
+    ['/organizations/folders/update', { ...acme, folders: [{ ...folder, parentFolderId: 'room' }] }],
   ];
   for (const [path, data] of calls) {
-    const answer = await post(handlerOf(`/v2${path}`), headers.apiKey, { organizationId: 'acme', ...data });
+    const answer = await post(handlerOf(`/v2${path}`), headers.apiKey, data);
     expect([path, answer.status, answer.body]).toEqual([path, 200, expect.anything()]);
   }
 }

@@ -104,7 +104,7 @@ const refused = 'context disabled id'.split(' ');
 describe('the objects of all requests', () => {
   test('refuse unknown fields, except the declared open ones', () => {
     const topLevels = ['/v2/agents/create', '/v2/agents/version/update'];
-    expect(lastNames('open')).toEqual([...topLevels, ...agentBlocks, ...users, 'organizations'].toSorted());
+    expect(lastNames('open')).toEqual([...topLevels, ...agentBlocks, ...users, 'config', 'organizations'].toSorted());
   });
 
   test('are free only where a customer shapes them', () => {

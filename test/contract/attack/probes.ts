@@ -148,7 +148,7 @@ function idFields(endpoint: Endpoint, data: Data): { path: string[]; kind: keyof
 const unknownIds: Partial<Record<keyof Hidden, string | number>> = { comments: 731_900_002 };
 
 /** Kinds of records whose existence calls may tell. */
-const withoutTwin: ReadonlySet<string> = new Set(['organizations']);
+const withoutTwin: ReadonlySet<string> = new Set();
 
 const hiddenIds: Row = {
   title: 'a call that names hidden records neither reads nor changes them, nor tells that they exist',

@@ -109,10 +109,11 @@ describe('the event crdt.update_data', () => {
 
   test('adds a version to the editor that contains no changes for clients', async () => {
     await customer.ok(ADD, { ...text, data: 'one', userId: 'ada' });
-    const { editorKey, version } = await customer.ok('/v2/crdt/updates/get', text);
+    const { type: _, ...editor } = text;
+    const { editorKey, version } = await customer.ok('/v2/crdt/updates/get', editor);
     const [before] = await customer.ok('/v2/crdt/get', nda);
     await runJobs();
-    expect(await customer.ok('/v2/crdt/updates/get', { ...text, version })).toEqual({
+    expect(await customer.ok('/v2/crdt/updates/get', { ...editor, version })).toEqual({
       editorKey,
       update: 'AAA=',
       version: Number(version) + 1,

@@ -85,6 +85,12 @@ describe('a misspelt or misplaced field changes nothing and is named, in', () =>
       'triggerNotification',
       'commentData[0].triggerNotification',
     ],
+    [
+      '/v2/notifications/config/set',
+      { ...acme, userIds: ['ada'], config: { inbox: 'ALL', ownChannel: 'ALL', emial: 'NONE' } },
+      'config.emial',
+      'config.email',
+    ],
     ['/v2/users/get', { ...acme, documentID: 'nda' }, 'documentID', 'documentId'],
     [
       '/v2/memory/search',

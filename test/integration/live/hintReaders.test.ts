@@ -39,7 +39,7 @@ beforeEach(async () => {
   document = { tenant, organizationKey, documentKey: stored!.internalId as string };
   await customer.addUsers(['ada', 'lea', 'bob', 'carol', 'dan'].map((userId) => ({ userId })));
   for (const userId of ['ada', 'bob', 'carol']) await customer.grant(userId, resource);
-  // Dan loses the grant that Lea keeps. Tim has the access and its context by his token only.
+  // Dan loses the grant that Lea keeps. Tim has the access by his token only.
   for (const userId of ['lea', 'dan']) await customer.grant(userId, { ...resource, context: legal });
   users = {
     ada: await newUser(customer, 'ada'),
@@ -47,7 +47,7 @@ beforeEach(async () => {
     bob: await newUser(customer, 'bob'),
     carol: await newUser(customer, 'carol'),
     dan: await newUser(customer, 'dan'),
-    tim: await newUser(customer, 'tim', [{ ...resource, context: legal }]),
+    tim: await newUser(customer, 'tim', [resource]),
   };
   for (const user of Object.values(users)) await user.ok('/v2/live/connect', nda);
 });

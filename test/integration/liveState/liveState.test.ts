@@ -48,7 +48,10 @@ describe('POST /v2/livestate/broadcast', () => {
 
   test('is an exception: other endpoints reject a body without the data envelope', async () => {
     const answer = await sendBare('/v2/livestate/get', { ...nda, data: { organizationId: 'acme' } });
-    expect(answer.body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'documentId is required' });
+    expect(answer.body.error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: 'organizationId: unknown field. Did you mean data.organizationId?',
+    });
   });
 
   test('replaces the stored data without merge', async () => {

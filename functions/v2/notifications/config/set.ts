@@ -11,8 +11,9 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { writeNotificationSettings } from '../../../../lib/notifications/notificationSettings.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
+import { isNearName } from '../../../../lib/shared/nearName.ts';
 import { byId } from '../../../../lib/shared/results.ts';
-import { Id, limits, list, optional, requireChange } from '../../../../lib/shared/schema.ts';
+import { Id, limits, list, optional, requireChange, withFurtherFields } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
 const Level = optional(z.enum(notificationLevels));
@@ -30,9 +31,11 @@ export const endpoint = defineEndpoint(
       organizationId: Id,
       documentIds: optional(list(Id, limits.readIds)),
       userIds: list(Id, limits.permissionIds),
-      config: z
-        .object({ inbox: Level, email: Level, slack: Level })
-        .check(requireChange(notificationChannels, 'must have at least one of inbox, email and slack')),
+      // Clients send channels of their own too, by id. They have no effect.
+      config: withFurtherFields(
+        z.object({ inbox: Level, email: Level, slack: Level }),
+        (name) => !notificationChannels.some((channel) => isNearName(name, channel)),
+      ).check(requireChange(notificationChannels, 'must have at least one of inbox, email and slack')),
     }),
     output: z.object({
       /**
