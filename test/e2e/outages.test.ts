@@ -288,7 +288,8 @@ describe('outage of a part of the system', () => {
     const { baseUrl } = system;
     const token = async () => {
       const resources = [{ type: 'document', id: 'nda', organizationId, accessRole: 'editor' } as const];
-      const request = { userId: 'ada', userProperties: ada, permissions: { resources } };
+      const { userId, ...userProperties } = ada;
+      const request = { userId, userProperties, permissions: { resources } };
       return (await patient.v2.auth.generate_token(request)).data.token;
     };
     const live = createUserClient({ baseUrl, token }).live(nda);
