@@ -2,11 +2,12 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import type { BodyForm } from '../app/endpoint.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { isObject } from '../shared/collections.ts';
-import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
+import { type ApiError, errorCatalogue, fieldName, invalid } from '../shared/errors.ts';
 import { parseJson } from '../shared/parseJson.ts';
 import { printable, unknownFieldIssue } from '../shared/unknownFields.ts';
 import { decodeBody, notJson } from './bodyEncoding.ts';
 import { isNestedDeeper } from './jsonDepth.ts';
+import { findInfinity } from './jsonNumbers.ts';
 
 /** The largest request body in bytes. Lambda refuses bodies above 6 MB. */
 export const BODY_BYTES = 5_500_000;
@@ -43,8 +44,8 @@ export function bodyText(event: APIGatewayProxyEventV2): string {
 }
 
 /**
- * Returns the `data` of a request body. Throws INVALID_ARGUMENT unless the body is a JSON object with an object `data`
- * and has at most 128 levels.
+ * Returns the `data` of a request body. Throws INVALID_ARGUMENT unless the body is a JSON object with an object `data`,
+ * has at most 128 levels, and only numbers that JavaScript can hold.
  *
  * `body` allows two other forms. With `optional`, a missing `data` counts as an empty object. With `bare or wrapped`, a
  * body with `organizationId` at the top is itself the data.
@@ -61,7 +62,17 @@ export function parseEnvelope(text: string, body: BodyForm, event: APIGatewayPro
   if (envelope === undefined) throw notJson(event);
   if (!isObject(envelope))
     throw invalid({ path: [], code: 'invalid_type', message: 'The request body must be an object with the key data' });
-  if (body === 'bare or wrapped' && Object.hasOwn(envelope, 'organizationId')) return envelope;
+  const isBare = body === 'bare or wrapped' && Object.hasOwn(envelope, 'organizationId');
+  const infinite = findInfinity(text, isBare ? envelope : envelope.data)?.map((part) =>
+    typeof part === 'string' ? printable(part) : part,
+  );
+  if (infinite !== undefined && infinite.length > 0)
+    throw invalid({
+      path: infinite,
+      code: 'too_big',
+      message: `${fieldName(infinite)} must be a number between ${-Number.MAX_VALUE} and ${Number.MAX_VALUE}`,
+    });
+  if (isBare) return envelope;
   const data = Object.hasOwn(envelope, 'data') ? envelope.data : undefined;
   if (data === undefined && body !== 'optional')
     throw invalid({ path: ['data'], code: 'invalid_type', message: 'data is required' });

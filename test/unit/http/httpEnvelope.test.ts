@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { handler as unmatched } from '../../../functions/default.ts';
 import { BODY_BYTES } from '../../../lib/http/envelope.ts';
 import { isNestedDeeper } from '../../../lib/http/jsonDepth.ts';
+import { findInfinity } from '../../../lib/http/jsonNumbers.ts';
 import { dict } from '../../../lib/shared/collections.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
 import { testHandler } from '../../support/endpoint.ts';
@@ -187,6 +188,39 @@ describe('a request body', () => {
     for (const text of ['[', '{"a":', '[]', '"\\', '\\"', '"', '["\\\\"],']) {
       const body = text.repeat(5_000_000 / text.length);
       expect(cpuMilliseconds(() => isNestedDeeper(body, 128), { limit: 150 })).toBeLessThan(150);
+    }
+  });
+
+  test.each([
+    ['{"a":{"b":[0,{"c d":1e400}]}}', ['a', 'b', 1, 'c d'], 'a.b[1].c d'],
+    ['{"a":-1E+0400}', ['a'], 'a'],
+    [`{"a":{"__proto__":{"b":${'9'.repeat(309)}}}}`, ['a', '__proto__', 'b'], 'a.__proto__.b'],
+    [`{"a":[${'1'.repeat(230)}.5e99]}`, ['a', 0], 'a[0]'],
+    ['{"a":1.8e308}', ['a'], 'a'],
+  ])('with a number that JavaScript cannot hold is refused with its path: %s', async (data, path, name) => {
+    const answer = await sendBody(`{"data":${data}}`);
+    expectRefused(answer, path as string[], 'must be a number');
+    expect(answer.body.error.message).toBe(
+      `${name} must be a number between -1.7976931348623157e+308 and 1.7976931348623157e+308`,
+    );
+  });
+
+  test('with a number as data is refused, also if JavaScript cannot hold it', async () => {
+    expectRefused(await sendBody('{"data":1e400}'), ['data'], 'data must be an object');
+  });
+
+  test.each(['1.7976931348623157e308', '1e-400', '0e999', '12345678901234567890', '"1e400"', `"${'9'.repeat(400)}"`])(
+    'may have %s',
+    async (value) => {
+      const { body } = await sendBody(`{"data":{"a":${value}}}`);
+      expect(body.result.data).toEqual({ a: JSON.parse(value) });
+    },
+  );
+
+  test('is searched for numbers in little time', () => {
+    for (const text of ['1'.repeat(199) + ',', '1e99,', '"1e"', '1e100,', '9'.repeat(5_000)]) {
+      const body = text.repeat(5_000_000 / text.length);
+      expect(cpuMilliseconds(() => findInfinity(body, {}), { limit: 150 })).toBeLessThan(150);
     }
   });
 
