@@ -427,9 +427,24 @@ describe('findValueFault for XML', () => {
     ['&#0;', 'line 1, column 4: malformed character entity.'],
     ['\u0001', 'line 1, column 1: disallowed character.'],
     ['<!DOCTYPE a [<!ENTITY b "b">]><a>&b;</a>', 'line 1, column 9: inappropriately located doctype declaration.'],
-    ['<?xml version="1.0"?><a/>', 'line 1, column 6: an XML declaration must be at the start of the document.'],
+    [' <?xml version="1.0"?><a/>', 'line 1, column 7: an XML declaration must be at the start of the document.'],
+    ['<a/><?xml version="1.0"?>', 'line 1, column 10: an XML declaration must be at the start of the document.'],
+    ['<?xml version="1.0"?><a>', 'line 1, column 24: unclosed tag: a'],
   ])('rejects %p', (written, fault) => {
     expect(findValueFault('xml', written)).toBe(`Data must be well-formed XML: ${fault}`);
+  });
+
+  test.each([
+    '<?xml version="1.0"?>',
+    "<?xml version='1.1' encoding='UTF-8' standalone='yes' ?>\n",
+    '\ufeff<?xml version="1.0" encoding="windows-1251"?>',
+  ])('accepts the XML declaration %j at the start, which is no content', (declaration) => {
+    const written = `${declaration}<a>b</a>`;
+    expect(findValueFault('xml', written)).toBeUndefined();
+    const log = new XmlLog();
+    log.replace(written);
+    expect(log.read()).toBe(written);
+    expect(log.open().getXmlFragment('default').toJSON()).toBe('<a>b</a>');
   });
 
   test('rejects an entity bomb before any entity is expanded', () => {

@@ -14,6 +14,9 @@ interface XmlLimits {
   readonly parts: number;
 }
 
+/** An XML declaration at the start of a text, with the byte order mark before it. */
+const DECLARATION = /^\ufeff?<\?xml(\s+version\s*=\s*(?:"1\.\d+"|'1\.\d+')[^<>?]*\?>)/;
+
 class XmlFault extends Error {}
 
 /**
@@ -32,7 +35,8 @@ export function findXmlFault(text: string, limits: XmlLimits): string | undefine
 
 /**
  * Returns the nodes of an XML text in the form that an editor with this vocabulary stores. `findXmlFault` must have
- * accepted the text. Drops comments, processing instructions, and blanks that only indent the XML. CDATA becomes text.
+ * accepted the text. Drops the XML declaration, comments, processing instructions, and blanks that only indent the XML.
+ * CDATA becomes text.
  */
 export function parseXml(text: string, kind: ListKind, vocabulary: Vocabulary): XmlNode[] {
   const parsed = parseElements(text);
@@ -74,7 +78,8 @@ function parseElements(text: string, limits: XmlLimits = { depth: Infinity, part
   parser.on('closetag', () => {
     open.pop();
   });
-  parser.write(text).close();
+  // The parser refuses a declaration in XML without a root element. A name of the same length keeps positions right.
+  parser.write(text.replace(DECLARATION, '<?dec$1')).close();
   return roots;
 }
 
