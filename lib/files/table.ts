@@ -1,9 +1,11 @@
-/** A row with at least one cell that is not blank. */
+/** A row with at least one cell that is not blank, or a formula without a stored value. */
 export interface Row {
   /** The number of the row in the file, counted from 1. */
   readonly number: number;
   /** The texts of the cells. A blank cell is an empty text. Blank cells at the end of the row can be missing. */
   readonly cells: readonly string[];
+  /** The columns of formulas without a stored value. Their cells are empty. */
+  readonly uncalculated?: readonly number[];
 }
 
 /** A part of a file that was not read. */
@@ -39,6 +41,6 @@ export function boundedCells(cells: readonly string[]): string[] {
   return cells.slice(0, tableLimits.columns).map((cell) => cell.trim().slice(0, tableLimits.cellCharacters));
 }
 
-export function isBlank({ cells }: Row): boolean {
-  return cells.every((cell) => cell === '');
+export function isBlank({ cells, uncalculated = [] }: Row): boolean {
+  return cells.every((cell) => cell === '') && uncalculated.length === 0;
 }

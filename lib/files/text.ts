@@ -11,15 +11,28 @@ const marks: readonly [mark: string, encoding: string][] = [
 ];
 
 /**
- * Returns the text of a file, with `\n` as line ends. The byte order mark decides the encoding. Without a mark, the text is
- * decoded as UTF-8, or as Windows-1252 if it is not valid UTF-8. Throws InvalidFileError if the bytes are not text.
+ * Returns the text of a file, with `\n` as line ends. The encoding is that of the byte order mark, otherwise `charset`,
+ * otherwise UTF-8. Throws InvalidFileError if the bytes are not text in this encoding.
  */
-export function decodeText(bytes: Uint8Array): string {
-  const marked = markedEncoding(bytes);
-  const decoded = decode(bytes, marked ?? 'utf-8') ?? (marked ? undefined : decode(bytes, 'windows-1252'));
-  const text = decoded?.replace(/\r\n?/g, '\n');
-  if (text === undefined || NOT_TEXT.test(text)) throw new InvalidFileError('is not text');
+export function decodeText(bytes: Uint8Array, charset?: string): string {
+  const encoding = markedEncoding(bytes) ?? charset;
+  const text = decode(bytes, encoding ?? 'utf-8')?.replace(/\r\n?/g, '\n');
+  if (text === undefined && encoding === undefined)
+    throw new InvalidFileError(
+      'is neither UTF-8 nor UTF-16 with a byte order mark: name its encoding in mimeType, for example text/csv; charset=windows-1252',
+    );
+  if (text === undefined) throw new InvalidFileError(`is not text in ${encoding}`);
+  if (NOT_TEXT.test(text)) throw new InvalidFileError('is not text');
   return text;
+}
+
+/** Returns whether a charset is a label of the Encoding Standard, such as `shift_jis`. */
+export function isCharset(charset: string): boolean {
+  try {
+    return new TextDecoder(charset).encoding !== '';
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the encoding that the byte order mark of a file names, or undefined for a file without a mark. */

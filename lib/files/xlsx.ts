@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
 import { InvalidFileError } from './invalidFileError.ts';
-import { boundedCells, isBlank, type Table } from './table.ts';
+import { boundedCells, isBlank, type Row, type Table } from './table.ts';
 import { formatDate, readDateStyles } from './xlsxDates.ts';
+import { formatNumber } from './xlsxNumbers.ts';
 import { readSharedStrings, readSheet, type Sheet, type SheetCell } from './xlsxSheet.ts';
 import { localName, newXmlBudget, readXml, type XmlBudget } from './xml.ts';
 import { Zip } from './zip.ts';
@@ -32,7 +33,7 @@ export function readWorkbook(bytes: Buffer): NamedTable[] {
     );
   const zip = new Zip(bytes, UNPACKED_BYTES);
   const budget = newXmlBudget();
-  const { sheets, folder, targets, dates1904 } = readIndex(zip, budget);
+  const { sheets, folder, targets, dates1904, recalculates } = readIndex(zip, budget);
   const readTarget = (target = '') => zip.read(posix.join(folder, target));
   const read = sheets.flatMap(({ name, id }, index): { name: string; sheet: Sheet }[] => {
     if (index >= MAX_SHEETS) {
@@ -52,16 +53,24 @@ export function readWorkbook(bytes: Buffer): NamedTable[] {
   const texts = readSharedStrings(readType('sharedStrings'), shared, budget);
   const isDate = readDateStyles(readType('styles'), budget);
   const textOf = (cell: SheetCell | undefined) => {
-    if (cell?.type === 's') return texts.get(Number(cell.text)) ?? '';
-    if (cell?.type === 'b') return cell.text.trim() === '1' ? 'TRUE' : 'FALSE';
-    return cell?.type === 'n' && isDate(cell.style) ? formatDate(cell.text, dates1904) : (cell?.text ?? '');
+    if (cell === undefined || isUncalculated(cell)) return '';
+    if (cell.type === 's') return texts.get(Number(cell.text)) ?? '';
+    if (cell.type === 'b') return /^\s*true\s*$/i.test(cell.text) || Number(cell.text) === 1 ? 'TRUE' : 'FALSE';
+    if (cell.type !== 'n') return cell.text;
+    return formatNumber(isDate(cell.style) ? formatDate(cell.text, dates1904) : cell.text);
+  };
+  // XlsxWriter stores 0 for each formula, and demands with fullCalcOnLoad that a spreadsheet calculates them.
+  const isUncalculated = ({ isFormula, type, text }: SheetCell) =>
+    isFormula && (text === '' ? type !== 'str' : recalculates && type === 'n' && text === '0');
+  const toRow = ({ number, cells: sheetCells }: Sheet['rows'][number]): Row => {
+    const uncalculated = sheetCells.flatMap((cell, column) => (cell && isUncalculated(cell) ? [column] : []));
+    const row = { number, cells: boundedCells(Array.from(sheetCells, textOf)) };
+    return uncalculated.length > 0 ? { ...row, uncalculated } : row;
   };
   return read.map(({ name, sheet: { rows, unread } }) => ({
     name,
     unread,
-    rows: rows
-      .map((row) => ({ number: row.number, cells: boundedCells(Array.from(row.cells, textOf)) }))
-      .filter((row) => !isBlank(row)),
+    rows: rows.map(toRow).filter((row) => !isBlank(row)),
   }));
 }
 
@@ -82,6 +91,8 @@ interface Index {
   readonly targets: ReadonlyMap<string, Relation>;
   /** True if days are counted from 1904. */
   readonly dates1904: boolean;
+  /** True if the stored values of formulas are not up to date. */
+  readonly recalculates: boolean;
 }
 
 /** Returns the visible sheets of a workbook, and the relations of the workbook. */
@@ -91,10 +102,12 @@ function readIndex(zip: Zip, budget: XmlBudget): Index {
   const part = zip.read(workbook);
   if (part === undefined) throw new InvalidFileError('is not an XLSX file');
   const sheets: Index['sheets'][number][] = [];
-  let dates1904 = false;
+  const isTrue = (text: string | undefined) => text === '1' || text === 'true';
+  let [dates1904, recalculates] = [false, false];
   const open = (name: string, attributes: Readonly<Record<string, string>>) => {
-    const { date1904, state = 'visible', name: sheetName = '' } = attributes;
-    if (name === 'workbookPr') dates1904 = date1904 === '1' || date1904 === 'true';
+    const { date1904, fullCalcOnLoad, state = 'visible', name: sheetName = '' } = attributes;
+    if (name === 'workbookPr') dates1904 = isTrue(date1904);
+    if (name === 'calcPr') recalculates = isTrue(fullCalcOnLoad);
     if (name !== 'sheet' || state !== 'visible') return;
     const [, id = ''] = Object.entries(attributes).find(([key]) => key.includes(':') && localName(key) === 'id') ?? [];
     if (sheets.push({ name: sheetName, id }) > MAX_NAMED_SHEETS)
@@ -102,7 +115,7 @@ function readIndex(zip: Zip, budget: XmlBudget): Index {
   };
   readXml(part, { open }, budget);
   const { dir, base } = posix.parse(workbook);
-  return { sheets, folder: dir, targets: readRelations(zip, dir, base, budget), dates1904 };
+  return { sheets, folder: dir, targets: readRelations(zip, dir, base, budget), dates1904, recalculates };
 }
 
 /** Returns the relations of a part, by id. A target that begins with a slash is a path from the root of the file. */

@@ -46,5 +46,5 @@ export function formatDate(text: string, dates1904: boolean): string {
   if (milliseconds >= END_OF_DATES) return text;
   const [date = '', time = ''] = new Date(milliseconds).toISOString().slice(0, 19).split('T');
   if (days < 1) return time;
-  return (days * DAY_SECONDS * 1_000) % (DAY_SECONDS * 1_000) === 0 ? date : `${date} ${time}`;
+  return milliseconds % (DAY_SECONDS * 1_000) === 0 ? date : `${date} ${time}`;
 }

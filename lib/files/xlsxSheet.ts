@@ -6,6 +6,7 @@ export interface SheetCell {
   readonly type: string;
   readonly style: number;
   readonly text: string;
+  readonly isFormula: boolean;
 }
 
 /** A sheet without empty rows. The index in `cells` is the column. An empty cell is undefined. */
@@ -45,7 +46,7 @@ export function readSheet(xml: Buffer, budget: XmlBudget): Sheet {
   let row = 0;
   let column = -1;
   let cells: (SheetCell | undefined)[] = [];
-  let cell = { type: 'n', style: 0 };
+  let cell = { type: 'n', style: 0, isFormula: false };
   const collector = new TextCollector();
   const addCell = (text: string) => {
     if (rows.length === tableLimits.rows) {
@@ -66,15 +67,17 @@ export function readSheet(xml: Buffer, budget: XmlBudget): Sheet {
         column = -1;
         cells = [];
       }
+      if (name === 'f') cell.isFormula = true;
       if (name !== 'c') return;
       column = parseColumn(r) ?? column + 1;
-      cell = { type: t, style: Number(s) };
+      cell = { type: t, style: Number(s), isFormula: false };
       collector.text = '';
     },
     text: (text: string) => collector.add(text),
     close(name: string) {
       collector.close(name);
-      if (name === 'c' && collector.text !== '' && column < tableLimits.columns) addCell(collector.text);
+      const hasContent = collector.text !== '' || cell.isFormula;
+      if (name === 'c' && hasContent && column < tableLimits.columns) addCell(collector.text);
       if (name === 'row' && cells.length > 0) rows.push({ number: row, cells });
     },
   };

@@ -64,18 +64,34 @@ export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): vo
     reader.close?.(localName(tag.name));
   });
   try {
-    const decoder = new TextDecoder(markedEncoding(bytes) ?? 'utf-8');
+    const decode = newDecoder(markedEncoding(bytes) ?? 'utf-8');
+    let carriageReturn = '';
     for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
-      const text = decoder.decode(bytes.subarray(start, start + CHUNK_BYTES), { stream: true });
-      budget.characters -= text.length;
+      const text = carriageReturn + decode(bytes.subarray(start, start + CHUNK_BYTES));
+      // The line feed of a line break can be in the next chunk.
+      carriageReturn = text.endsWith('\r') ? '\r' : '';
+      const complete = text.slice(0, text.length - carriageReturn.length);
+      budget.characters -= complete.length;
       if (budget.characters < 0) throw new InvalidFileError('is too large: its parts have too many characters in all');
       // The parser handles carriage returns one by one, which costs memory. They are therefore replaced first.
-      parser.write(text.replace(/\r\n?/g, '\n'));
+      parser.write(complete.replace(/\r\n?/g, '\n'));
     }
-    parser.write(decoder.decode()).close();
+    parser.write(decode() + carriageReturn.replace('\r', '\n')).close();
   } catch (error) {
     if (error !== STOP) throw error;
   }
+}
+
+/** Returns a function that decodes chunks of bytes, and without an argument ends the text. */
+function newDecoder(encoding: string): (chunk?: Uint8Array) => string {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  return (chunk) => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      throw new InvalidFileError(`is damaged: its XML is not ${encoding.toUpperCase()}`);
+    }
+  };
 }
 
 /** Returns a name without its prefix. Each document chooses its own prefixes. */

@@ -17,6 +17,11 @@ const MAX_NAME_BYTES = 1_024;
 const [END, END_BYTES, MAX_COMMENT_BYTES] = [0x06054b50, 22, 0xffff];
 const [ENTRY, ENTRY_BYTES] = [0x02014b50, 46];
 const [LOCAL, LOCAL_BYTES] = [0x04034b50, 30];
+/** ZIP64 has 64-bit fields in records of its own. A 32-bit or 16-bit field then has its largest value. */
+const [LOCATOR64, LOCATOR64_BYTES] = [0x07064b50, 20];
+const [END64, END64_BYTES] = [0x06064b50, 56];
+const EXTRA64 = 1;
+const [MAX_32, MAX_16] = [0xffffffff, 0xffff];
 const [STORED, DEFLATED] = [0, 8];
 
 const DAMAGED = 'is damaged, or is not a file of this type';
@@ -76,26 +81,63 @@ function normalizeName(name: string): string {
 }
 
 function readDirectory(bytes: Buffer): Map<string, Entry> {
-  const end = findDirectoryEnd(bytes);
-  const count = bytes.readUInt16LE(end + 10);
+  const directory = findDirectory(bytes);
+  const { count } = directory;
   if (count > MAX_PARTS) throw new InvalidFileError('has too many parts');
   const entries = new Map<string, Entry>();
-  let start = bytes.readUInt32LE(end + 16);
+  let { start } = directory;
   for (let index = 0; index < count; index++) {
     if (start + ENTRY_BYTES > bytes.length || bytes.readUInt32LE(start) !== ENTRY) throw new InvalidFileError(DAMAGED);
     const nameEnd = start + ENTRY_BYTES + bytes.readUInt16LE(start + 28);
+    const extraEnd = nameEnd + bytes.readUInt16LE(start + 30);
     const entry = {
-      offset: bytes.readUInt32LE(start + 42),
+      ...readPosition(bytes.subarray(start, start + ENTRY_BYTES), bytes.subarray(nameEnd, extraEnd)),
       flags: bytes.readUInt16LE(start + 8),
       method: bytes.readUInt16LE(start + 10),
       checksum: bytes.readUInt32LE(start + 16),
-      packed: bytes.readUInt32LE(start + 20),
     };
     const name = bytes.subarray(start + ENTRY_BYTES, nameEnd);
     if (name.length <= MAX_NAME_BYTES) entries.set(normalizeName(name.toString()), entry);
-    start = nameEnd + bytes.readUInt16LE(start + 30) + bytes.readUInt16LE(start + 32);
+    start = extraEnd + bytes.readUInt16LE(start + 32);
   }
   return entries;
+}
+
+/** Returns the fields of a directory entry that have 64 bits in a ZIP64 archive. `extra` then has those that the entry lacks. */
+function readPosition(entry: Buffer, extra: Buffer): Pick<Entry, 'offset' | 'packed'> {
+  const fields = [entry.readUInt32LE(24), entry.readUInt32LE(20), entry.readUInt32LE(42)];
+  let wide = fields.includes(MAX_32) ? findExtra(extra, EXTRA64) : undefined;
+  const [, packed = 0, offset = 0] = fields.map((field) => {
+    if (!wide || field !== MAX_32) return field;
+    const value = readUInt64(wide, 0);
+    wide = wide.subarray(8);
+    return value;
+  });
+  return { packed, offset };
+}
+
+/** Returns the extra field with an id, or undefined if there is none. */
+function findExtra(extra: Buffer, id: number): Buffer | undefined {
+  for (let start = 0; start + 4 <= extra.length; start += 4 + extra.readUInt16LE(start + 2))
+    if (extra.readUInt16LE(start) === id) return extra.subarray(start + 4, start + 4 + extra.readUInt16LE(start + 2));
+  return undefined;
+}
+
+function readUInt64(bytes: Buffer, offset: number): number {
+  if (offset + 8 > bytes.length) throw new InvalidFileError(DAMAGED);
+  return Number(bytes.readBigUInt64LE(offset));
+}
+
+/** Returns the number of entries in the directory, and its offset. */
+function findDirectory(bytes: Buffer): { readonly count: number; readonly start: number } {
+  const end = findDirectoryEnd(bytes);
+  const [count, start] = [bytes.readUInt16LE(end + 10), bytes.readUInt32LE(end + 16)];
+  const locator = end - LOCATOR64_BYTES;
+  const isZip64 = (count === MAX_16 || start === MAX_32) && locator >= 0 && bytes.readUInt32LE(locator) === LOCATOR64;
+  if (!isZip64) return { count, start };
+  const end64 = readUInt64(bytes, locator + 8);
+  if (end64 + END64_BYTES > bytes.length || bytes.readUInt32LE(end64) !== END64) throw new InvalidFileError(DAMAGED);
+  return { count: readUInt64(bytes, end64 + 32), start: readUInt64(bytes, end64 + 48) };
 }
 
 /** Returns the offset of the record that ends the directory. Only a comment may follow this record. */

@@ -60,7 +60,8 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, deps, now, log }) => {
-    const source = readSource(input.mimeType, input.fileBase64);
+    const { format, charset } = input.mimeType;
+    const source = readSource(format, input.fileBase64, charset);
     if ('result' in source) return { data: { extractionResult: source.result } };
     const { parts } = source;
     const model = deps.findModel(input.provider);

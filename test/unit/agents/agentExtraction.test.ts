@@ -41,12 +41,20 @@ describe('ExtractionRequest', () => {
       .error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
       .join();
 
-  test.each(['text/csv', 'TEXT/CSV; charset=utf-8', ' text/csv ;header=present'])(
-    'accepts the MIME type %p',
-    (mimeType) => {
-      expect(parse({ mimeType }).data).toMatchObject({ mimeType: 'csv' });
-    },
-  );
+  test.each([
+    ['text/csv', { format: 'csv' }],
+    ['TEXT/CSV; charset=utf-8', { format: 'csv', charset: 'utf-8' }],
+    [' text/csv ;header=present', { format: 'csv' }],
+    ['text/plain;header=absent; Charset="Shift_JIS"', { format: 'text', charset: 'Shift_JIS' }],
+    ['text/csv; charset=', { format: 'csv' }],
+    ['application/pdf; charset=binary', { format: 'pdf' }],
+  ])('accepts the MIME type %p', (mimeType, read) => {
+    expect(parse({ mimeType }).data?.mimeType).toEqual(read);
+  });
+
+  test('rejects an unknown charset and names the field', () => {
+    expect(problem({ mimeType: 'text/csv; charset=cp9999' })).toMatch(/^mimeType: must have a charset of the WHATWG/);
+  });
 
   test.each(['text/html', 'application/vnd.ms-excel', 'csv', 'constructor', ';text/csv', ' '])(
     'rejects the MIME type %p and names the field',
@@ -236,9 +244,29 @@ describe('readSource: CSV files', () => {
     ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${text}`)],
     ['UTF-16', Buffer.from(`\ufeff${text}`, 'utf16le')],
     ['UTF-16 big-endian', Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
-    ['Windows-1252', Buffer.from('name;prompt\r\nGr\xfc\xdfe;\x84Stra\xdfe\x93 \x96 ok', 'latin1')],
   ])('reads a file in %s', (_encoding, bytes) => {
     expect(fromCsv(bytes).agents).toEqual([{ name: 'Grüße', instructions: '„Straße“ – ok' }]);
+  });
+
+  test.each([
+    ['windows-1252', Buffer.from('name;prompt\r\nGr\xfc\xdfe;\x84Stra\xdfe\x93 \x96 ok', 'latin1')],
+    ['utf-16le', Buffer.from(text, 'utf16le')],
+    ['shift_jis', Buffer.from(`\ufeff${text}`)],
+  ])('decodes a file by the charset %s, unless it has a byte order mark', (charset, bytes) => {
+    expect(readSource('csv', bytes, charset)).toMatchObject({
+      result: { agents: [{ name: 'Grüße', instructions: '„Straße“ – ok' }] },
+    });
+  });
+
+  test.each([
+    [undefined, /neither UTF-8 nor UTF-16 .* name its encoding in mimeType, for example text\/csv; charset=/],
+    ['utf-8', /is not text in utf-8/],
+    ['shift_jis', /is not text in shift_jis/],
+  ])('rejects bytes that do not have the charset %p', (charset, message) => {
+    for (const format of ['csv', 'text'] as const)
+      expect(refusal(() => readSource(format, Buffer.from('name;prompt\nGr\xfc\xfde;ok', 'latin1'), charset))).toMatch(
+        message,
+      );
   });
 
   test('reports an unclosed quote and continues on the next line', () => {

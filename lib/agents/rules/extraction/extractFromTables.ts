@@ -13,6 +13,8 @@ export type SourceTable = Table & { readonly name?: string };
 
 const MAX_NAME = 80;
 const MAX_LISTED = 20;
+export const UNCALCULATED =
+  'has a formula without a calculated value: open the file in a spreadsheet program and save it';
 
 /** Returns the agents of the first table that has the columns of agents, or undefined if no table has them. */
 export function extractFromTables(tables: readonly SourceTable[]): ExtractionResult | undefined {
@@ -71,11 +73,12 @@ function findExtraCells(
 }
 
 function readAgent(
-  { cells }: Row,
+  { cells, uncalculated }: Row,
   { columns }: Header,
 ): { readonly agent: Record<string, unknown> } | { readonly reason: string } {
   const agent: Record<string, unknown> = {};
   for (const { field, title, index } of columns) {
+    if (uncalculated?.includes(index)) return { reason: `Column "${title}" ${UNCALCULATED}.` };
     const cell = cells[index] ?? '';
     if (cell === '') continue;
     const read = field.read(cell);

@@ -1,4 +1,6 @@
+import { MIMEType } from 'node:util';
 import * as z from 'zod';
+import { isCharset } from '../../../files/text.ts';
 import { optional } from '../../../shared/schema.ts';
 
 /** The largest size of a file in bytes. A file of this size still fits into a request as base64. */
@@ -19,21 +21,31 @@ const formats = {
 } as const;
 export type FileFormat = (typeof formats)[keyof typeof formats];
 
-/** The MIME type of the file. Case and parameters, such as `; charset=utf-8`, are ignored. */
+/** The MIME type of the file. Its case, and all parameters except the `charset` of a text or CSV, are ignored. */
 const MimeType = z
   .string()
   .min(1)
   .max(MAX_MIME_TYPE)
-  .meta({ enum: Object.keys(formats), description: 'Its case and parameters do not matter.' })
-  .transform((text, context): FileFormat => {
+  .meta({
+    examples: [...Object.keys(formats), 'text/csv; charset=shift_jis'],
+    description:
+      `One of ${Object.keys(formats).join(', ')}. The parameter \`charset\` names the encoding of a text or CSV that is ` +
+      'neither UTF-8 nor UTF-16. Its case and other parameters do not matter.',
+  })
+  .transform((text, context): { readonly format: FileFormat; readonly charset?: string } => {
+    const refuse = (message: string) => {
+      context.issues.push({ code: 'custom', input: text, message });
+      return z.NEVER;
+    };
     const essence = text.replace(/;.*/s, '').trim().toLowerCase();
-    if (Object.hasOwn(formats, essence)) return formats[essence as keyof typeof formats];
-    context.issues.push({
-      code: 'custom',
-      input: text,
-      message: essence === '' ? 'must not be empty' : `must be one of ${Object.keys(formats).join(', ')}`,
-    });
-    return z.NEVER;
+    if (essence === '') return refuse('must not be empty');
+    if (!Object.hasOwn(formats, essence)) return refuse(`must be one of ${Object.keys(formats).join(', ')}`);
+    const format = formats[essence as keyof typeof formats];
+    const charset = new MIMEType(`text/plain;${text.replace(/^[^;]*/, '')}`).params.get('charset')?.trim();
+    if ((format !== 'csv' && format !== 'text') || charset === undefined || charset === '') return { format };
+    return isCharset(charset)
+      ? { format, charset }
+      : refuse('must have a charset of the WHATWG Encoding Standard, such as utf-8, windows-1252, shift_jis or gbk');
   });
 
 /** A file in base64. Line breaks and spaces are ignored. */

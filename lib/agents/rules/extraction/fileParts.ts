@@ -1,5 +1,5 @@
 import type { Row } from '../../../files/table.ts';
-import { listUnreadSheets, rowText, type SourceTable } from './extractFromTables.ts';
+import { listUnreadSheets, rowText, type SourceTable, UNCALCULATED } from './extractFromTables.ts';
 import type { AgentCandidate } from './extractionResult.ts';
 
 /** A part of a file that fits into one question to a model. */
@@ -36,12 +36,10 @@ export function partsOfTables(tables: readonly SourceTable[]): FileParts {
   const [first] = table?.rows ?? [];
   if (!table || !first) return { parts: [], skipped: tables.flatMap(({ unread }) => unread), notes: [EMPTY] };
   const isTooLong = ({ cells }: Row) => cells.reduce((length, cell) => length + cell.length, 0) > PART_CHARACTERS;
+  const isComplete = (row: Row) => row.uncalculated === undefined && !isTooLong(row);
   // The first row may have column titles or data. It is therefore sent as a row of the first part, and again at the
   // start of each other part.
-  const { groups, remaining } = groupBySize(
-    table.rows.filter((row) => !isTooLong(row)),
-    (row) => toLine(row).length,
-  );
+  const { groups, remaining } = groupBySize(table.rows.filter(isComplete), (row) => toLine(row).length);
   const skip = (rows: readonly Row[], reason: string) =>
     rows.map((row) => ({ row: row.number, text: rowText(row), reason }));
   return {
@@ -49,13 +47,17 @@ export function partsOfTables(tables: readonly SourceTable[]): FileParts {
       const [head] = rows;
       const text = head ? rowText(head) : '';
       const toFile = (lines: readonly Row[]) => ({ text: lines.map(toLine).join('\n') });
-      if (head === first || isTooLong(first)) return { rows, text, file: toFile(rows) };
+      if (head === first || !isComplete(first)) return { rows, text, file: toFile(rows) };
       return { rows, text, file: toFile([first, ...rows]), repeatedRow: first.number };
     }),
     skipped: [
       ...skip(
         table.rows.filter(isTooLong),
         `The row is longer than the ${PART_CHARACTERS} characters that a model reads at once.`,
+      ),
+      ...skip(
+        table.rows.filter((row) => row.uncalculated !== undefined && !isTooLong(row)),
+        `The row ${UNCALCULATED}.`,
       ),
       ...skip(remaining, TOO_MUCH),
       ...table.unread,

@@ -14,17 +14,17 @@ export type ExtractionSource = { readonly result: ExtractionResult } | { readonl
 
 /**
  * Returns the agents of a file if it can be read without a model, otherwise its parts. Throws INVALID_ARGUMENT if the
- * bytes do not have the format that the request names.
+ * bytes do not have the format that the request names. `charset` is the encoding of a text without a byte order mark.
  */
-export function readSource(format: FileFormat, bytes: Buffer): ExtractionSource {
+export function readSource(format: FileFormat, bytes: Buffer, charset?: string): ExtractionSource {
   try {
     switch (format) {
       case 'csv':
-        return readTables([readCsv(decodeText(bytes), scoreTable)]);
+        return readTables([readCsv(decodeText(bytes, charset), scoreTable)]);
       case 'xlsx':
         return readTables(readWorkbook(bytes));
       case 'text':
-        return { parts: partsOfText(decodeText(bytes)) };
+        return { parts: partsOfText(decodeText(bytes, charset)) };
       case 'pdf':
         requirePdf(bytes);
         return { parts: partsOfPdf(bytes) };
