@@ -163,7 +163,7 @@ describe('readXml', () => {
     return text;
   };
 
-  test.each([1, 2])('reads a line break that lies %i bytes before the end of a chunk as one', (before) => {
+  test.each([1, 2])('reads a line break that begins %i bytes before the end of a chunk as one', (before) => {
     const start = '<a>'.padEnd(64 * 1_024 - before, 'x');
     for (const lineBreak of ['\r\n', '\r', '\n'])
       expect(textOf(Buffer.from(`${start}${lineBreak}y</a>`)).replace(/x+/, '')).toBe('\ny');
