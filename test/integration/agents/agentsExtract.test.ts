@@ -132,6 +132,17 @@ describe('POST /v2/agents/extract with an invalid request', () => {
     expect(await customer.error(PATH, data)).toEqual(invalid(message));
   });
 
+  test('rejects text of an encoding that the MIME type does not name, and reads it with its charset', async () => {
+    const file = Buffer.from('name,prompt\n\xd2\xee\xed,\xce\xea.', 'latin1');
+    expect(await customer.error(PATH, { fileBase64: base64(file), mimeType: 'text/csv' })).toEqual(
+      invalid(
+        'fileBase64 is neither UTF-8 nor UTF-16 with a byte order mark: name its encoding in mimeType, for example text/csv; charset=windows-1252',
+      ),
+    );
+    const { agents } = await extract(file, 'text/csv; charset=windows-1251');
+    expect(agents).toEqual([{ name: 'Тон', instructions: 'Ок.' }]);
+  });
+
   test('accepts the largest allowed file', async () => {
     const result = await extract(`name,prompt\nTone,Flag what shouts.\n${'\n'.repeat(3_999_000)}`, 'text/csv');
     expect(result.agents).toEqual([agent]);

@@ -21,7 +21,7 @@ const formats = {
 } as const;
 export type FileFormat = (typeof formats)[keyof typeof formats];
 
-/** The MIME type of the file. Its case, and all parameters except the `charset` of a text or CSV, are ignored. */
+/** The MIME type of the file. Case, and all parameters except the `charset` of a text or CSV, are ignored. */
 const MimeType = z
   .string()
   .min(1)
@@ -30,7 +30,7 @@ const MimeType = z
     examples: [...Object.keys(formats), 'text/csv; charset=shift_jis'],
     description:
       `One of ${Object.keys(formats).join(', ')}. The parameter \`charset\` names the encoding of a text or CSV that is ` +
-      'neither UTF-8 nor UTF-16. Its case and other parameters do not matter.',
+      'neither UTF-8 nor UTF-16. Case and other parameters do not matter.',
   })
   .transform((text, context): { readonly format: FileFormat; readonly charset?: string } => {
     const refuse = (message: string) => {
