@@ -1,5 +1,6 @@
 import { errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
 import { parseJson } from '../shared/parseJson.ts';
+import { INVALID_USER_TOKEN } from '../userTokens/rules/accessDenied.ts';
 import type { Operation } from './methods.ts';
 import type { CallOptions } from './types.ts';
 
@@ -54,9 +55,18 @@ export class ServiceError extends Error {
   }
 }
 
-/** Returns whether an error would come again at each attempt, for example because the user may not open the document. */
+/**
+ * Returns whether an error would come again at each attempt, for example because the user may not open the document. A
+ * refused token is not final, because the next token can be accepted.
+ */
 export function isFinal(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && ['PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.status);
+  if (!(error instanceof ServiceError) || isTokenRefused(error)) return false;
+  return ['PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.status);
+}
+
+/** Returns whether the token of a call was refused, and not the access of its user. Proxies refuse a token with HTTP 401. */
+export function isTokenRefused({ status, httpStatus, message }: ServiceError): boolean {
+  return status === 'PERMISSION_DENIED' && (httpStatus === 401 || message.endsWith(INVALID_USER_TOKEN));
 }
 
 /** Returns the random pause of a live connection or an editor before its next attempt, in milliseconds: at most 30 s. */
@@ -72,6 +82,16 @@ function randomPause(first: number, failures: number, most: number): number {
 /** The longest `retry-after` that the client waits for, in seconds. After a longer one, the call fails without another attempt. */
 const MAX_RETRY_AFTER_SECONDS = 30;
 
+/** The most new tokens of one call. After denied access, only one new token is tried: it can have other grants. */
+const MAX_RENEWALS = 3;
+
+/** The source of the user tokens of calls. Each attempt reads the token again. */
+export interface CallToken {
+  read(): Promise<string>;
+  /** Must be called when the service has refused a token, so that `read` asks for a new one. */
+  refuse(token: string): void;
+}
+
 /** Sends a call and returns its result. Repeats the call after temporary failures. */
 export type SendCall = (
   operation: Pick<Operation, 'path' | 'repeats'>,
@@ -83,27 +103,35 @@ export type SendCall = (
  * Returns the function that sends calls. It throws ServiceError if the service rejects a call or does not answer. If
  * the call's `signal` is aborted, it throws the abort reason.
  *
- * The function repeats calls after temporary failures. All attempts of a write have the same idempotency key, so the
- * write happens once.
+ * The function repeats calls after temporary failures, and with a new token after PERMISSION_DENIED. All attempts of a
+ * write have the same idempotency key, so the write happens once.
  */
 export function callSender(
   { baseUrl, attempts = 4, timeoutMilliseconds = 35_000, fetch: send = (...args) => fetch(...args) }: CallSettings,
   credentials: () => Promise<Readonly<Record<string, string>>>,
+  token?: CallToken,
 ): SendCall {
   return async ({ path, repeats }, data = {}, { idempotencyKey, signal, keepalive = false } = {}) => {
     const key = idempotencyKey ?? (repeats ? crypto.randomUUID() : undefined);
     const url = new URL(path, baseUrl);
-    for (let attempt = 1; ; attempt++) {
-      let requestedSeconds = 0;
+    const body = JSON.stringify({ data });
+    let denied: { readonly token: string; readonly failure: ServiceError } | undefined;
+    let renewals = 0;
+    for (let attempt = 1; ;) {
+      let sentToken: string | undefined;
+      let milliseconds: number;
       try {
+        sentToken = token && (await unlessAborted(token.read(), signal));
+        if (denied && denied.token === sentToken) throw denied.failure;
         const request = {
           method: 'POST',
           headers: {
             'content-type': 'application/json',
             ...(await credentials()),
+            ...(sentToken !== undefined && { authorization: `Bearer ${sentToken}` }),
             ...(key !== undefined && { 'idempotency-key': key }),
           },
-          body: JSON.stringify({ data }),
+          body,
           ...(keepalive && { keepalive }),
         };
         const timeout = AbortSignal.timeout(timeoutMilliseconds);
@@ -114,29 +142,46 @@ export function callSender(
       } catch (error) {
         if (signal?.aborted) throw error;
         const failure = error instanceof ServiceError ? error : unreachable(path, error);
-        if (keepalive || attempt >= attempts || !errorCatalogue[failure.status].retryable) throw failure;
-        requestedSeconds = failure.retryAfterSeconds ?? 0;
-        if (requestedSeconds > MAX_RETRY_AFTER_SECONDS) throw failure;
+        if (token && sentToken !== undefined && failure.status === 'PERMISSION_DENIED') {
+          const mostRenewals = isTokenRefused(failure) ? MAX_RENEWALS : 1;
+          const isRepeated = !keepalive && failure !== denied?.failure && renewals < mostRenewals;
+          if (isRepeated || isTokenRefused(failure)) token.refuse(sentToken);
+          if (!isRepeated) throw failure;
+          denied = { token: sentToken, failure };
+          milliseconds = renewals === 0 ? 0 : randomPause(100, renewals, 5_000);
+          renewals += 1;
+        } else {
+          if (keepalive || attempt >= attempts || !errorCatalogue[failure.status].retryable) throw failure;
+          const requestedSeconds = failure.retryAfterSeconds ?? 0;
+          if (requestedSeconds > MAX_RETRY_AFTER_SECONDS) throw failure;
+          milliseconds = requestedSeconds * 1_000 + randomPause(100, attempt, 5_000);
+          attempt += 1;
+        }
       }
-      await pause(requestedSeconds * 1_000 + randomPause(100, attempt, 5_000), signal);
+      await pause(milliseconds, signal);
     }
   };
 }
 
 /** Waits. Throws the abort reason if the signal is aborted. */
 async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal?.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener('abort', abort, { once: true });
-  });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const waited = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
+  await unlessAborted(waited, signal).finally(() => clearTimeout(timer));
+}
+
+/** Returns the value of a promise. Throws the abort reason as soon as the signal is aborted. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason as Error);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([aborted, promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 interface Tree {

@@ -3,7 +3,7 @@ import { createDecoder, readVarString, readVarUint } from 'lib0/decoding';
 import { createEncoder, toUint8Array, writeVarString, writeVarUint } from 'lib0/encoding';
 import { applyAwarenessUpdate, Awareness, encodeAwarenessUpdate, removeAwarenessStates } from 'y-protocols/awareness';
 import * as Y from 'yjs';
-import { isFinal, pauseBeforeRetry, ServiceError } from './calls.ts';
+import { isFinal, pauseBeforeRetry, type ServiceError } from './calls.ts';
 import { Emitter } from './emitter.ts';
 import type { DocumentName, EditorMessage, LiveDocument, LiveStatus } from './liveDocument.ts';
 import type { CallOptions } from './types.ts';
@@ -362,7 +362,7 @@ export class EditorProvider {
    */
   #canFollow(error: unknown): boolean {
     return (
-      error instanceof ServiceError &&
+      isFinal(error) &&
       error.status === 'PERMISSION_DENIED' &&
       this.#corrections !== undefined &&
       hasOnlyDeletions(Y.mergeUpdates(this.#unsent))

@@ -406,7 +406,10 @@ export class LiveDocument {
   }
 
   #fillGap(): void {
-    this.#synchronise().catch(() => this.#disconnect());
+    const socket = this.#socket;
+    this.#synchronise().catch(() => {
+      if (socket === this.#socket) this.#disconnect();
+    });
   }
 
   /** Reads missed changes, the users who are present, and the live states. */

@@ -50,6 +50,9 @@ export class OwnPresence {
   #sentStatus: PresenceStatus | undefined;
   /** The status with which the service shows the user. All tabs of the user are one presence. */
   #shownStatus: PresenceStatus | undefined;
+  /** The number of the last renewal that was sent, and of the newest one that was answered. */
+  #sentRenewals = 0;
+  #answeredRenewal = 0;
   /** Resolves when all renewals that were sent have been answered. */
   #sending: Promise<unknown> = Promise.resolve();
   readonly #onInput = () => {
@@ -146,7 +149,15 @@ export class OwnPresence {
     this.#sentStatus = this.#status;
     // A failed renewal needs no retry, because the next renewal comes before the lease ends.
     const leaseSeconds = this.#isHidden ? HIDDEN_LEASE_SECONDS : LEASE_SECONDS;
-    const sent = this.#ports.send({ ...this.#fields, status: this.#sentStatus, leaseSeconds }).catch(() => undefined);
+    const number = ++this.#sentRenewals;
+    const sent = this.#ports
+      .send({ ...this.#fields, status: this.#sentStatus, leaseSeconds })
+      .catch(() => undefined)
+      .then(() => {
+        // The client can repeat a renewal until after a newer one. The service then shows the older presence.
+        if (number < this.#answeredRenewal) this.#renew();
+        else this.#answeredRenewal = number;
+      });
     const earlier = this.#sending;
     this.#sending = sent.then(() => earlier);
   }

@@ -1,4 +1,4 @@
-import { callSender, type CallSettings, methodTree, ServiceError } from './calls.ts';
+import { callSender, type CallSettings, type CallToken, methodTree, ServiceError } from './calls.ts';
 import type { SocketConstructor } from './eventSocket.ts';
 import { type DocumentName, LiveDocument } from './liveDocument.ts';
 import { operations, type UserMethods } from './methods.ts';
@@ -7,7 +7,10 @@ export { ServiceError } from './calls.ts';
 export { pages } from './pages.ts';
 
 export interface UserClientOptions extends CallSettings {
-  /** Returns a user token from your server. The client calls this function again when a token expires or is rejected. */
+  /**
+   * Returns a user token from your server. The client calls this function again when a token expires or is rejected. A
+   * call that does not answer within 20 s counts as failed.
+   */
   readonly token: () => Promise<string>;
   /** The WebSocket class. By default, the platform's own. */
   readonly WebSocket?: SocketConstructor;
@@ -30,13 +33,20 @@ interface SharedDocument {
 
 /** A token is renewed this long before it expires (milliseconds). */
 const RENEW_MILLISECONDS = 60_000;
+/** A token function that has not answered after this time (milliseconds) counts as failed. */
+const TOKEN_MILLISECONDS = 20_000;
+
+interface KnownToken {
+  readonly text: string;
+  /** Epoch milliseconds. */
+  readonly renewAt: number;
+}
 
 /** Reads a user token from `source` and keeps it until shortly before it expires. */
-class UserToken {
+class UserToken implements CallToken {
   readonly #source: () => Promise<string>;
-  #token: Promise<string> | undefined;
-  /** Epoch milliseconds. */
-  #expiresAt = Infinity;
+  #known: KnownToken | undefined;
+  #loading: Promise<string> | undefined;
   /** The user id in the last token. Undefined before the first token. */
   userId: string | undefined;
 
@@ -44,35 +54,54 @@ class UserToken {
     this.#source = source;
   }
 
+  /** Returns the token. If no new token can be loaded, returns the last one, unless the service has refused it. */
   async read(): Promise<string> {
-    if (Date.now() > this.#expiresAt - RENEW_MILLISECONDS) this.drop();
-    this.#token ??= this.#load();
-    return this.#token;
+    const known = this.#known;
+    if (known && Date.now() <= known.renewAt) return known.text;
+    this.#loading ??= this.#load().finally(() => (this.#loading = undefined));
+    try {
+      return await this.#loading;
+    } catch (error) {
+      if (this.#known) return this.#known.text;
+      throw error;
+    }
   }
 
-  /** The token that calls use now. */
-  get current(): Promise<string> | undefined {
-    return this.#token;
-  }
-
-  drop(): void {
-    this.#token = undefined;
-    this.#expiresAt = Infinity;
+  /** Calls that are refused together need one new token, so a token that was replaced already changes nothing. */
+  refuse(token: string): void {
+    if (this.#known?.text === token) this.#known = undefined;
   }
 
   async #load(): Promise<string> {
-    try {
-      const token = await this.#source();
-      const { sub, exp } = claimsOf(token);
-      this.userId = sub;
-      // A token that expires soon is still used for a minute. Otherwise, a server that returns such tokens would be
-      // called for every request.
-      this.#expiresAt = exp === undefined ? Infinity : Math.max(exp * 1000, Date.now() + 2 * RENEW_MILLISECONDS);
-      return token;
-    } catch (error) {
-      this.#token = undefined;
-      throw error;
-    }
+    const text = await answerOf(this.#source);
+    const { sub, exp } = claimsOf(text);
+    this.userId = sub;
+    // A token that expires soon is still used for a minute. Otherwise, a server that returns such tokens would be
+    // called for every request.
+    const renewAt = exp === undefined ? Infinity : Math.max(exp * 1000 - RENEW_MILLISECONDS, Date.now() + 60_000);
+    this.#known = { text, renewAt };
+    return text;
+  }
+}
+
+/** Returns the token of a token function. Throws if the function fails, does not answer in time, or returns no token. */
+async function answerOf(source: () => Promise<string>): Promise<string> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new Error(`The token function has not answered after ${TOKEN_MILLISECONDS / 1_000} s`)),
+    TOKEN_MILLISECONDS,
+  );
+  try {
+    const token: unknown = await Promise.race([late, source()]);
+    const text = typeof token === 'string' ? token.trim() : '';
+    // A header cannot carry other text, such as an error page.
+    if (!/^[\x21-\x7e]+$/.test(text)) throw new TypeError('The token function returned a text that is no token');
+    return text;
+  } catch (error) {
+    // The function can throw the error of another call. It is not the answer of the service to this call.
+    throw error instanceof ServiceError ? new Error(error.message, { cause: error }) : error;
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -92,25 +121,14 @@ function claimsOf(token: string): { readonly sub?: string; readonly exp?: number
 
 /**
  * Returns a client for one user, for browsers and servers. Methods throw ServiceError like those of `createClient`.
- * After PERMISSION_DENIED, a call is sent once more with a new token.
+ * After PERMISSION_DENIED, a call is sent once more with a new token, and up to three times if the
+ * service refuses the tokens themselves.
  */
 export function createUserClient({ token: source, WebSocket: Socket, ...settings }: UserClientOptions): UserClient {
   const token = new UserToken(source);
-  const send = callSender(settings, async () => ({ authorization: `Bearer ${await token.read()}` }));
   const methods = methodTree(
     operations.filter(({ forUsers }) => forUsers),
-    async (operation, data, options) => {
-      const sent = send(operation, data, options);
-      const used = token.current;
-      try {
-        return await sent;
-      } catch (error) {
-        if (!(error instanceof ServiceError) || error.status !== 'PERMISSION_DENIED') throw error;
-        // Calls that are refused together need one new token.
-        if (token.current === used) token.drop();
-        return send(operation, data, options);
-      }
-    },
+    callSender(settings, () => Promise.resolve({}), token),
   ) as UserMethods;
   const documents = new Map<string, SharedDocument>();
   return Object.assign(methods, {

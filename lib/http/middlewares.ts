@@ -17,6 +17,7 @@ import { FaultShare } from '../observability/faultShare.ts';
 import { logWith } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { ApiError, errorCatalogue, type ErrorStatus, invalid } from '../shared/errors.ts';
+import { INVALID_USER_TOKEN } from '../userTokens/rules/accessDenied.ts';
 import type { CleanMarkup } from '../userTokens/rules/userContent.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 import type { RateBuckets } from '../workspaces/rateBuckets.ts';
@@ -182,7 +183,7 @@ export function authenticate(options: Authentication): Middleware {
         const read = await options.user.checker().readToken({ authorization: authorization ?? '', origin }, verify);
         internal.allowedOrigin = read.allowedOrigin;
         internal.allowedDomains = read.allowedDomains;
-        if (!read.caller) throw new ApiError('PERMISSION_DENIED', 'Invalid or expired user token.');
+        if (!read.caller) throw new ApiError('PERMISSION_DENIED', INVALID_USER_TOKEN);
         internal.tokenCaller = read.caller;
         return;
       }

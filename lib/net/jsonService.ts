@@ -125,7 +125,7 @@ export class JsonService {
   }
 
   async #attempt(operation: string, body: string, options: { abortSignal?: AbortSignal | undefined }): Promise<string> {
-    const { url, signer } = await (this.#destination ??= this.#resolveDestination());
+    const { url, signer } = await (this.#destination ??= this.#resolveDestination().catch(this.#forgetDestination));
     const credentials = await this.#config.credentials();
     const signed = { 'x-amz-target': `${this.#names.target}.${operation}` };
     const { protocol, hostname, port, host } = url;
@@ -157,6 +157,12 @@ export class JsonService {
     const [url, region] = await Promise.all([this.#config.url(), this.#config.region()]);
     return { url, signer: new RequestSigner(region, this.#names.signingName) };
   }
+
+  /** The next call resolves the destination again. */
+  readonly #forgetDestination = (error: Error): never => {
+    this.#destination = undefined;
+    throw error;
+  };
 }
 
 /**

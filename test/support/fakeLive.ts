@@ -3,6 +3,7 @@ import type { SocketLike } from '../../lib/client/eventSocket.ts';
 import { changesSince, MAX_CHANGES } from '../../lib/live/rules/changes.ts';
 import type { VersionedHint } from '../../lib/live/rules/hints.ts';
 import { errorCatalogue, type ErrorStatus } from '../../lib/shared/errors.ts';
+import { INVALID_USER_TOKEN } from '../../lib/userTokens/rules/accessDenied.ts';
 
 const CONNECTING = 0;
 const OPEN = 1;
@@ -14,8 +15,8 @@ type Json = Record<string, any>;
 
 class Refusal extends Error {
   readonly status: ErrorStatus;
-  constructor(status: ErrorStatus) {
-    super(status);
+  constructor(status: ErrorStatus, message = 'refused') {
+    super(message);
     this.status = status;
   }
 }
@@ -57,6 +58,8 @@ export class FakeLive {
   isDenied = false;
   /** The error status of the calls that fail, by path. */
   readonly refusals = new Map<string, ErrorStatus>();
+  /** Returns whether the service refuses a user token. */
+  refusesToken: (token: string) => boolean = () => false;
   /** Whether messages to the channels of the document and of the user get lost. */
   losesPushes = false;
   /** Whether a message's `event` is a list with one text, as AWS documents it. Otherwise it is that text. */
@@ -96,7 +99,7 @@ export class FakeLive {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const status = errorCatalogue[error.status].http;
-      return new Response(JSON.stringify({ error: { status: error.status, message: 'refused' } }), { status });
+      return new Response(JSON.stringify({ error: { status: error.status, message: error.message } }), { status });
     }
   }) as unknown as typeof fetch;
 
@@ -199,6 +202,8 @@ export class FakeLive {
   }
 
   #answer(path: string, data: Json, authorization: string): Json {
+    if (this.refusesToken(authorization.replace('Bearer ', '')))
+      throw new Refusal('PERMISSION_DENIED', INVALID_USER_TOKEN);
     const refusal = this.isDenied ? 'PERMISSION_DENIED' : this.refusals.get(path);
     if (refusal) throw new Refusal(refusal);
     switch (path) {

@@ -12,3 +12,15 @@ export function testProperty<Values extends [unknown, ...unknown[]]>(
     fc.assert(fc.property(...arbitraries, check), parameters);
   });
 }
+
+/** Adds a test like `testProperty`, with a `check` that awaits something. */
+export function testAsyncProperty<Values extends [unknown, ...unknown[]]>(
+  title: string,
+  arbitraries: { [Index in keyof Values]: fc.Arbitrary<Values[Index]> },
+  check: (...values: Values) => Promise<void>,
+  parameters?: fc.Parameters<Values>,
+): void {
+  test(title, async () => {
+    await fc.assert(fc.asyncProperty(...arbitraries, check), parameters);
+  });
+}

@@ -146,6 +146,25 @@ describe('a live document', () => {
     expect([live.status, live.presence.users()]).toEqual(['live', [grace]]);
   });
 
+  test('stays connected if a read fails that an earlier connection started', async () => {
+    const { live, events } = open();
+    await wait();
+    service.latency = () => 20_000;
+    service.refusals.set('/v2/presence/get', 'NOT_FOUND');
+    service.losesPushes = true;
+    service.hint({ type: 'comment.add' });
+    service.losesPushes = false;
+    service.hint({ type: 'comment.update' });
+    await wait(1);
+    service.latency = () => 5;
+    service.disconnect();
+    await wait(20_001);
+    service.refusals.clear();
+    await wait(5_000);
+    expect(live.status).toBe('live');
+    expect(events.filter((event) => event === 'offline')).toHaveLength(1);
+  });
+
   test('fills a gap of lost pushes before it shows the next hint', async () => {
     const { events } = open();
     await wait();
@@ -530,6 +549,19 @@ describe('presence', () => {
     await leaving;
     expect([...service.users.keys()]).toEqual(['ada']);
     expect(callsOf('/v2/presence/delete')).toEqual([]);
+  });
+
+  test('is sent again if a renewal with an older status reaches the service after a newer one', async () => {
+    const { live } = open();
+    await wait();
+    service.latency = () => 300;
+    live.presence.set({ status: 'online' });
+    await wait(10);
+    service.latency = () => 5;
+    live.presence.set({ status: 'away' });
+    await wait(1_000);
+    expect(callsOf('/v2/presence/add').map(({ data }) => data.users[0].status)).toEqual(['away', 'online', 'away']);
+    expect(service.users.get('ada')?.status).toBe('away');
   });
 
   test('is renewed well before its lease of 30 s ends, and again after a disconnection', async () => {
