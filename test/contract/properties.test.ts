@@ -358,6 +358,12 @@ describe('a request body that is expensive to parse', () => {
     const editor = { ...nda, editorId: 'costly' };
     const post = (label: string, path: string, data: object) =>
       expectCheap(label, path, headers, JSON.stringify({ data }));
+    const { organizationId, documentId } = nda;
+    await post('a document', '/v2/organizations/documents/add', {
+      organizationId,
+      createOrganization: true,
+      documents: [{ documentId }],
+    });
     await post('blanks in XML', '/v2/crdt/add', { ...editor, type: 'xml', data: `<p>a</p>${'\n'.repeat(2_000_000)}x` });
     await post('an editor', '/v2/crdt/add', { ...editor, editorId: 'pushed', type: 'text', data: 'a' });
     const update = (clients: number, content: readonly number[]) =>
