@@ -212,7 +212,7 @@ describe('XML of ProseMirror and TipTap', () => {
       element.setAttribute('level', 5n);
       element.setAttribute('widths', [1n, 2]);
     });
-    expect(log.read()).toBe('<p level="5" widths="[1,2]">one</p>');
+    expect(log.read()).toBe('<?attribute-types {"p":{"widths":"object"}}?><p level="5" widths="[1,2]">one</p>');
   });
 
   test('keeps the kinds of attributes, and attributes that XML does not show, after a replace', () => {
@@ -291,6 +291,109 @@ describe('XML of ProseMirror and TipTap', () => {
     expect(log.read()).toBe('one two<br></br>');
     log.replace('one and two<br></br>!');
     expect(log.read()).toBe('one and two<br></br>!');
+  });
+});
+
+describe('types of attributes', () => {
+  type Values = Record<string, unknown>;
+  /** Returns the XML of a document of ProseMirror with these attributes of elements and of a mark. */
+  const xmlWith = (elements: readonly Values[], mark: Values = {}) => {
+    const log = new XmlLog();
+    log.edit((doc) => {
+      const paragraph = new Y.XmlElement('paragraph');
+      doc.getXmlFragment('default').insert(0, [paragraph]);
+      const inner = new Y.XmlText();
+      const blocks = elements.map(() => new Y.XmlElement<Record<string, any>>('block'));
+      paragraph.insert(0, [inner, ...blocks]);
+      inner.insert(0, 'text', { textStyle: mark });
+      for (const [index, values] of elements.entries())
+        for (const [name, value] of Object.entries(values)) blocks[index]!.setAttribute(name, value);
+    });
+    return log.read();
+  };
+  /** Returns the attributes of a document like that of `xmlWith`. */
+  const valuesOf = (log: XmlLog) => {
+    const [inner, ...blocks] = (log.fragment().get(0) as Y.XmlElement).toArray() as [Y.XmlText, ...Y.XmlElement[]];
+    return { elements: blocks.map((block) => block.getAttributes()), mark: inner.toDelta()[0].attributes.textStyle };
+  };
+  const copyOf = (written: string) => {
+    const log = new XmlLog();
+    log.replace(written);
+    return log;
+  };
+
+  const word = fc.constantFrom('', 'a', '12', 'true', 'null', '{}', '[1]', '-0.5', '1e3', '"', '?>');
+  const values = {
+    string: word,
+    number: fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0),
+    boolean: fc.boolean(),
+    object: fc.oneof(
+      fc.array(fc.json().map((text) => JSON.parse(text) as unknown)),
+      fc.dictionary(word, fc.nat(), { noNullPrototype: true }),
+    ),
+  };
+  /** The attributes of two elements, of which each has the same type in both. */
+  const attributeNames = fc.constantFrom(
+    'fontSize',
+    'level',
+    'checked',
+    'colwidth',
+    'id',
+    '__proto',
+    'a?>b',
+    '\uFFFF',
+    'é',
+  );
+  const typed = fc
+    .uniqueArray(
+      fc
+        .constantFrom(...(['string', 'number', 'boolean', 'object'] as const))
+        .chain((kind) =>
+          fc.tuple(attributeNames, values[kind] as fc.Arbitrary<unknown>, values[kind] as fc.Arbitrary<unknown>),
+        ),
+      { selector: ([key]) => key, maxLength: 6 },
+    )
+    .map((all) => [0, 1].map((index) => Object.fromEntries(all.map(([key, ...two]) => [key, two[index]])) as Values));
+  const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
+
+  testProperty('are the same in an editor made of the XML of another', [typed, typed], (elements, [mark = {}]) => {
+    const written = xmlWith(elements, mark);
+    expect(findValueFault('xml', written)).toBeUndefined();
+    const copy = copyOf(written);
+    expect(plain(valuesOf(copy))).toEqual(plain({ elements, mark }));
+    expect(copy.read()).toBe(written);
+    expect(copy.replace(written)).toBeUndefined();
+    return true;
+  });
+
+  test('are declared before the XML only if a new editor would store another type', () => {
+    expect(xmlWith([{ level: 2, id: 'x' }])).not.toContain('<?');
+    expect(xmlWith([{ level: '2', widths: [1] }], { fontSize: 12, size: '12' })).toBe(
+      '<?attribute-types {"textStyle":{"fontSize":"number"},"block":{"level":"string","widths":"object"}}?>' +
+        '<paragraph><textStyle fontSize="12" size="12">text</textStyle><block level="2" widths="[1]"></block></paragraph>',
+    );
+  });
+
+  test('stay when the XML is written back without the declaration', () => {
+    const log = copyOf(xmlWith([{ width: 12 }]));
+    const bare = log.read().replace(/^<\?.*?\?>/, '');
+    log.replace(bare);
+    expect(log.read()).toBe(bare);
+    log.replace(bare.replace('12', '14'));
+    expect(valuesOf(log).elements).toEqual([{ width: 14 }]);
+  });
+
+  test('are texts in XML without a declaration, also if they look like numbers', () => {
+    expect(valuesOf(copyOf('<p><textStyle>a</textStyle><block id="12"/></p>')).elements).toEqual([{ id: '12' }]);
+  });
+
+  test.each([
+    '<?attribute-types [?>',
+    '<?attribute-types {"block":1}?>',
+    '<?attribute-types {"block":{"id":"date"}}?>',
+  ])('are not changed by the malformed declaration %s', (declaration) => {
+    const log = copyOf(`${declaration}<p><textStyle>a</textStyle><block id="12"/></p>`);
+    expect(valuesOf(log).elements).toEqual([{ id: '12' }]);
   });
 });
 

@@ -36,14 +36,16 @@ export function findXmlFault(text: string, limits: XmlLimits): string | undefine
 /**
  * Returns the nodes of an XML text in the form that an editor with this vocabulary stores. `findXmlFault` must have
  * accepted the text. Drops the XML declaration, comments, processing instructions, and blanks that only indent the XML.
- * CDATA becomes text.
+ * CDATA becomes text. Adds the kinds of attributes that the XML declares to the vocabulary.
  */
 export function parseXml(text: string, kind: ListKind, vocabulary: Vocabulary): XmlNode[] {
-  const parsed = parseElements(text);
+  const parsed = parseElements(text, noLimits, vocabulary);
   return kind === 'elements' ? elementNodesOf(parsed, vocabulary) : spanNodesOf(parsed, vocabulary);
 }
 
-function parseElements(text: string, limits: XmlLimits = { depth: Infinity, parts: Infinity }): ParsedNode[] {
+const noLimits: XmlLimits = { depth: Infinity, parts: Infinity };
+
+function parseElements(text: string, limits: XmlLimits, vocabulary?: Vocabulary): ParsedNode[] {
   const parser = new SaxesParser({ fragment: true, position: true });
   const roots: ParsedNode[] = [];
   const open: ParsedElement[] = [];
@@ -60,6 +62,7 @@ function parseElements(text: string, limits: XmlLimits = { depth: Infinity, part
   };
   parser.on('error', ({ message }) => rejectMalformed(message.replace(/^\d+:\d+: /, '')));
   parser.on('doctype', () => rejectMalformed('a document type is not allowed.'));
+  parser.on('processinginstruction', ({ target, body }) => vocabulary?.declare(target, body));
   parser.on('text', addText);
   parser.on('cdata', addText);
   parser.on('opentag', ({ name, attributes }) => {

@@ -3,6 +3,7 @@ import type * as Y from 'yjs';
 import { kindOf, readNodes } from './readXmlNodes.ts';
 import { rootOf, valueOf } from './sharedTypes.ts';
 import { writeXml } from './xmlNodes.ts';
+import { Vocabulary } from './xmlVocabulary.ts';
 
 /**
  * The largest number of characters that are read. It is above the limit of a value, so that a document remains readable
@@ -23,26 +24,37 @@ export const SPELLING_EDITS = 'edits';
  * changed, and the edits are ignored.
  */
 export function readXml(doc: Y.Doc, contentKey: string, limit = MAX_CHARACTERS): string {
-  const plain = readPlainXml(doc, contentKey, limit);
+  const { plain, declaration } = readPlainXml(doc, contentKey, limit);
   const spelling = valueOf(rootOf(doc, spellingKey(contentKey))?._map.get(SPELLING_EDITS));
-  if (!Array.isArray(spelling) || spelling[0] !== digestOf(plain)) return plain;
+  if (!Array.isArray(spelling) || spelling[0] !== digestOf(plain)) return declaration + plain;
   let text = '';
   let end = 0;
   for (let next = 1; next < spelling.length; next += 3) {
     const [index, remove, insert] = spelling.slice(next, next + 3) as unknown[];
     // Clients can write to this root type too, so each edit is checked.
     const isEdit = typeof index === 'number' && typeof remove === 'number' && typeof insert === 'string';
-    if (!isEdit || index < end || !(remove >= 0)) return plain;
+    if (!isEdit || index < end || !(remove >= 0)) return declaration + plain;
     text += plain.slice(end, index) + insert;
     end = index + remove;
   }
   return text + plain.slice(end);
 }
 
-/** Returns the XML of a document in the service's own spelling. Throws XmlTooLong above `limit` characters. */
-export function readPlainXml(doc: Y.Doc, contentKey: string, limit: number): string {
+/**
+ * Returns the XML of a document in the service's own spelling, and the declaration that belongs before it. Throws
+ * XmlTooLong above `limit` characters.
+ */
+export function readPlainXml(
+  doc: Y.Doc,
+  contentKey: string,
+  limit: number,
+): { readonly plain: string; readonly declaration: string } {
   const root = rootOf(doc, contentKey);
-  return root ? writeXml(readNodes(root, kindOf(root, contentKey)), limit) : '';
+  if (!root) return { plain: '', declaration: '' };
+  const kind = kindOf(root, contentKey);
+  const nodes = readNodes(root, kind);
+  const { declaration } = new Vocabulary(nodes, kind);
+  return { plain: writeXml(nodes, limit - declaration.length), declaration };
 }
 
 /** Returns the name of the root type that stores the spelling of a document's XML. */

@@ -43,9 +43,9 @@ export function replaceXml(doc: Y.Doc, contentKey: string, target: string, tools
 
 /** Stores how the XML was spelled, so that `readXml` returns exactly the same text. */
 function replaceSpelling(doc: Y.Doc, contentKey: string, target: string, { writer }: JsonTools): void {
-  const plain = readPlainXml(doc, contentKey, Infinity);
+  const { plain, declaration } = readPlainXml(doc, contentKey, Infinity);
   const spelling = doc.getMap<unknown>(spellingKey(contentKey));
-  if (plain === target) {
+  if (declaration + plain === target) {
     spelling.delete(SPELLING_EDITS);
     return;
   }

@@ -1,4 +1,6 @@
 import * as Y from 'yjs';
+import { isObject } from '../../../shared/collections.ts';
+import { parseJson } from '../../../shared/parseJson.ts';
 import { markAttributes, type StoredNode } from './readXmlNodes.ts';
 import { entriesOf, itemsOf, type Shared, valueOf } from './sharedTypes.ts';
 import { attributeText, keyOf, type ListKind, type Named } from './xmlNodes.ts';
@@ -37,6 +39,10 @@ const commonKinds: Readonly<Record<string, Kind>> = {
   colwidth: 'object',
 };
 
+/** The target of the processing instruction that declares kinds. Customers copy it from one editor to another. */
+const KINDS_TARGET = 'attribute-types';
+const declaredKinds: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'object', 'mixed']);
+
 type Kind = 'string' | 'number' | 'boolean' | 'object';
 
 /**
@@ -52,9 +58,37 @@ export class Vocabulary {
   /** The kind of each attribute's values, or `mixed` if a document uses several kinds. */
   readonly #kinds = new Map<string, Kind | 'mixed'>();
   readonly #markValues = new Map<string, unknown>();
+  /** The kinds that the XML declares, by `attributeKey`. */
+  readonly #declared = new Map<string, string>();
+  /** The names, by owner, of attributes whose kind a document without this vocabulary would not know. */
+  readonly #unusual = new Map<string, Set<string>>();
 
   constructor(nodes: readonly StoredNode[], kind: ListKind) {
     this.#addNodes(nodes, kind);
+  }
+
+  /**
+   * Returns the start of the XML: a processing instruction with the kinds of attributes that a new document would store as
+   * another kind. Returns an empty text if there are none.
+   */
+  get declaration(): string {
+    if (this.#unusual.size === 0) return '';
+    const kinds = [...this.#unusual].map(([owner, names]) => [
+      owner,
+      Object.fromEntries([...names].map((name) => [name, this.#kinds.get(attributeKey(owner, name))])),
+    ]);
+    // In JSON, these characters are only in texts. An instruction ends at the first `?>`.
+    const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    const json = JSON.stringify(Object.fromEntries(kinds)).replace(/[>\uFFFE\uFFFF]/g, escape);
+    return `<?${KINDS_TARGET} ${json}?>`;
+  }
+
+  /** Adds the kinds that a processing instruction of XML declares. Ignores what is not a declaration. */
+  declare(target: string, body: string): void {
+    if (target !== KINDS_TARGET) return;
+    for (const [owner, kinds] of entriesOfObject(parseJson(body)))
+      for (const [name, kind] of entriesOfObject(kinds))
+        if (typeof kind === 'string' && declaredKinds.has(kind)) this.#declared.set(attributeKey(owner, name), kind);
   }
 
   isMark(name: string): boolean {
@@ -85,20 +119,13 @@ export class Vocabulary {
   }
 
   /**
-   * Returns the value to store for the text of an attribute. It has the kind of the previous value (`before`),
-   * otherwise the kind that this attribute usually has.
+   * Returns the value to store for the text of an attribute. It has the kind that the XML declares, otherwise the kind of
+   * the previous value (`before`), otherwise the kind that this attribute usually has.
    */
   attributeValue(owner: string, name: string, text: string, before: unknown, isLexical: boolean): unknown {
-    const kind = kindOfValue(before) ?? this.#kinds.get(attributeKey(owner, name)) ?? commonKinds[name];
-    if (kind === 'string' || !(kind || isLexical)) return text;
-    try {
-      const value: unknown = JSON.parse(text);
-      const valueKind = kindOfValue(value);
-      const isFitting = kind && kind !== 'mixed' ? valueKind === kind : valueKind !== 'object';
-      return isFitting && valueKind !== 'string' && attributeText(value) === text ? value : text;
-    } catch {
-      return text;
-    }
+    const key = attributeKey(owner, name);
+    const declared = this.#declared.get(key) as Kind | 'mixed' | undefined;
+    return valueOfKind(text, declared ?? kindOfValue(before) ?? this.#kinds.get(key) ?? commonKinds[name], isLexical);
   }
 
   #addNodes(nodes: readonly StoredNode[], kind: ListKind): void {
@@ -108,7 +135,7 @@ export class Vocabulary {
         continue;
       }
       for (const [name, item] of node.types[0] ? entriesOf(node.types[0]) : [])
-        this.#addKind(node.name, name, valueOf(item));
+        this.#addKind(node.name, name, valueOf(item), kind === 'spans');
       if (node.shape === 'span') this.#spans.add(node.name);
       if (node.shape === 'block') this.#blocks.add(node.name);
       if (node.shape === 'element') (kind === 'elements' ? this.#elements : this.#decorators).add(node.name);
@@ -124,16 +151,33 @@ export class Vocabulary {
       if (value === null) continue;
       this.#marks.add(key);
       this.#markValues.set(keyOf({ name: key, attributes: markAttributes(value) }), value);
-      if (typeof value === 'object') for (const [name, part] of Object.entries(value)) this.#addKind(key, name, part);
+      if (typeof value === 'object')
+        for (const [name, part] of Object.entries(value)) this.#addKind(key, name, part, false);
     }
   }
 
-  #addKind(owner: string, name: string, value: unknown): void {
+  #addKind(owner: string, name: string, value: unknown, isLexical: boolean): void {
     const kind = value instanceof Y.AbstractType ? undefined : kindOfValue(value);
     if (!kind) return;
     const key = attributeKey(owner, name);
     this.#kinds.set(key, (this.#kinds.get(key) ?? kind) === kind ? kind : 'mixed');
+    if (kindOfValue(valueOfKind(attributeText(value) ?? '', commonKinds[name], isLexical)) === kind) return;
+    const names = this.#unusual.get(owner) ?? new Set();
+    this.#unusual.set(owner, names.add(name));
   }
+}
+
+/** Returns the value of a text as this kind, or the text if it does not fit. Without a kind, Lexical stores numbers. */
+function valueOfKind(text: string, kind: Kind | 'mixed' | undefined, isLexical: boolean): unknown {
+  if (kind === 'string' || !(kind || isLexical)) return text;
+  const value = parseJson(text);
+  const valueKind = kindOfValue(value);
+  const isFitting = kind && kind !== 'mixed' ? valueKind === kind : valueKind !== 'object';
+  return isFitting && valueKind !== 'string' && attributeText(value) === text ? value : text;
+}
+
+function entriesOfObject(value: unknown): [string, unknown][] {
+  return isObject(value) ? Object.entries(value) : [];
 }
 
 function attributeKey(owner: string, name: string): string {
@@ -143,6 +187,7 @@ function attributeKey(owner: string, name: string): string {
 /** Returns the kind of a value. Returns undefined for null and undefined. */
 function kindOfValue(value: unknown): Kind | undefined {
   if (value === null || value === undefined) return undefined;
+  if (typeof value === 'bigint') return 'number';
   return typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string'
     ? (typeof value as Kind)
     : 'object';
