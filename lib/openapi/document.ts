@@ -5,7 +5,7 @@ import type { Deployment } from './deployment.ts';
 import { errorExamples } from './errors.ts';
 import { ComponentSchemas, type JsonSchema, jsonSchemaOf, type Reference } from './jsonSchema.ts';
 import { familyTags, type Tag } from './tags.ts';
-import { webhookParameters, type Webhooks, webhooks, webhookTags, wrappedBodies } from './webhooks.ts';
+import { type Webhooks, webhooks, webhookTags, wrappedBodies } from './webhooks.ts';
 
 export type { JsonSchema } from './jsonSchema.ts';
 
@@ -98,7 +98,7 @@ export function openApiDocument(
       securitySchemes: securitySchemes(service.serviceName),
       responses: errorResponses(inOrder),
       schemas: { ErrorResponse, ...wrappedBodies, ...components.toJson() },
-      parameters: { IdempotencyKey, ...webhookParameters },
+      parameters: { IdempotencyKey },
       headers: answerHeaders,
     },
   };

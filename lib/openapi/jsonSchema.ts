@@ -46,6 +46,10 @@ export function jsonSchemaOf(
   components?: ComponentSchemas,
   form: Form = 'answer',
 ): JsonSchema {
+  return withoutNullFields(completeSchemaOf(schema, components, form)) as JsonSchema;
+}
+
+function completeSchemaOf(schema: z.core.$ZodType, components: ComponentSchemas | undefined, form: Form): JsonSchema {
   const jsonSchemaFromZod: JsonSchema = z.toJSONSchema(schema, {
     target: 'draft-2020-12',
     io: 'input',
@@ -100,16 +104,43 @@ function allowsAnything(alternative: unknown): boolean {
 
 /**
  * Returns a schema that also allows null without an `anyOf`. Client generators read an `anyOf` as a choice of types, and some
- * of them then write code that does not compile. Returns undefined for a constant, and if the schema has no `type` to extend.
+ * of them then write code that does not compile. Returns undefined for a constant or an enum, and if the schema has no `type` to
+ * extend.
  */
 function withNull(schema: JsonSchema): JsonSchema | undefined {
-  const { type, enum: values, not, ...others } = schema;
+  const { type, not, ...others } = schema;
   // A field that the service refuses. Its schema accepts no value, or only null.
-  if (not || type === 'null') return { ...others, enum: [null] };
-  // The generator for Python does not read an enum of booleans.
-  if (typeof type !== 'string' || 'const' in schema) return undefined;
-  return { type: [type, 'null'], ...others, ...(values && { enum: [...values, null] }) } as unknown as JsonSchema;
+  if (not || type === 'null') return { ...others, type: 'null' };
+  // Generators write an enum that contains null, and the one for Python an enum of booleans, as code that does not compile.
+  if (typeof type !== 'string' || 'const' in schema || 'enum' in schema) return undefined;
+  return { type: [type, 'null'], ...others } as unknown as JsonSchema;
 }
+
+/**
+ * Returns the JSON Schema without fields that can only be null, because generators have no type for them. An optional one is a
+ * field that the service refuses: the description of the object names it. A required one of an answer is an object or null.
+ */
+function withoutNullFields(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutNullFields);
+  if (typeof node !== 'object' || node === null) return node;
+  const schema = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, withoutNullFields(value)]),
+  ) as JsonSchema;
+  const { properties, required = [] } = schema;
+  if (schema.type !== 'object' || !properties) return schema;
+  const isNull = (field: unknown) => (field as JsonSchema).type === 'null';
+  const refused = Object.entries(properties).filter(([name, field]) => isNull(field) && !required.includes(name));
+  const remaining = Object.entries(properties)
+    .filter(([name, field]) => !isNull(field) || required.includes(name))
+    .map(([name, field]) => [name, isNull(field) ? ALWAYS_NULL : field] as const);
+  const rules = refused.map(
+    ([name, field]) => `\`${name}\` ${(field as JsonSchema).description ?? 'must be left out'}.`,
+  );
+  const description = [...(schema.description === undefined ? [] : [schema.description]), ...rules].join(' ');
+  return { ...schema, properties: Object.fromEntries(remaining), ...(description !== '' && { description }) };
+}
+
+const ALWAYS_NULL = { type: ['object', 'null'], description: 'Always null.' };
 
 /**
  * Adds the rules about required fields under `then`, which client generators ignore. They would read an `anyOf` or `allOf` as a
@@ -157,19 +188,19 @@ function replacementFor(
   const isEmpty = schema instanceof z.ZodCustom && Object.keys(fromZod).length === 0;
   if (schema instanceof z.ZodUnknown || isEmpty) return anything;
   const changed = fieldChangesOf(schema);
-  if (changed) return withChanges(jsonSchemaOf(changed.base, components, form), changed.changes);
+  if (changed) return withChanges(completeSchemaOf(changed.base, components, form), changed.changes);
   const declaredKeys = declaredKeysOf(schema);
   if (declaredKeys) {
     const isStored = isStoredAsSent(schema);
     return {
-      ...jsonSchemaOf(declaredKeys, components, isStored ? 'answer' : form),
+      ...completeSchemaOf(declaredKeys, components, isStored ? 'answer' : form),
       additionalProperties: isStored || acceptsField(schema, ANY_NAME) === true,
     };
   }
   // The schema of a list from `list` is a zod pipe: it checks the length before the items.
   const isList =
     schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;
-  return isList ? jsonSchemaOf(schema.out, components, form) : undefined;
+  return isList ? completeSchemaOf(schema.out, components, form) : undefined;
 }
 
 /**

@@ -3,12 +3,21 @@ import { type EventType, eventTypes, triggerTypes } from '../events/rules/catalo
 import { sampleEvent } from '../events/rules/samples.ts';
 import { advancedSchema, basicSchema } from '../events/rules/schemas.ts';
 import { advancedPayload, basicPayload, type DeliverableEvent } from '../webhooks/rules/payloads.ts';
-import { type ComponentSchemas, type JsonSchema, jsonSchemaOf, type Reference } from './jsonSchema.ts';
+import { type ComponentSchemas, type JsonSchema, jsonSchemaOf } from './jsonSchema.ts';
 import type { Tag } from './tags.ts';
 
 interface NamedExample {
   readonly summary: string;
   readonly value: unknown;
+}
+
+interface HeaderParameter {
+  readonly name: string;
+  readonly in: 'header';
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: JsonSchema;
+  readonly example: string;
 }
 
 /** The OpenAPI operation of a webhook, which describes the request that the service sends for an event. */
@@ -17,7 +26,7 @@ export interface WebhookOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly security: readonly never[];
-  readonly parameters: readonly Reference[];
+  readonly parameters: readonly HeaderParameter[];
   readonly requestBody: {
     readonly required: true;
     readonly content: {
@@ -54,7 +63,7 @@ export const webhookTags: readonly Tag[] = [
   },
 ];
 
-export const webhookParameters = {
+const webhookParameters = {
   WebhookId: {
     name: 'webhook-id',
     in: 'header',
@@ -171,9 +180,8 @@ function operation(
     tags: [tag],
     summary: `Sends an event ${event}`,
     security: [],
-    parameters: ['WebhookId', 'WebhookTimestamp', signature].map((name) => ({
-      $ref: `#/components/parameters/${name}`,
-    })),
+    // Generators do not read the references of webhooks to parameters.
+    parameters: [webhookParameters.WebhookId, webhookParameters.WebhookTimestamp, webhookParameters[signature]],
     requestBody: {
       required: true,
       content: { 'application/json': { schema: { anyOf: [schema, ...wrapped] }, examples } },

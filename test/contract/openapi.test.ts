@@ -212,7 +212,7 @@ describe('the webhooks of the OpenAPI document', () => {
   test('include every event type, and a basic webhook for every trigger type', () => {
     expect(Object.keys(openApi.webhooks)).toEqual([...eventTypes, ...triggerTypes.map((type) => `basic.${type}`)]);
     for (const [name, { post }] of Object.entries(openApi.webhooks)) {
-      const headers = post.parameters.map(({ $ref }) => resolveReference<{ name: string }>($ref).name);
+      const headers = post.parameters.map(({ name: header }) => header);
       expect([name, headers]).toEqual([name, ['webhook-id', 'webhook-timestamp', 'webhook-signature']]);
       for (const { value } of Object.values(post.requestBody.content['application/json'].examples))
         expect([name, problems(plainSchema(name), value, 'closed')]).toEqual([name, []]);
@@ -329,12 +329,12 @@ describe('the JSON Schema of request data', () => {
 describe('the OpenAPI document, for client generators,', () => {
   const property = (path: string, name: string) => dataSchema(path).properties![name] as JsonSchema;
 
-  test('allows null by the type, not by an anyOf, unless the other choice is a constant or has no type', () => {
+  test('allows null by the type, not by an anyOf, unless the other choice is a constant, an enum or has no type', () => {
     const nullable = [...nodes(openApi)].filter(([, { anyOf }]) =>
       (anyOf as JsonSchema[] | undefined)?.some(({ type }) => type === 'null'),
     );
     const typed = nullable.filter(([, { anyOf }]) =>
-      (anyOf as JsonSchema[]).every((part) => (part.type ?? part.not) && !('const' in part)),
+      (anyOf as JsonSchema[]).every((part) => (part.type ?? part.not) && !('const' in part) && !('enum' in part)),
     );
     expect(typed.map(([path]) => path)).toEqual([]);
   });
@@ -350,12 +350,32 @@ describe('the OpenAPI document, for client generators,', () => {
     expect(names.filter((name) => names.includes(`New${name}`))).toEqual([]);
   });
 
-  test('describes a field that the service refuses by the only value that it accepts', () => {
-    expect(property('/v2/users/add', 'context')).toEqual({
-      description: expect.stringContaining('must be left out'),
-      enum: [null],
-    });
-    expect(property('/v2/workspace/advancedwebhook/endpoints/update', 'uid')).toEqual({ enum: [null] });
+  test('leaves out a field that the service refuses, and names it in the description of its object', () => {
+    const refused = { '/v2/users/add': 'context', '/v2/workspace/advancedwebhook/endpoints/update': 'uid' };
+    for (const [path, name] of Object.entries(refused)) {
+      expect(dataSchema(path).properties).not.toHaveProperty(name);
+      expect(dataSchema(path).additionalProperties).toBe(false);
+      expect(dataSchema(path).description).toContain(`\`${name}\` must be left out`);
+    }
+  });
+
+  test('has no property that can only be null, and no null in an enum or in the items of a list', () => {
+    const isNull = (schema: unknown) => (schema as JsonSchema | undefined)?.type === 'null';
+    const broken = [...nodes(openApi)].filter(
+      ([path, { properties, items, enum: values }]) =>
+        !/\/(then|examples?)(\/|$)/u.test(path) &&
+        (Object.values(properties ?? {}).some(isNull) ||
+          (items as JsonSchema | undefined)?.anyOf?.some(isNull) ||
+          (Array.isArray(values) && values.includes(null))),
+    );
+    expect(broken.map(([path]) => path)).toEqual([]);
+  });
+
+  test('describes data that is always null as an object or null', () => {
+    const { schema } = documentedResponse('/v2/organizations/folders/delete', 200)!.content['application/json'];
+    const { properties, required } = schema.properties!.result as JsonSchema;
+    expect(properties!.data).toEqual({ type: ['object', 'null'], description: 'Always null.' });
+    expect(required).toContain('data');
   });
 
   test('describes the items of every array', () => {

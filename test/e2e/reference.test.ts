@@ -296,9 +296,7 @@ describe('webhooks', () => {
   /** Returns the differences between a received webhook and its documentation. Headers are checked too. */
   function problemsOf(name: string, { headers, body }: RemoteWebhook): string[] {
     const { parameters, requestBody } = served.webhooks[name]!.post;
-    const required = parameters
-      .map(({ $ref }) => checks.resolveReference<{ name: string; required: boolean }>($ref))
-      .filter((parameter) => parameter.required);
+    const required = parameters.filter((parameter) => parameter.required);
     const [plain] = requestBody.content['application/json'].schema.anyOf as [JsonSchema];
     return [
       ...required

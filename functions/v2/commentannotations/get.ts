@@ -4,8 +4,8 @@ import { serviceName } from '../../../lib/app/serviceName.ts';
 import { DeletedThread } from '../../../lib/comments/deletedThreads.ts';
 import { exampleThread } from '../../../lib/comments/rules/examples.ts';
 import { ThreadListing, toListingOptions } from '../../../lib/comments/rules/threadFilters.ts';
-import { ThreadRow } from '../../../lib/comments/rules/threads.ts';
-import { toV1Thread, V1Thread } from '../../../lib/comments/rules/v1Rows.ts';
+import { ThreadRow, ThreadRowOrNull } from '../../../lib/comments/rules/threads.ts';
+import { toV1Thread, V1ThreadOrNull } from '../../../lib/comments/rules/v1Rows.ts';
 import { readThreadPages, toThreadsResponse } from '../../../lib/comments/threadPages.ts';
 import { listingCursor } from '../../../lib/content/recordListing.ts';
 import { viewerOf } from '../../../lib/content/viewer.ts';
@@ -28,7 +28,7 @@ export const endpoint = defineEndpoint(
     kind: 'read',
     input: ThreadListing,
     output: z.object({
-      data: z.union([z.array(ThreadRow.nullable()), z.record(z.string(), z.array(ThreadRow))]),
+      data: z.union([z.array(ThreadRowOrNull), z.record(z.string(), z.array(ThreadRow))]),
       deletedAnnotations: z.array(DeletedThread).optional(),
       nextPageToken: z.string().nullable(),
     }),
@@ -92,7 +92,7 @@ export const twin = defineUnpagedTwin(endpoint, {
   ignored: ['groupByDocumentId', 'deletedAfter'],
   required: ['documentId'],
   message: 'Annotations fetched successfully.',
-  row: V1Thread.nullable(),
+  row: V1ThreadOrNull,
   toRow: toV1Thread,
 });
 

@@ -679,6 +679,8 @@ export const ThreadRow = /* @__PURE__ */ defineNamedSchema('CommentAnnotation', 
 );
 export type ThreadRow = z.output<typeof ThreadRow>;
 
+export const ThreadRowOrNull = /* @__PURE__ */ defineNamedSchema('CommentAnnotationOrNull', () => ThreadRow.nullable());
+
 /**
  * Returns a thread with all lists and flags. Subscribed groups and drafts exist only in clients, so these fields are always
  * empty.

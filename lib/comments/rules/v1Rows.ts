@@ -16,6 +16,8 @@ export const V1Comment = /* @__PURE__ */ defineNamedSchema('V1Comment', () =>
   }),
 );
 
+export const V1CommentOrNull = /* @__PURE__ */ defineNamedSchema('V1CommentOrNull', () => V1Comment.nullable());
+
 export const V1Thread = /* @__PURE__ */ defineNamedSchema('V1CommentAnnotation', () =>
   z.object({
     annotationId: z.string(),
@@ -30,6 +32,8 @@ export const V1Thread = /* @__PURE__ */ defineNamedSchema('V1CommentAnnotation',
     status: AnyObject,
   }),
 );
+
+export const V1ThreadOrNull = /* @__PURE__ */ defineNamedSchema('V1CommentAnnotationOrNull', () => V1Thread.nullable());
 
 type V2Thread = Omit<z.output<typeof V1Thread>, 'color' | 'lastUpdated'> & { readonly lastUpdated: number };
 

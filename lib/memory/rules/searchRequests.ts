@@ -71,7 +71,9 @@ const shortIds = { orgId: optional(Id), docId: optional(Id) };
 
 /** Returns a request with the full names of ids that it has by their short names only. */
 function withFullNames(sent: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const named = Object.entries(fullNames).filter(([short, full]) => typeof sent[short] === 'string' && sent[full] == null);
+  const named = Object.entries(fullNames).filter(
+    ([short, full]) => typeof sent[short] === 'string' && sent[full] == null,
+  );
   return { ...sent, ...Object.fromEntries(named.map(([short, full]) => [full, sent[short]])) };
 }
 

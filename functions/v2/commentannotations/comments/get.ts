@@ -3,7 +3,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { type CommentWithReactions, readCommentPages } from '../../../../lib/comments/commentPages.ts';
 import { CommentId, CommentRow, toCommentResponse, toCommentRow } from '../../../../lib/comments/rules/comments.ts';
 import { exampleComment } from '../../../../lib/comments/rules/examples.ts';
-import { toV1Comment, V1Comment } from '../../../../lib/comments/rules/v1Rows.ts';
+import { toV1Comment, V1CommentOrNull } from '../../../../lib/comments/rules/v1Rows.ts';
 import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
 import { viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
@@ -91,7 +91,7 @@ export const twin = defineUnpagedTwin(endpoint, {
   narrowBy: 'commentIds',
   differs: 'without pages and with fewer fields',
   message: 'Comments(s) retrieved successfully.',
-  row: V1Comment.nullable(),
+  row: V1CommentOrNull,
   toRow: toV1Comment,
 });
 

@@ -12,12 +12,13 @@ import { defineNamedSchema, Id, limits, list, Name, optional } from '../../../..
 /** The largest number of folders that one call can move. It is small, because folders are moved one after the other. */
 const MAX_MOVED_FOLDERS = 30;
 
-// `parentFolderId: null` moves the folder to the top level. Without `parentFolderId`, the folder is not moved.
 const FolderChange = defineNamedSchema('FolderChange', () =>
   z.object({
     folderId: Id,
     folderName: optional(Name),
-    parentFolderId: Id.nullable().optional(),
+    parentFolderId: Id.nullable().optional().meta({
+      description: 'null moves the folder to the top level. Without this field, the folder is not moved.',
+    }),
     accessType: optional(z.enum(accessTypes)),
   }),
 );
