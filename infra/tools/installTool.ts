@@ -8,13 +8,14 @@ import { createFolder } from './createFolder.ts';
 const run = promisify(execFile);
 
 /** A tool that only some commands or tests need. The folder of this name has its package.json and package-lock.json. */
-export type Tool = 'cdk' | 'chromium' | 'dynamoDbLocal' | 'nativeCompiler' | 'openapiLinter' | 'stryker';
+export type Tool =
+  'cdk' | 'chromium' | 'clientGenerators' | 'dynamoDbLocal' | 'nativeCompiler' | 'openapiLinter' | 'stryker';
 
 /** Shorter than the timeout of a test, so that a test fails with an error that names the tool. */
 const INSTALL_MILLISECONDS = 240_000;
 
 /** The folder of all installed tools. `npm ci` keeps it. */
-const TOOLS_DIR = resolve(import.meta.dirname, '../../dist/tools');
+export const TOOLS_DIR = resolve(import.meta.dirname, '../../dist/tools');
 
 /**
  * Returns the folder `node_modules` of a tool. The first call installs the packages that the tool's package-lock.json
