@@ -85,6 +85,9 @@ describe.each(globSync('infra/tools/*/', { cwd: projectDir }))('the tool %s', (d
   });
 
   test('needs no install script, because installTool runs none', () => {
-    expect(Object.entries(lockedOfTool).filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([]);
+    // The script of esbuild only saves the start of a Node process. orval, which uses it, runs without the script.
+    const withoutNeed = dir.endsWith('clientGenerators') ? ['node_modules/esbuild'] : [];
+    const scripts = Object.entries(lockedOfTool).filter(([, { hasInstallScript }]) => hasInstallScript);
+    expect(scripts.map(([path]) => path)).toEqual(withoutNeed);
   });
 });
