@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
+import { canonicalJson } from '../shared/canonicalJson.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { defineEntity } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -61,6 +62,7 @@ export interface IdempotentCall {
   readonly authToken: string;
   readonly path: string;
   readonly key: string;
+  /** JSON, or empty. */
   readonly body: string;
   readonly now: number;
 }
@@ -97,7 +99,7 @@ export class Idempotency {
     const bound = [call.owner, call.path, call.key];
     const claim = {
       ...id,
-      requestHash: sha256(call.body),
+      requestHash: sha256(sameText(call.body)),
       tokenHash: sha256(call.authToken),
       claim: randomUUID(),
       expiresAt: Math.floor(call.now / 1000) + LIFETIME_SECONDS,
@@ -165,6 +167,11 @@ export class Idempotency {
   async #release(claim: Claim, now: number): Promise<void> {
     await this.#table.putIf(IdempotencyEntity, { ...claim, leaseUntil: now }, { claim: claim.claim });
   }
+}
+
+/** Returns one text for all spellings of a body. Some clients write spaces and the order of keys anew for each attempt. */
+function sameText(body: string): string {
+  return body.trim() && canonicalJson(JSON.parse(body));
 }
 
 function keyError(problem: string): ApiError {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
+import { canonicalJson } from '../../shared/canonicalJson.ts';
 import { defineNamedSchema, defineSchema, Id, limits, optional, Text, unchangedObject } from '../../shared/schema.ts';
 
 const LocationId = /* @__PURE__ */ defineSchema(() =>
@@ -50,12 +51,4 @@ export function locationKey(location: Location): string {
 
 function digest(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 32);
-}
-
-/** Returns JSON with sorted keys, so that equal values have equal texts. */
-function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, part]) => `${JSON.stringify(key)}:${canonicalJson(part)}`).join()}}`;
 }

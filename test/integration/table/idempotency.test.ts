@@ -225,6 +225,21 @@ describe('Idempotency.once', () => {
     expect(await once({ now: NOW + 1 })).toMatchObject({ body: 'run 1', replayed: false });
   });
 
+  test.each([
+    ['another order of keys', '{"data":{"b":{"d":2,"c":1},"a":[1,2]}}'],
+    ['spaces and line breaks', ' {\n "data": {"a": [1, 2], "b": {"c": 1, "d": 2}}}\n'],
+    ['other escapes and numbers', '{"data":{"\\u0061":[1.0,2e0],"b":{"c":1,"d":2}}}'],
+  ])('returns the stored answer for the same body with %s', async (_, body) => {
+    const sent = { body: '{"data":{"a":[1,2],"b":{"c":1,"d":2}}}' };
+    await once(sent);
+    expect(await once({ body })).toEqual({ httpStatus: 200, body: 'run 1', replayed: true });
+  });
+
+  test('rejects a body whose list has another order', async () => {
+    await once({ body: '{"data":{"a":[1,2]}}' });
+    await expect(once({ body: '{"data":{"a":[2,1]}}' })).rejects.toMatchObject({ status: 'INVALID_ARGUMENT' });
+  });
+
   test('rejects another body even after an unexpected error', async () => {
     await once({}, { httpStatus: 500 });
     await expect(once({ body: '{"other":1}', now: NOW + 1 })).rejects.toMatchObject({ status: 'INVALID_ARGUMENT' });
