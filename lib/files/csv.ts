@@ -103,6 +103,7 @@ function parseRecords(bytes: Buffer, delimiter: string, most: number): Records {
       record_delimiter: '\n',
       relax_column_count: true,
       relax_quotes: true,
+      ltrim: true,
       on_record: (record: string[], info) => {
         const hasQuotedLines = record.some((cell) => cell.startsWith('"') && cell.includes('\n'));
         if (hasQuotedLines && !isStrictCsv(bytes.subarray(end, info.bytes), delimiter)) throw new OpenQuote();
@@ -121,7 +122,7 @@ function parseRecords(bytes: Buffer, delimiter: string, most: number): Records {
 /** Returns whether all quotes are at positions that CSV allows. For example, a quote inside an unquoted cell is not allowed. */
 function isStrictCsv(bytes: Buffer, delimiter: string): boolean {
   try {
-    parse(bytes, { delimiter, record_delimiter: '\n', relax_column_count: true });
+    parse(bytes, { delimiter, record_delimiter: '\n', relax_column_count: true, ltrim: true });
     return true;
   } catch {
     return false;

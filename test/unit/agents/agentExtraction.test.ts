@@ -285,6 +285,13 @@ describe('readSource: CSV files', () => {
     ]);
   });
 
+  test('reads a quoted cell after spaces', () => {
+    expect(fromCsv('"name", "prompt"\n"A", "Check dates, and names"\nB,  "Look, here"\n').agents).toEqual([
+      { name: 'A', instructions: 'Check dates, and names' },
+      { name: 'B', instructions: 'Look, here' },
+    ]);
+  });
+
   test('returns no agents for an empty file', () => {
     for (const bytes of ['', ' \n \n', '\ufeff'])
       expect(readSource('csv', Buffer.from(bytes))).toMatchObject({
