@@ -25,7 +25,7 @@ export function domainOf(mailbox: string): string {
 export function emlOf(message: OutgoingMail, { id, date }: { id: string; date: Date }): string {
   const boundary = `=_${id}`;
   const headers = [
-    ['From', message.from],
+    ['From', message.from.replaceAll('?= ', '?=\r\n ')],
     ['To', message.to.join(', ')],
     ['Subject', folded(message.subject)],
     ['Date', date.toUTCString().replace('GMT', '+0000')],

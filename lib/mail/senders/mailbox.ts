@@ -1,8 +1,8 @@
 /**
- * The most bytes of text in one encoded word. They become 60 characters of base64, and an encoded word can have 75 characters in
- * total.
+ * The most bytes of text in one encoded word. They become a word of 64 characters. A line with an encoded word can have 76
+ * characters (RFC 2047), and the first line also has the name of the header.
  */
-const WORD_BYTES = 45;
+const WORD_BYTES = 39;
 
 /** Returns ASCII text unchanged, and other text as encoded words (RFC 2047). No encoded word ends within a character. */
 export function encodedWords(text: string): string[] {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { emlOf, type OutgoingMail } from '../../../infra/local/mail/eml.ts';
+import { mailbox } from '../../../lib/mail/senders/mailbox.ts';
 import { openOutbox } from '../../../infra/local/mail/mailOutbox.ts';
 import { times } from '../../support/times.ts';
 
@@ -67,6 +68,14 @@ describe('the .eml file of a mail', () => {
       expect(decoded.join('')).toBe(subject);
     },
   );
+
+  test('has no header line of more than 76 characters with an encoded word', () => {
+    const eml = write({ subject: 'ü'.repeat(200), from: mailbox('no-reply@example.com', 'Straße '.repeat(20)) });
+    const lines = eml.split('\r\n').filter((line) => line.includes('=?UTF-8?'));
+    expect(lines.length).toBeGreaterThan(10);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(76);
+    expect(header(eml, 'From')).toMatch(/\?=\r\n <no-reply@example\.com>$/);
+  });
 
   test('encodes a part whose lines are too long for a mail', () => {
     const text = `${'ü'.repeat(500)}\nend`;
