@@ -68,11 +68,9 @@ interface Advance {
 }
 
 /**
- * Adds `by` to a stored number atomically and returns the number before the addition. A missing number, or a number below
- * `least`, counts as `from`. If a `revision` is given, so does a number that was stored with a lower revision or without one. The
- * item expires at `expiresAt` (epoch seconds). Costs one call if the stored number counts, otherwise two.
- *
- * If `most` is given and the stored number is above it, adds nothing and returns the number as `tooHigh`.
+ * Adds `by` to a stored number atomically and returns the number before. A missing number, one below `least`, or one of a lower
+ * `revision` counts as `from`. Above `most`, returns the number as `tooHigh`. Expires at `expiresAt` (epoch seconds). Costs one call if
+ * the stored number counts, otherwise two.
  */
 export async function advanceNumber<P, K>(
   table: Table,
@@ -126,10 +124,7 @@ export async function advanceNumber<P, K>(
   throw throttled('Other writers kept changing the number');
 }
 
-/**
- * Updates the number in the attribute `name` of an item, and creates a missing item. Returns the new number. If the condition failed,
- * returns an object, which has the stored number as `found` if `returnsFound` is true.
- */
+/** If the condition failed, returns an object, with the stored number if `returnsFound` is true. */
 async function updateNumber<P, K>(
   table: Table,
   entity: Entity<unknown, P, K>,

@@ -46,7 +46,6 @@ export class RateLimits {
     return countUp(this.#table, RateLimitEntity, { name, subject, window }, limit, (window + 2) * windowSeconds);
   }
 
-  /** Returns whether the calls of a subject have reached the limit of the current window. Counts nothing. */
   async isUsedUp(name: string, subject: string, { limit, windowSeconds, now }: RateLimit): Promise<boolean> {
     const window = Math.floor(now / 1000 / windowSeconds);
     const stored = await this.#table.get(RateLimitEntity, { name, subject, window }, { eventual: true });
@@ -62,7 +61,7 @@ export class RateLimits {
 
 export const rateLimits = /* @__PURE__ */ storeCapability(RateLimits, ['UpdateItem']);
 
-/** Limits failed calls: `isUsedUp` comes before the call, and `allow` counts it after it has failed. */
+/** Check `isUsedUp` before the call, and count with `allow` after its failure. */
 export const failureLimits: Capability<Pick<RateLimits, 'isUsedUp' | 'allow'>> = /* @__PURE__ */ storeCapability(
   RateLimits,
   ['GetItem', 'UpdateItem'],

@@ -54,7 +54,7 @@ const PAUSE_AFTER_FAILURE = 1_000;
 export interface TokenRequest extends BucketKey {
   /** The API key's own limit in calls per second. The default is the limit in the operator's settings. */
   readonly perSecond?: number | undefined;
-  /** The tokens of a call in addition to the one that it has taken. Undefined for the first token of a call. */
+  /** Tokens after the call's first one. */
   readonly more?: number | undefined;
   /** The current time, epoch milliseconds. */
   readonly now: number;
@@ -83,14 +83,11 @@ interface LocalBucket {
 }
 
 /**
- * Limits the calls of API keys, and of each user of an API key. Each call takes a token from this process's copy of a bucket,
- * without a read or write. A call that writes much takes more tokens.
+ * Limits the calls of API keys and of their users. A call takes tokens from this process's copy of a bucket.
  *
- * For each bucket, a process counts as many tokens as the limit of the API key allows in a tenth of a second. Then it adds them to the
- * shared bucket in one write, which also returns the tokens of all other processes. Until that write, the process can exceed the limit
- * by the tokens that it has not added. Calls that run at the same time wait for the write if these are already the tokens of a fifth of
- * a second. A call that needs so many tokens by itself takes them from the shared bucket before it runs, with one conditional write.
- * If the table fails, each process limits only its own calls.
+ * After the tokens of a tenth of a second, one write adds them to the shared bucket and returns those of all processes. Calls wait for
+ * this write after the tokens of a fifth of a second. A call that needs a tenth by itself first takes it from the shared bucket, with
+ * one conditional write. If the table fails, each process limits only its own calls.
  */
 export class RateBuckets {
   readonly #table: Table;
@@ -106,10 +103,7 @@ export class RateBuckets {
     this.#limits = limits;
   }
 
-  /**
-   * Takes a token for one call, or `more` tokens. A call of a user takes them from the user first: a call above the user's limit
-   * takes none of the API key.
-   */
+  /** A call above the user's limit takes no token of the API key. */
   async take({ tenant, limitClass, userKey, perSecond, more, now }: TokenRequest): Promise<TokenTaken | TokenRefused> {
     const limit = { ...this.#limits[limitClass], ...(perSecond !== undefined && { perSecond }) };
     const toWrite = tokensPerWrite(limit);
@@ -124,7 +118,6 @@ export class RateBuckets {
     return { ...result, sharedBucketWrites: [...taken.sharedBucketWrites, ...sharedBucketWrites] };
   }
 
-  /** Takes the tokens of a call from one bucket. `toWrite` is the number of tokens after which the process writes to the shared bucket. */
   async #take(
     key: BucketKey,
     limit: Limit,
@@ -153,10 +146,7 @@ export class RateBuckets {
     return { retryAfter: Math.max(1, Math.ceil(tooHigh - most)), emptyBucketOf, sharedBucketWrites };
   }
 
-  /**
-   * Adds the tokens of this process to the shared bucket. With `most`, adds none if the shared bucket is full again only after that
-   * time, and returns when it is full again.
-   */
+  /** With `most`, adds none if the shared bucket is full again only after that time. */
   async #addToSharedBucket(
     local: LocalBucket,
     key: BucketKey,

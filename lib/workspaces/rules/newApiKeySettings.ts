@@ -14,7 +14,7 @@ import {
 } from './notificationConfig.ts';
 
 const ofOperators = ignoredField('only operators of other deployments of this interface set it');
-/** Fields of a request for a new API key that published client libraries can send. */
+/** Published client libraries can send these fields. */
 export const operatorFields = {
   planInfo: ofOperators,
   customPlanInfo: ofOperators,
