@@ -11,11 +11,11 @@ const ID_BYTES = 6;
 const PAGE = 1_000;
 
 const Schema = z.object({
-  /** Identifies the removal in tokens that were issued after it. Records of an earlier version have none. */
+  /** Records of an earlier version have none. */
   id: z.string().optional(),
   /** The internal id of the organization, folder or document that the user lost access to. */
   internalId: z.string(),
-  /** The time at which the removal was about to be written, epoch ms. */
+  /** Before the write, epoch ms. */
   removedAt: z.number(),
   /**
    * True if the user was removed from the resource and everything in it. False if only the user's grant on the resource was
@@ -49,10 +49,7 @@ export const AccessRemovalEntity = defineEntity({
 
 export type AccessRemoval = z.output<typeof Schema>;
 
-/**
- * Returns the operation that records a removal, with an id and the time of the call. Write it at once. It replaces an earlier record of the same user, resource and kind
- * (`isRevocation`).
- */
+/** Write it at once. It replaces an earlier record of the same user, resource and kind (`isRevocation`). */
 export function recordRemoval(
   scope: OrganizationScope,
   userId: string,
@@ -62,7 +59,6 @@ export function recordRemoval(
   return upsert(AccessRemovalEntity, { ...scope, userId, id, removedAt: Date.now(), ...removal });
 }
 
-/** Returns the removals of a user in an organization, with strong consistency. */
 export async function readRemovals(
   table: Table,
   scope: OrganizationScope,

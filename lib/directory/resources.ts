@@ -63,7 +63,7 @@ export interface ResourceReference {
 /** A resource in a request, with the scope of its organization. */
 interface ScopedReference extends ResourceReference {
   readonly scope: OrganizationScope;
-  /** When the organization was last disabled, epoch ms. */
+  /** Epoch ms. */
   readonly disabledAt?: number | undefined;
 }
 

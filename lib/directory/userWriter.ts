@@ -67,7 +67,6 @@ interface UserState {
   readonly contact: Stored<Contact> | undefined;
   /** Returns whether access that was given at a time (epoch ms) has ended. */
   readonly hasEnded: (at: number) => boolean;
-  /** Whether another request has removed the user from the organization since this one started. */
   readonly wasRemoved?: boolean;
 }
 
@@ -85,8 +84,8 @@ export class UserWriter {
   }
 
   /**
-   * Adds users to the tenant, grants them the resource, and adds them to its contact list. Ids must be distinct. Sent profile
-   * fields replace stored fields. Existing grants and contacts stay, unless the user was removed after they were written.
+   * Adds users to the tenant, the resource and its contact list. Ids must be distinct. Sent profile fields replace stored fields.
+   * Existing grants and contacts stay, unless the user was removed after them.
    */
   async add(
     scope: OrganizationScope,
@@ -100,10 +99,7 @@ export class UserWriter {
     });
   }
 
-  /**
-   * Makes a user a member of an organization, as `add` does. Fails if another request has removed the user since `now`. The write
-   * changes the user's item, so it conflicts with a removal that this request did not see, and the removal conflicts with it.
-   */
+  /** The write changes the user's item, so it conflicts with a removal that this request did not see. */
   async #join(
     { scope, ...newGrant }: NewMembership,
     item: Pick<NewUser, 'userId' | 'profile'>,
@@ -114,7 +110,7 @@ export class UserWriter {
       read: async (items) => {
         const states = await this.#readState(scope, resource, items);
         if (!states.some((state) => addition({ scope, resource }, item, state, now, newGrant).ops[1])) return states;
-        // Removals are read after the user, whom each removal from the organization changes after its record.
+        // A removal writes its record before it changes the user.
         const removals = await readRemovals(this.#table, scope, item.userId);
         const wasRemoved = removals.some(
           ({ internalId, removedAt }) => internalId === resource.internalId && removedAt > now,
@@ -132,9 +128,8 @@ export class UserWriter {
   }
 
   /**
-   * Creates a user or changes the sent profile fields, and makes the user a member of the organizations. An existing membership
-   * stays as it is. Returns one result per organization, or one result if there are no organizations. Fails for an organization
-   * from which another request has removed the user since `now`.
+   * Creates or changes a user and adds missing memberships. Returns one result per organization, or one if there are none. Fails for an
+   * organization from which the user was removed since `now`.
    */
   async register(
     tenant: string,
@@ -216,11 +211,10 @@ export class UserWriter {
   }
 
   /**
-   * Removes a user's grants on the resources. Grants on these resources become invalid in the user's earlier tokens too. Does
-   * nothing for a grant that does not exist.
+   * Removes a user's grants, and ends them in earlier tokens. Ignores missing grants.
    *
-   * The records come first, then a change of the user's item if a membership is removed. A token that is issued meanwhile
-   * therefore sees the record, or its membership conflicts, or the grant is there when it is deleted.
+   * Records come first, then a change of the user. So a token that is issued meanwhile sees the record, its membership conflicts, or
+   * its grant is deleted.
    */
   async revoke(tenant: string, userId: string, resources: readonly ScopedResource[]): Promise<void> {
     const distinctGrants = distinctResources(resources);
@@ -230,7 +224,7 @@ export class UserWriter {
         isRevocation: false,
         ...(resource.resourceType === 'folder' && { folder: true }),
       });
-    // Separate writes cost half as much as one transaction. If only some of them succeed, the call throws, and it can be repeated.
+    // Half the cost of a transaction. If only some succeed, the call throws and can be repeated.
     await this.#table.writeAll(distinctGrants.map(toRemoval));
     if (distinctGrants.some(({ resource }) => resource.resourceType === 'organization'))
       await retryOnConflict(async () => {
@@ -309,10 +303,7 @@ interface Change {
   readonly ops: readonly (WriteOp | undefined)[];
 }
 
-/**
- * Returns the writes of the user, the grant and the contact that add a user to a resource. A new grant gets `expiresAt` of
- * `newGrant`. It gets the user's `accessRole`, or the role of `newGrant` if the user has none.
- */
+/** A new grant gets the user's `accessRole`, or else the role of `newGrant`. */
 function addition(
   { scope, resource }: ScopedResource,
   item: NewUser,
@@ -323,17 +314,16 @@ function addition(
   const { user, op } = profileWrite(scope.tenant, item, state.user, now);
   const renew = !state.contact || state.hasEnded(state.contact.addedAt);
   const grant = grantWrite({ scope, resource }, item, state, now, { newGrant, renew });
-  // A removal of the user at the same time ends both or none, because both are written with the same time.
+  // With the same time, a removal ends both or none.
   const contact = grant && contactWrite(scope, resource, item.userId, state, now);
   return { result: { success: true, id: user.internalId, message: 'User added.' }, ops: [op, grant, contact] };
 }
 
-/** Returns a write that changes only the revision of a user. Writes that read the user before then conflict. */
+/** Writes that read the user before conflict with this one. */
 function touch(tenant: string, user: Stored<User>): WriteOp {
   return replace(UserEntity, { tenant, ...user }, user._r);
 }
 
-/** The message for a token whose user lost access while the token was issued. */
 export const REMOVED_MEANWHILE = 'Access of the user was removed at the same time. Send the request again.';
 const removedMeanwhile: ItemResult = { success: false, id: '', message: REMOVED_MEANWHILE };
 

@@ -93,7 +93,6 @@ export const generateUserToken = /* @__PURE__ */ combine(
     },
 );
 
-/** Returns the removals that would end grants of the user on these resources. */
 async function removalsBefore(
   table: Table,
   userId: string,

@@ -13,17 +13,13 @@ import { StoredProfile } from '../shared/schema.ts';
 import type { Stored } from '../table/entity.ts';
 import { itemOf, type Table } from '../table/table.ts';
 
-/** The users whom a request names. */
 export interface NamedPeople {
-  /** The users who are no members of the organization and have no grant on the document or a folder above it. */
+  /** Users who are no members of the organization and have no grant on the document or a folder above it. */
   readonly strangers: ReadonlySet<string>;
   readonly profiles: ReadonlyMap<string, Profile>;
 }
 
-/**
- * Reads the users whom a request names. Costs two read units for each user, and for each user who is no member one more
- * for the document and for each folder above it. Sends one BatchGet per 100 items, in two rounds.
- */
+/** Costs two read units per user, and per non-member one for the document and for each folder above it. Sends two rounds of BatchGet. */
 export async function readPeople(
   table: Table,
   scope: OrganizationScope,
@@ -63,7 +59,6 @@ export async function readPeople(
   };
 }
 
-/** Returns which users have a grant on a document or on a folder above it. */
 async function findGranted(
   table: Table,
   scope: OrganizationScope,

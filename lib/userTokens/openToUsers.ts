@@ -13,7 +13,7 @@ import type { UserRule } from './rules/userRule.ts';
 import { userAccess, type UserAccessReader } from './userAccess.ts';
 import { UserCredentials } from './userCredentials.ts';
 
-/** The largest number of users whom one call with a user token can name. Each costs two read units or more. */
+/** Each costs two read units or more. */
 const MAX_PEOPLE = limits.list;
 
 function tooManyPeople({ at }: NamedPerson): ApiError {
@@ -75,10 +75,7 @@ const checker: Capability<UserAccessChecker> = /* @__PURE__ */ combine(
   ({ credentials, access }) => new TokenAccessChecker(credentials, access),
 );
 
-/**
- * Returns what the declaration of an endpoint needs to accept user tokens. Every call with a user token is checked
- * against the rule. An endpoint that stores markup of users needs `cleanMarkup`.
- */
+/** An endpoint that stores markup of users needs `cleanMarkup`. */
 export function openToUsers(rule: UserRule, cleanMarkup?: CleanMarkup): OpenToUsers {
   return { ...rule, checker, cleanMarkup };
 }

@@ -80,9 +80,8 @@ export class UserAccessReader {
   }
 
   /**
-   * Returns the user of a token and the access to the organization. Throws PERMISSION_DENIED if the user's role on one
-   * of the named resources is not enough, or if the organization is disabled. An unknown resource gives the same error,
-   * so ids cannot be guessed. If the rule answers strangers, returns a stranger instead. With `fresh`, reads everything from the table with strong consistency.
+   * Returns the user of a token and the access to the organization. Throws PERMISSION_DENIED if a role is not enough or the
+   * organization is disabled, and for unknown resources too, so ids cannot be guessed. `fresh` reads with strong consistency.
    */
   async check(
     claims: UserClaims,
@@ -100,10 +99,7 @@ export class UserAccessReader {
     throw accessDenied();
   }
 
-  /**
-   * Reads the users whom a request names in a document. The calling user is never a stranger. Throws PERMISSION_DENIED if the
-   * document does not exist.
-   */
+  /** The calling user is never a stranger. */
   async people(
     claims: UserClaims,
     { organizationId, documentIds: [documentId = ''] }: NamedResources,
@@ -249,12 +245,12 @@ const grantsAndRemovals: QueryableEntity<
   },
 };
 
-/** Returns whether the user has a grant in the organization, stored or in the token. It need not be in force any more. */
+/** The grant need not be in force any more. */
 function knowsOrganization({ grants }: UserClaims, access: MemberAccess['access']): boolean {
   return access.grants.length > 0 || grants.some(({ organizationKey }) => organizationKey === access.organizationKey);
 }
 
-/** Returns a user without access, as if the organization did not exist. */
+/** As if the organization did not exist. */
 function stranger(claims: UserClaims, now: number): CallingUser {
   const user = { exists: false, organizationKey: '', grants: [], now: now / 1000 };
   return {

@@ -26,7 +26,7 @@ export function folderFilter(caller: Caller): ((folder: FolderAccess) => boolean
   return (folder) => tokenFolderPermission(access, folder).errorCode === undefined;
 }
 
-/** Returns whether a user has no access to the organization of the request, or the organization does not exist. */
+/** Also true if the organization does not exist. */
 export function isStranger(caller: Caller): boolean {
   return caller.level === 'user' && caller.user.access.all.organizationKey === '';
 }
@@ -50,7 +50,6 @@ export function permissionsOf(caller: Caller, user: UserAccess, requested: Reque
   };
 }
 
-/** Returns the permissions of users without access, as `permissionsOf` does for resources that do not exist. */
 export function permissionsOfStranger(
   organizationId: string,
   userIds: readonly string[],

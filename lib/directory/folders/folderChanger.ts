@@ -55,18 +55,16 @@ export interface FolderUpdate {
   readonly folderName?: string | undefined;
   /** The folder id of the new parent. Null moves the folder to the root. Undefined leaves the folder in its parent. */
   readonly parentFolderId?: string | null | undefined;
-  /** The folder's own access type. */
   readonly accessType?: AccessType | undefined;
 }
 
-/** A folder with its own access type after a change. Undefined: the folder inherits the access type of its parent. */
+/** Undefined: the folder inherits the access type of its parent. */
 interface AccessChange {
   readonly folderId: string;
   readonly folderName?: string | undefined;
   readonly accessType: AccessType | undefined;
 }
 
-/** The results of a change of access types. */
 interface AccessResults<I, R> {
   succeeded(item: I): R;
   failed(item: I, message: string): R;
@@ -104,10 +102,9 @@ export class FolderChanger {
   }
 
   /**
-   * Renames folders and sets their access types, then moves folders in the order of the request. Ids must be distinct. Returns one
-   * result per folder. A folder that cannot be changed fails in its own result only. This happens if the folder or the new parent is
-   * unknown, if the folder would be too deep, or if the new parent is the folder itself or below it. A move sets the access type of
-   * its folder in the same transaction, so the folder never has the access of its new parent in between.
+   * Renames folders and sets their access types, then moves folders in the order of the request. Ids must be distinct. A folder that
+   * cannot be changed fails in its own result only. A move sets the access type in the same transaction, so the folder never has the
+   * access of its new parent in between.
    */
   async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<ItemResult[]> {
     const { tenant, organization, now } = request;

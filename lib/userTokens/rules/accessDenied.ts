@@ -1,6 +1,6 @@
 import { ApiError } from '../../shared/errors.ts';
 
-/** The message about a token that is expired, revoked or not genuine. Clients recognize it, so it must stay the same. */
+/** Clients recognize this text, so it must stay the same. */
 export const INVALID_USER_TOKEN = 'Invalid or expired user token.';
 
 /** Returns the error for missing access. It is the same for resources that do not exist, so ids cannot be guessed. */

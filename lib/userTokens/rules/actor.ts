@@ -82,7 +82,6 @@ function actorIn(value: unknown, { path, holds, keepMissing }: ActorField, { use
   return value;
 }
 
-/** The position of a value in the data of a request. */
 export type DataPath = readonly (string | number)[];
 
 /**

@@ -1,9 +1,6 @@
 import { isObject } from '../../shared/collections.ts';
 
-/**
- * Returns a value without the e-mail addresses of users: `email` of each object with a `userId`, and of the `contact` in such an
- * object. The addresses of the user `ownId` stay. Returns `value` itself if it has no such address.
- */
+/** Returns a value without the `email` of users (objects with a `userId`, and their `contact`) other than `ownId`. */
 export function withoutAddresses<V>(value: V, ownId?: string): V {
   return withoutAddressesOf(value, undefined, ownId) as V;
 }
@@ -21,7 +18,7 @@ function withoutAddressesOf(value: unknown, outerId: string | undefined, ownId: 
   for (const [name, field] of Object.entries(value)) {
     const changed = withoutAddressesOf(field, name === 'contact' ? userId : undefined, ownId);
     if (changed === field) continue;
-    // A spread also copies a field named `__proto__`, which an assignment to a new object would take for the prototype.
+    // A spread also copies a field named `__proto__`.
     copy ??= { ...value };
     copy[name] = changed;
   }

@@ -33,7 +33,7 @@ export interface UserClaims {
   /** Unix seconds. */
   readonly expiresAt: number;
   readonly grants: readonly TokenGrant[];
-  /** The ids of removals shortly before the issue that the token outlives, see `tokenAccess`. */
+  /** Removals that the token outlives, see `tokenAccess`. */
   readonly seen?: readonly string[] | undefined;
 }
 

@@ -2,7 +2,6 @@ import { distinctBy, isObject } from '../../shared/collections.ts';
 import { changeAt, type DataPath } from './actor.ts';
 import type { PeopleField } from './userRule.ts';
 
-/** A user whom a request names, and the position of the name. */
 export interface NamedPerson {
   readonly at: DataPath;
   readonly userId: string;
@@ -11,10 +10,8 @@ export interface NamedPerson {
 type Profile = Readonly<Record<string, unknown>>;
 type Tagged = Readonly<Record<string, unknown>>;
 
-/** The largest number of names in a message. */
 const MAX_NAMES = 10;
 
-/** Returns the users whom the given fields of `data` name. */
 export function peopleIn(data: unknown, fields: readonly PeopleField[]): NamedPerson[] {
   const people: NamedPerson[] = [];
   const add = (at: DataPath, userId: unknown) => {
@@ -31,10 +28,7 @@ export function peopleIn(data: unknown, fields: readonly PeopleField[]): NamedPe
   return people;
 }
 
-/**
- * Returns `data` with the stored profiles of the users whom the given fields name. Of what the request says about these users,
- * only `userId` stays, and the `text` of a mention.
- */
+/** Stored profiles replace all but `userId` and the `text` of a mention. */
 export function completePeople(
   data: unknown,
   fields: readonly PeopleField[],
@@ -57,7 +51,6 @@ export function completePeople(
   return fields.reduce((completed, { path, holds }) => changeAt(completed, path.split('.'), changes[holds]), data);
 }
 
-/** Returns the named users who are strangers and do not take part in the thread. */
 export function findStrangers(
   data: unknown,
   fields: readonly PeopleField[],
@@ -68,7 +61,6 @@ export function findStrangers(
   return peopleIn(data, fields).filter(({ userId }) => strangers.has(userId) && !participants.has(userId));
 }
 
-/** Returns why a call may not name strangers in an item, or undefined if the item names none. */
 export function namesRefusal(
   data: unknown,
   fields: readonly PeopleField[],
@@ -77,10 +69,7 @@ export function namesRefusal(
   return strangersMessage(findStrangers(data, fields, strangers));
 }
 
-/**
- * Returns the message for refused names, or undefined if there are none. Unknown users and users of other organizations get the
- * same message, so ids cannot be guessed.
- */
+/** Unknown users and users of other organizations get the same message, so ids cannot be guessed. */
 export function strangersMessage(people: readonly NamedPerson[]): string | undefined {
   const [first] = people;
   if (!first) return undefined;

@@ -12,7 +12,7 @@ import type { UserClaims } from './claims.ts';
 
 /** The record that a user lost access to a resource. It ends the grants in tokens that were issued before. */
 export interface AccessRemoval {
-  /** Identifies the removal in tokens that were issued after it. */
+  /** Identifies the removal in tokens issued after it. */
   readonly id?: string | undefined;
   /** The internal id of the organization, folder or document. */
   readonly internalId: string;
@@ -48,21 +48,20 @@ export interface TokenAccess {
   readonly all: UserAccess;
 }
 
-/** Returns what identifies the last time that an organization was disabled, in tokens that were issued after it. */
+/** Identifies the last disabling in tokens, as the id of a removal does. */
 export function disablingId(organizationKey: string, disabledAt: number): string {
   return `${organizationKey}@${disabledAt}`;
 }
 
 /**
- * Returns the ids of the removals that a new token must name, because their times alone would end it. `start` is the start
- * of the request that issues the token, epoch ms. Returns `overlaps` if one of the removals was written after this start.
+ * Returns the ids of removals that a new token must name, because their times alone would end it. `overlaps`: one was written after
+ * `start` (epoch ms).
  */
 export function seenRemovals(removals: readonly AccessRemoval[], start: number): string[] | 'overlaps' {
   if (removals.some(({ removedAt }) => removedAt > start)) return 'overlaps';
   return removals.flatMap(({ id, removedAt }) => (id !== undefined && canFollow(removedAt, start) ? [id] : []));
 }
 
-/** Returns whether a removal with this time may have been written after a token was issued. */
 function canFollow(removedAt: number, issuedAt: number): boolean {
   return removedAt + MAX_REQUEST_MILLISECONDS >= issuedAt;
 }

@@ -5,7 +5,7 @@ import { fieldName, invalid, type Issue } from '../../shared/errors.ts';
 import { limits } from '../../shared/schema.ts';
 import { matchesDomain } from '../../workspaces/rules/domains.ts';
 
-/** In one call. The worst known markup of this size takes about a second. */
+/** Per call. The worst known markup takes about a second. */
 const MAX_MARKUP_BYTES = 256 * 1024;
 const MAX_ISSUES = 100;
 
@@ -17,7 +17,7 @@ const PICTURE =
 const PLAIN =
   /^(?:description|ids?|label|message|name|reason|text|title)$|(?:Description|Ids?|Label|Message|Name|Reason|Text|Title)$/;
 
-/** `mayShow` returns whether a picture may come from a URL. A fault is a predicate, such as `must be at most ...`. */
+/** A fault is a predicate, such as `must be at most ...`. */
 export type CleanMarkup = (
   markup: string,
   policy: { readonly mayShow: (url: URL) => boolean; readonly maxBytes: number },
@@ -25,7 +25,6 @@ export type CleanMarkup = (
 
 export interface ContentPolicy {
   readonly allowedDomains: readonly string[];
-  /** Undefined if the endpoint stores no markup of users. */
   readonly cleanMarkup: CleanMarkup | undefined;
 }
 
@@ -38,7 +37,7 @@ export function fieldUse(name: string): FieldUse {
   return PLAIN.test(name) ? 'plain' : 'unknown';
 }
 
-/** Returns the beginning of a text as the URL parser of a browser reads it. */
+/** As the URL parser of a browser reads it. */
 function startOf(text: string): string {
   let start = 0;
   while (start < text.length && text.charCodeAt(start) <= 32) start += 1;
@@ -62,7 +61,7 @@ interface MarkupField {
   readonly set: (markup: string) => void;
 }
 
-/** The names of fields decide, because the objects of clients have no schema. The rules are in `functions/LIVE.md`. */
+/** By field names, because the objects of clients have no schema (`functions/LIVE.md`). */
 export async function cleanUserContent(data: unknown, { allowedDomains, cleanMarkup }: ContentPolicy): Promise<void> {
   const issues: Issue[] = [];
   const found: MarkupField[] = [];
@@ -101,7 +100,6 @@ export async function cleanUserContent(data: unknown, { allowedDomains, cleanMar
   const visitObject = (object: Record<string, unknown>, path: Path) => {
     const showsPicture = isPictureType(object.mimeType) || isPictureType(object.type);
     for (const [name, value] of Object.entries(object)) {
-      // Clients send users with their pictures. For the acting user, the profile replaces it later.
       if (name === 'photoUrl' && typeof value === 'string' && isForeignPicture(value, mayShow)) {
         delete object.photoUrl;
         continue;

@@ -13,30 +13,20 @@ export interface ActorField {
   readonly keepMissing?: true;
 }
 
-/** A field of a request that names other users. */
 export interface PeopleField {
-  /** The path of the field in `data`, as in `ActorField`. */
+  /** A path in `data`, as in `ActorField`. */
   readonly path: string;
-  /**
-   * The form of the field: `user` is an object with `userId`, `users` a list of such objects, `tagged` a list of mentioned
-   * users, `userIds` a list of ids.
-   */
   readonly holds: 'user' | 'users' | 'tagged' | 'userIds';
 }
 
 /** What a user token needs to call an endpoint. */
 export interface UserRule {
   /**
-   * The role that the user needs on the resources of the request. `self` needs no role on the organization, because
-   * such an endpoint uses only data of the user. It needs a grant in the organization, though, stored or in the token,
-   * so that nobody can find out which organizations exist. On documents and folders that the request names, `self`
-   * needs the role viewer.
+   * The role that the user needs on the resources of the request. `self` needs only a grant in the organization, stored or in the
+   * token, so that organizations cannot be guessed, and the role viewer on named documents and folders.
    */
   readonly needs: AccessRole | 'self';
-  /**
-   * Whether `run` also gets users without any access, for example because the organization does not exist. It must give
-   * them the answer of a user without access (`isStranger`).
-   */
+  /** `run` also gets users without any access. It must give all of them the same answer (`isStranger`). */
   readonly answersStrangers?: true;
   /**
    * The resources that the request names:
@@ -49,8 +39,8 @@ export interface UserRule {
   /** The fields that name the user who acts. Another user in them is PERMISSION_DENIED. */
   readonly actor?: readonly ActorField[];
   /**
-   * The fields that name other users. Only the user ids are taken from the request, the rest comes from stored profiles.
-   * `caller.user.strangers` has the named users whom the endpoint must refuse unless they take part in the thread.
+   * Fields that name other users. Stored profiles replace all but the user ids. The endpoint must refuse `caller.user.strangers`,
+   * unless they take part in the thread.
    */
   readonly people?: readonly PeopleField[];
   /**
