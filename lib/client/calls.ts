@@ -55,16 +55,13 @@ export class ServiceError extends Error {
   }
 }
 
-/**
- * Returns whether an error would come again at each attempt, for example because the user may not open the document. A
- * refused token is not final, because the next token can be accepted.
- */
+/** Returns whether an error would come again at each attempt. After a refused token, the next can be accepted. */
 export function isFinal(error: unknown): error is ServiceError {
   if (!(error instanceof ServiceError) || isTokenRefused(error)) return false;
   return ['PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.status);
 }
 
-/** Returns whether the token of a call was refused, and not the access of its user. Proxies refuse a token with HTTP 401. */
+/** Proxies refuse a token with HTTP 401. */
 export function isTokenRefused({ status, httpStatus, message }: ServiceError): boolean {
   return status === 'PERMISSION_DENIED' && (httpStatus === 401 || message.endsWith(INVALID_USER_TOKEN));
 }
@@ -82,13 +79,12 @@ function randomPause(first: number, failures: number, most: number): number {
 /** The longest `retry-after` that the client waits for, in seconds. After a longer one, the call fails without another attempt. */
 const MAX_RETRY_AFTER_SECONDS = 30;
 
-/** The most new tokens of one call. After denied access, only one new token is tried: it can have other grants. */
+/** After denied access, only one new token is tried. */
 const MAX_RENEWALS = 3;
 
-/** The source of the user tokens of calls. Each attempt reads the token again. */
 export interface CallToken {
   read(): Promise<string>;
-  /** Must be called when the service has refused a token, so that `read` asks for a new one. */
+  /** After a refused token, `read` asks for a new one. */
   refuse(token: string): void;
 }
 
@@ -100,11 +96,10 @@ export type SendCall = (
 ) => Promise<unknown>;
 
 /**
- * Returns the function that sends calls. It throws ServiceError if the service rejects a call or does not answer. If
- * the call's `signal` is aborted, it throws the abort reason.
+ * Returns the function that sends calls. It throws ServiceError, or the reason of an aborted `signal`.
  *
- * The function repeats calls after temporary failures, and with a new token after PERMISSION_DENIED. All attempts of a
- * write have the same idempotency key, so the write happens once.
+ * It repeats calls after temporary failures, and with a new token after PERMISSION_DENIED. All attempts have the same idempotency key,
+ * so a write happens once.
  */
 export function callSender(
   { baseUrl, attempts = 4, timeoutMilliseconds = 35_000, fetch: send = (...args) => fetch(...args) }: CallSettings,
@@ -170,7 +165,6 @@ async function pause(milliseconds: number, signal: AbortSignal | undefined): Pro
   await unlessAborted(waited, signal).finally(() => clearTimeout(timer));
 }
 
-/** Returns the value of a promise. Throws the abort reason as soon as the signal is aborted. */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   const { promise: aborted, reject } = Promise.withResolvers<never>();

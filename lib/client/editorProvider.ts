@@ -67,7 +67,6 @@ const COLLECT_MILLISECONDS = 100;
 const MAX_UNMERGED = 256;
 /** How long cursor changes are collected before they are published together, in milliseconds. */
 const AWARENESS_MILLISECONDS = 50;
-/** The shortest time between two answers to queries of other clients, in milliseconds. */
 const QUERY_MILLISECONDS = 1_000;
 /** The length in bytes of a Yjs update that changes nothing. */
 const EMPTY_UPDATE_BYTES = 2;
@@ -393,7 +392,7 @@ export class EditorProvider {
     if (bytes) applyAwarenessUpdate(this.awareness, bytes, this);
   }
 
-  /** Publishes the local state for a query, at most once a second. Queries within this second get one answer at its end. */
+  /** Queries within a second get one answer at its end. */
   #answerQuery(): void {
     if (this.#queryTimer !== undefined) {
       this.#hasWaitingQuery = true;
@@ -464,8 +463,8 @@ function hasOnlyDeletions(update: Uint8Array): boolean {
 }
 
 /**
- * Returns the bytes of an update of awareness states, without states of the client `ownId`, because only this client knows them.
- * Returns undefined for anything else. Every user in the document can publish any event to the awareness channel.
+ * Drops states of `ownId`, which only this client knows. Returns undefined for anything else, because every user in the document can
+ * publish to the channel.
  */
 function readAwarenessUpdate(update: unknown, ownId: number): Uint8Array | undefined {
   try {

@@ -490,7 +490,7 @@ export class LiveDocument {
   }
 
   #show(hint: LiveHint): void {
-    // The service sends a hint about content that the user may not read now without ids.
+    // A hint that the user may not read now has no ids.
     if (hint.type === 'hidden') return;
     const family = hint.type.slice(0, hint.type.indexOf('.'));
     this.#events.emit('hint', hint);

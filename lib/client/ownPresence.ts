@@ -50,7 +50,6 @@ export class OwnPresence {
   #sentStatus: PresenceStatus | undefined;
   /** The status with which the service shows the user. All tabs of the user are one presence. */
   #shownStatus: PresenceStatus | undefined;
-  /** The number of the last renewal that was sent, and of the newest one that was answered. */
   #sentRenewals = 0;
   #answeredRenewal = 0;
   /** Resolves when all renewals that were sent have been answered. */
@@ -154,7 +153,7 @@ export class OwnPresence {
       .send({ ...this.#fields, status: this.#sentStatus, leaseSeconds })
       .catch(() => undefined)
       .then(() => {
-        // The client can repeat a renewal until after a newer one. The service then shows the older presence.
+        // A repeated renewal can arrive after a newer one. The service then shows the older presence.
         if (number < this.#answeredRenewal) this.#renew();
         else this.#answeredRenewal = number;
       });

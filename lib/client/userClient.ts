@@ -7,10 +7,7 @@ export { ServiceError } from './calls.ts';
 export { pages } from './pages.ts';
 
 export interface UserClientOptions extends CallSettings {
-  /**
-   * Returns a user token from your server. The client calls this function again when a token expires or is rejected. A
-   * call that does not answer within 20 s counts as failed.
-   */
+  /** Returns a user token from your server. Called again when a token expires or is rejected. Fails after 20 s. */
   readonly token: () => Promise<string>;
   /** The WebSocket class. By default, the platform's own. */
   readonly WebSocket?: SocketConstructor;
@@ -33,7 +30,6 @@ interface SharedDocument {
 
 /** A token is renewed this long before it expires (milliseconds). */
 const RENEW_MILLISECONDS = 60_000;
-/** A token function that has not answered after this time (milliseconds) counts as failed. */
 const TOKEN_MILLISECONDS = 20_000;
 
 interface KnownToken {
@@ -54,7 +50,7 @@ class UserToken implements CallToken {
     this.#source = source;
   }
 
-  /** Returns the token. If no new token can be loaded, returns the last one, unless the service has refused it. */
+  /** Returns the last token if no new one can be loaded, unless it was refused. */
   async read(): Promise<string> {
     const known = this.#known;
     if (known && Date.now() <= known.renewAt) return known.text;
@@ -67,7 +63,7 @@ class UserToken implements CallToken {
     }
   }
 
-  /** Calls that are refused together need one new token, so a token that was replaced already changes nothing. */
+  /** Calls that are refused together need one new token. */
   refuse(token: string): void {
     if (this.#known?.text === token) this.#known = undefined;
   }
@@ -76,15 +72,13 @@ class UserToken implements CallToken {
     const text = await answerOf(this.#source);
     const { sub, exp } = claimsOf(text);
     this.userId = sub;
-    // A token that expires soon is still used for a minute. Otherwise, a server that returns such tokens would be
-    // called for every request.
+    // Otherwise, tokens that expire soon would be loaded for every request.
     const renewAt = exp === undefined ? Infinity : Math.max(exp * 1000 - RENEW_MILLISECONDS, Date.now() + 60_000);
     this.#known = { text, renewAt };
     return text;
   }
 }
 
-/** Returns the token of a token function. Throws if the function fails, does not answer in time, or returns no token. */
 async function answerOf(source: () => Promise<string>): Promise<string> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
@@ -94,11 +88,11 @@ async function answerOf(source: () => Promise<string>): Promise<string> {
   try {
     const token: unknown = await Promise.race([late, source()]);
     const text = typeof token === 'string' ? token.trim() : '';
-    // A header cannot carry other text, such as an error page.
+    // A header cannot carry an error page.
     if (!/^[\x21-\x7e]+$/.test(text)) throw new TypeError('The token function returned a text that is no token');
     return text;
   } catch (error) {
-    // The function can throw the error of another call. It is not the answer of the service to this call.
+    // An error of another call is not the answer to this call.
     throw error instanceof ServiceError ? new Error(error.message, { cause: error }) : error;
   } finally {
     clearTimeout(timer);
@@ -120,9 +114,8 @@ function claimsOf(token: string): { readonly sub?: string; readonly exp?: number
 }
 
 /**
- * Returns a client for one user, for browsers and servers. Methods throw ServiceError like those of `createClient`.
- * After PERMISSION_DENIED, a call is sent once more with a new token, and up to three times if the
- * service refuses the tokens themselves.
+ * Returns a client for one user, for browsers and servers. Methods throw ServiceError. After PERMISSION_DENIED, a call is repeated with
+ * a new token, and up to three times if the token itself is refused.
  */
 export function createUserClient({ token: source, WebSocket: Socket, ...settings }: UserClientOptions): UserClient {
   const token = new UserToken(source);

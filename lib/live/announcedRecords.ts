@@ -11,14 +11,12 @@ import { readDefined } from '../shared/readDefined.ts';
 import type { Table } from '../table/table.ts';
 import { announcedBy, type Hint, type HintIds } from './rules/hints.ts';
 
-/** A document, with the ids that the customer chose. */
 export interface NamedDocument {
   readonly scope: DocumentScope;
   readonly organizationId: string;
   readonly documentId: string;
 }
 
-/** The record that a hint announces, by its ids. */
 interface Target {
   readonly annotationId: string;
   readonly commentId?: number | undefined;
@@ -27,9 +25,8 @@ interface Target {
 }
 
 /**
- * Returns, for each hint, who may read the record that it announces, by the rules of the read with a user token. Only the access to
- * the document is not part of it. The value is undefined if no such record exists. For hints about something that every user with
- * access to the document may read, about former records and about notifications, the value has no restrictions.
+ * Returns who may read each announced record, apart from the access to the document. Undefined: no such record. Hints for everybody
+ * with this access, about former records and about notifications have no restrictions.
  */
 export async function findAnnouncedRecords(
   table: Table,

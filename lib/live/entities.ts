@@ -83,11 +83,10 @@ export const UserHintEntity = defineEntity({
     id: z.string(),
     /** The hint, as JSON text. */
     hint: z.string(),
-    /** The internal ids of the organization and document of the hint. */
     organizationKey: z.string().optional(),
     documentKey: z.string().optional(),
   }),
-  // A user who gets the id of an erased user has another internal id, and so another partition.
+  // A user who gets the id of an erased user has another partition.
   pk: (of: { tenant: string; userId: string; userKey: string }) => [
     of.tenant,
     'USER',

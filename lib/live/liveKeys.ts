@@ -9,10 +9,7 @@ import type { DocumentKeys } from './rules/hints.ts';
 /** The lifetime of a token for the WebSocket, in seconds. */
 export const TOKEN_SECONDS = 15 * 60;
 
-/**
- * Channel names use the first version of the live key, so that they stay the same when the key is rotated. After a leak, the
- * operator renames the entry of this version to `channels`. The service then refuses tokens of this version.
- */
+/** Channel names survive a rotation. After a leak, the operator renames this entry to `channels`, and the service refuses its tokens. */
 const FIRST_VERSION = '1';
 const CHANNELS_ENTRY = 'channels';
 
@@ -36,7 +33,6 @@ export interface LiveTokenClaims extends DocumentKeys {
   readonly userPart: string;
 }
 
-/** Names channels, and issues and reads tokens for the WebSocket. The keys are derived from the live key. */
 export class LiveKeys {
   readonly #ring: KeyRing;
   #names: Promise<ChannelNames> | undefined;

@@ -72,7 +72,7 @@ const SESSION_SECONDS = TOKEN_SECONDS + CONNECTION_SECONDS;
 const CLOCK_DIFFERENCE_MILLISECONDS = 1_000;
 /** The largest number of items that one query reads. */
 const PAGE = 500;
-/** The number of notifications that are checked at a time. One can have 360 KB. */
+/** One notification can have 360 KB. */
 const NOTIFICATIONS_AT_ONCE = 50;
 /** The number of sessions that are marked at the same time. */
 const PARALLEL = 8;
@@ -245,8 +245,8 @@ export class LiveStore {
   }
 
   /**
-   * Returns the hints of a document after a version, and the newest hints of the user's own channel. Hints whose records the user
-   * may not read now are replaced by empty ones, and so are user hints of other documents and organizations.
+   * Returns the hints of a document after a version, and the newest of the user's own channel. Those that the user may not read now are
+   * empty.
    */
   async changes(
     { organization, document: { documentId }, scope }: DocumentContext,
@@ -310,7 +310,6 @@ export class LiveStore {
     return new Set(hints.filter((_hint, index) => records[index] && isVisible[index]));
   }
 
-  /** Returns those of the notifications that `/v2/notifications/get` returns to the user. */
   async #readableNotifications(
     {
       tenant,
@@ -337,10 +336,7 @@ export class LiveStore {
     return values.reverse().map((stored) => ({ ...stored, hint: JSON.parse(stored.hint) as UserHint }));
   }
 
-  /**
-   * Records a hint for a user's own channel. A second call with the same hint changes nothing. `about` has the internal ids of the
-   * organization and document of the hint, if it has any.
-   */
+  /** Records a hint for a user's own channel. Idempotent. */
   async recordForUser(
     user: { readonly tenant: string; readonly userId: string; readonly userKey: string },
     about: Partial<Pick<DocumentKeys, 'organizationKey' | 'documentKey'>>,
@@ -351,7 +347,7 @@ export class LiveStore {
     await this.#table.write([upsert(UserHintEntity, { ...user, ...stored })]);
   }
 
-  /** Returns the internal ids of the users, by user id. Erased users are not in the map. */
+  /** Returns internal ids by user id, without erased users. */
   async userKeys(tenant: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const users = await findUsers(this.#table, tenant, userIds);
     return new Map(
@@ -369,7 +365,7 @@ export class LiveStore {
     return sessions.filter(({ endedAt }) => endedAt === undefined);
   }
 
-  /** Of these users, returns those who have a session in a document of the organization, each with one such session. */
+  /** Returns one session in the organization for each connected user. */
   async connectedUsers(scope: OrganizationScope, userIds: readonly string[]): Promise<UserSession[]> {
     const { tenant, organizationKey } = scope;
     const pagesOfUsers = await Promise.all(
@@ -493,10 +489,7 @@ export class LiveStore {
     return readAccessOfUsers(this.#table, { scope, organization, now }, documentInFolder, userIds);
   }
 
-  /**
-   * Returns the ids of the connected users who may see a record. The document is not checked for users without stored access to
-   * it, because the user token of their session gives them access.
-   */
+  /** Users without stored access to the document have access by their token. */
   async usersWhoCanSee(
     { scope, organization, documentInFolder }: OpenDocument,
     record: RecordAccess,
@@ -517,11 +510,7 @@ export class LiveStore {
     return new Set(allowed.flatMap((userIds) => [...userIds]));
   }
 
-  /**
-   * Returns the ids of the connected users who may read a notification that is for them. `connected` are users whom the
-   * notification may name. `sessions` are the sessions of its document. With `isForOthers`, their users are recipients of a notification for
-   * everybody.
-   */
+  /** `connected` are users whom the notification may name. With `isForOthers`, it is also for the users of `sessions`. */
   async usersWhoCanReadNotification(
     document: OpenDocument,
     key: { readonly id: string; readonly createdAt: number },
@@ -562,12 +551,11 @@ export class LiveStore {
     return new Set([...byGrants, ...byTokens, ...others]);
   }
 
-  /** Returns, for each hint, who may read the record that it announces. See `findAnnouncedRecords`. */
   async announcedRecords(document: NamedDocument, hints: readonly Hint[]): Promise<(ThreadAccess | undefined)[]> {
     return findAnnouncedRecords(this.#table, document, hints);
   }
 
-  /** Returns who could see each deleted comment. The value is undefined if everybody with access to the document could. */
+  /** Undefined: everybody with access to the document could see the comment. */
   async hiddenDeletions(
     document: DocumentKeys,
     comments: readonly { readonly thread: ThreadPosition; readonly commentId: number }[],

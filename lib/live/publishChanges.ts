@@ -150,7 +150,6 @@ async function publishDocument(
       continue;
     }
     const state = toStateEvent(change, call.clock());
-    // All users of the document read the channel, and none of them gets e-mail addresses.
     if (state) states.push(withoutAddresses(state));
     const hint = hintOf(change);
     if (hint && hint.audience.kind !== 'users') addressed.push({ ...hint, position });
@@ -192,17 +191,13 @@ function toStateEvent({ item }: ItemChange, now: number): object | undefined {
   return undefined;
 }
 
-/** A hint about a record that is hidden from some users. Users who may see `access` get it, without those who may also see `except`. */
+/** For users who may see `access`, but not those who may also see `except`. */
 interface HiddenHint extends PositionedHint {
   readonly access: ThreadAccess;
   readonly except?: ThreadAccess | undefined;
 }
 
-/**
- * Splits hints by recipients. `open` hints are about records that everybody who may open the document can read, or could read
- * before. `hidden` hints are about other records. Hints about records that no longer exist are dropped, because the record of
- * the deletion has a hint of its own.
- */
+/** Drops hints about records that no longer exist: the record of the deletion has its own hint. */
 async function splitByAudience(
   { store }: LivePorts,
   document: DocumentKeys,
@@ -231,14 +226,13 @@ async function splitByAudience(
   return { open, hidden };
 }
 
-/** Returns a hint about the record that decides who gets a hint. For former readers and deletions, this is what remains of it. */
+/** For former readers and deletions, what remains of the record. */
 function recordOf({ hint, audience }: PositionedHint): ContentHint {
   if (audience.kind === 'deletedComment') return { ...hint, type: 'comment_annotation.update' };
   if (audience.kind !== 'formerReaders') return hint;
   return { ...hint, type: hint.type === 'comment.hide' ? 'comment.update' : 'comment_annotation.update' };
 }
 
-/** Publishes hints about hidden records to the connected users who may see the record, or who could see it before. */
 async function publishHidden(
   ports: LivePorts,
   document: DocumentKeys,
@@ -256,10 +250,7 @@ async function publishHidden(
   }
 }
 
-/**
- * Publishes hints of notifications to those recipients who may read them and are connected to any document of the organization.
- * `channel` is undefined if nobody can be connected to the document of the notifications.
- */
+/** `channel` is undefined if nobody can be connected to this document. */
 async function publishNotifications(
   ports: LivePorts,
   document: DocumentKeys,
@@ -292,7 +283,7 @@ async function publishNotifications(
   }
 }
 
-/** Returns functions that read the sessions of a document once, and find the users of these sessions who may see a record. */
+/** Reads the sessions of a document at most once. */
 function audienceOf(
   { store }: LivePorts,
   document: DocumentKeys,
@@ -339,7 +330,7 @@ async function publishAccessUpdates(
   });
 }
 
-/** Publishes a hint to users. `about` is the document of the hint, if it has one. Users who are erased by now are left out. */
+/** Leaves out erased users. */
 async function publishToUsers(
   { store, keys, publisher }: LivePorts,
   about: Pick<DocumentKeys, 'tenant'> & Partial<DocumentKeys>,

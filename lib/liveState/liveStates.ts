@@ -35,10 +35,7 @@ export const LiveStateEntity = defineEntity({
   sk: (key: { liveStateDataId: string }) => [key.liveStateDataId],
 });
 
-/**
- * The number of live states of a document. It is counted up before a state is added, and down after one is deleted, so it can be
- * too high after an interruption.
- */
+/** Counted up before a state is added, and down after one is deleted, so an interruption can leave it too high. */
 export const LiveStateCountEntity = defineEntity({
   type: 'LiveStateCount',
   version: 1,
@@ -58,8 +55,8 @@ export class LiveStateStore {
   }
 
   /**
-   * Stores a broadcast. If the broadcast replaces the data and a newer one is stored, changes nothing. Throws INVALID_ARGUMENT if
-   * merged data is too large, RESOURCE_EXHAUSTED if the document has 1,000 other live states, and ABORTED after too many conflicts.
+   * Stores a broadcast, unless it replaces newer data. Throws INVALID_ARGUMENT if merged data is too large, RESOURCE_EXHAUSTED at 1,000
+   * other live states, and ABORTED after too many conflicts.
    */
   async broadcast(scope: DocumentScope, broadcast: Broadcast, now: number): Promise<void> {
     const key = { ...scope, liveStateDataId: broadcast.liveStateDataId };
@@ -81,7 +78,7 @@ export class LiveStateStore {
       const outcome = await this.#table.tryWrite([op]);
       return outcome === 'conflict' ? outcome : { leftPlace: hasPlace && stored !== undefined };
     });
-    // Another broadcast has added the same state in the meantime.
+    // Another broadcast has added the same state.
     if (leftPlace) await countDown(this.#table, LiveStateCountEntity, scope);
   }
 

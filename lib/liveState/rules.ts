@@ -3,7 +3,6 @@ import { isLongerThan } from '../shared/bytes.ts';
 import { isObject } from '../shared/collections.ts';
 import { AnyObject, defineNamedSchema, limits } from '../shared/schema.ts';
 
-/** The largest number of live states of a document. */
 export const MAX_LIVE_STATES = 1_000;
 
 /** A live state as it is stored. */

@@ -22,7 +22,6 @@ export interface ChannelOwner extends DocumentKeys {
  */
 export interface UserChannelOwner {
   readonly tenant: string;
-  /** The internal id of the user. A user who gets the id of an erased user has another one, and so another channel. */
   readonly userKey: string;
   readonly tokenRevocations: number;
 }

@@ -1,13 +1,7 @@
 import type { ThreadAccess } from '../../content/rules/visibility.ts';
 import { decodePart } from '../../shared/keyParts.ts';
 
-/**
- * What each type of hint announces. A hint goes only to users who may read this:
- * - `thread`, `comment`, `reaction`, `activity`, `notification`: the record with the ids of the hint, as it is now
- * - `former`: a record that the recipients could read before
- * - `document`: content that is readable for everybody with access to the document
- * - `user`: the user of the channel
- */
+/** What a hint announces, and so who may read it. `former`: a record that the recipients could read before. */
 export const announcedBy = {
   'comment_annotation.add': 'thread',
   'comment_annotation.update': 'thread',
@@ -35,7 +29,7 @@ export const announcedBy = {
 /** The type of a hint, which is a message about a change without its text. */
 export type HintType = keyof typeof announcedBy;
 
-/** The type of a hint that `/v2/live/changes` returns in place of a hint whose record the user may not read now. */
+/** Replaces the type of a hint whose record the user may not read now. */
 export const HIDDEN = 'hidden';
 
 /**
@@ -79,7 +73,6 @@ export type VersionedHint = Hint & { readonly version: number };
  */
 export type UserHint = Hint & { readonly id: string };
 
-/** The empty form of a hint, in place of a hint whose record the user may not read now. */
 export type EmptyHint<H extends UserHint | VersionedHint> = Omit<
   Pick<H, Extract<keyof H, 'at' | 'id' | 'version'>>,
   never
@@ -105,14 +98,8 @@ export interface ThreadPosition {
 }
 
 /**
- * Who gets a hint:
- * - `document`: everybody who may open the document
- * - `record`: users who may read the record that the hint announces
- * - `deletedThread`: users who could see the thread, by its rules before the deletion
- * - `deletedComment`: users who could see the comment
- * - `formerReaders`: users who could see the thread or comment and no longer can
- * - `users`: the recipients of a notification who may read it. `isForOthers`: users who have the document open and may read
- *   the notification get the hint too
+ * Who gets a hint. `record`: users who may read the announced record. `deleted...` and `formerReaders`: users who could see it before.
+ * `users`: recipients who may read the notification, with `isForOthers` also users who have the document open.
  */
 export type HintAudience =
   | { readonly kind: 'document' }
@@ -186,8 +173,8 @@ const hintsOfWritten: Readonly<Record<string, HintOfWritten>> = {
 };
 
 /**
- * The hint of a removed item, by partition name. The ids come from the sort key. A removed reaction has no hint, because its
- * comment changes in the same transaction. A removed activity has none, because its key does not say who could read it.
+ * A removed reaction has no hint, because its comment changes in the same transaction. A removed activity has none, because its key
+ * does not say who could read it.
  */
 const hintsOfRemoved: Readonly<
   Record<string, (change: ItemChange, parts: readonly string[]) => AddressedHint | undefined>
