@@ -48,10 +48,7 @@ export const visibleActivities = /* @__PURE__ */ combine(
     },
 );
 
-/**
- * Returns the access context that an activity about a thread requires besides those of the thread and comment. Returns undefined
- * if the activity is about another thread or comment than the stored ones, or if these are deleted.
- */
+/** Returns what an activity requires besides the access contexts of its thread and comment. Undefined if these are deleted. */
 export function fieldsOfActivity(
   activity: ActivityResponse,
   thread: Parameters<typeof isAbout<'annotationId'>>[1],

@@ -60,7 +60,6 @@ interface Addition {
   readonly additionId: string | undefined;
   /** The field of the request that has the comments. */
   readonly field: string;
-  /** Whether the request has a user token. */
   readonly byUser: boolean;
   readonly now: number;
 }
@@ -142,7 +141,7 @@ export class CommentWriter {
       createdAt: now,
       byUser,
     });
-    // Stored profiles replaced what the user sent, after the size of the comments was checked.
+    // Stored profiles can be larger than the sent ones.
     if (byUser && comments.some(isTooLarge)) throw tooLargeError(field);
     const ops = [...additionOps(addition, thread, comments), ...agents.recordRuns(named, now).ops];
     if (!fitsTransaction(ops)) throw tooLargeError(field);

@@ -12,13 +12,10 @@ import { accessFieldsOf, type Comment } from './rules/comments.ts';
 import { type Thread, threadAccessOf } from './rules/threads.ts';
 
 const LIFETIME_SECONDS = 2 * 60 * 60;
-/** The publisher finds the record of a deletion for as long as the stream keeps the deletion: a day. */
+/** The stream keeps a deletion for a day. */
 const DELETION_LIFETIME_SECONDS = 2 * 24 * 60 * 60;
 
-/**
- * Who could see a thread, or a comment, before its access changed. The push channel reads this record to notify users who can no
- * longer see the thread or comment.
- */
+/** Who could see a thread or comment before its access changed. The push channel notifies those who no longer can. */
 export const ThreadAccessChangeEntity = defineEntity({
   type: 'ThreadAccessChange',
   version: 2,
@@ -27,9 +24,9 @@ export const ThreadAccessChangeEntity = defineEntity({
   purpose: 'Who could see a thread or comment before its access changed, for the push channel',
   schema: z.object({
     annotationId: z.string(),
-    /** The creation time of the thread in epoch ms. */
+    /** Of the thread, epoch ms. */
     createdAt: z.number(),
-    /** The comment whose access changed. Undefined if the access of the thread changed. */
+    /** Undefined if the access of the thread changed. */
     commentId: z.number().optional(),
     /** The time of the change in epoch ms. */
     changedAt: z.number(),
@@ -58,7 +55,7 @@ export function threadAccessOps(scope: DocumentScope, before: Thread, after: Thr
   return [upsert(ThreadAccessChangeEntity, { ...scope, ...change })];
 }
 
-/** Who could see a deleted comment that was hidden from some users. The stream record of the deletion has only the key. */
+/** The stream record of a deletion has only the key. */
 export const HiddenCommentDeletionEntity = defineEntity({
   type: 'HiddenCommentDeletion',
   version: 1,
@@ -69,9 +66,9 @@ export const HiddenCommentDeletionEntity = defineEntity({
     annotationId: z.string(),
     threadCreatedAt: z.number(),
     commentId: z.number(),
-    /** The time of the deletion in epoch ms. */
+    /** Epoch ms. */
     deletedAt: z.number(),
-    /** A `ThreadAccess` as JSON text, with the access context of the comment. */
+    /** A `ThreadAccess` as JSON text. */
     access: z.string(),
   }),
   pk: (of: DocumentScope) => recordPartition(of, 'HIDDEN_COMMENT_DELETIONS'),
@@ -87,7 +84,7 @@ export const HiddenCommentDeletionEntity = defineEntity({
   expiresAt: ({ deletedAt }) => Math.floor(deletedAt / 1000) + DELETION_LIFETIME_SECONDS,
 });
 
-/** Returns who may see a comment: the rules of its thread together with its own access context. */
+/** Joins the rules of the thread with the comment's own access context. */
 export function commentAccessOf(
   thread: Pick<Thread, 'visibility' | 'context' | 'from'>,
   comment: Pick<Comment, 'context'>,
@@ -97,10 +94,7 @@ export function commentAccessOf(
   return { ...access, accessFields: [...(access.accessFields ?? []), ...(accessFieldsOf(comment.context) ?? [])] };
 }
 
-/**
- * Returns the operation that records who could see a comment before a change of its access context. Returns none if every reader
- * of the thread may see the comment now. Write it in the transaction of the change.
- */
+/** For the transaction that changes the comment's access context. Returns none if every reader of the thread may see the comment now. */
 export function commentAccessOps(
   scope: DocumentScope,
   thread: Thread,
@@ -116,10 +110,7 @@ export function commentAccessOps(
   return [upsert(ThreadAccessChangeEntity, { ...scope, ...change })];
 }
 
-/**
- * Returns the operation that records who could see a comment. Returns none if everybody with access to the document could see it.
- * Write it in the transaction that deletes the comment.
- */
+/** For the transaction that deletes the comment. Returns none if everybody with access to the document could see it. */
 export function hiddenDeletionOps(scope: DocumentScope, thread: Thread, comment: Comment, now: number): WriteOp[] {
   const access = commentAccessOf(thread, comment, '');
   if (isOpenToAll({ thread: access })) return [];

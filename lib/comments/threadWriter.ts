@@ -58,7 +58,6 @@ export interface IdentifiedThread {
   readonly annotationId: string;
   /** True if the service generated the id. A thread that already has such an id was added by an earlier try of the same call. */
   readonly generated: boolean;
-  /** The reason why the endpoint refuses the thread. */
   readonly refused?: string | undefined;
   readonly sent: NewThread;
 }
@@ -75,10 +74,7 @@ export interface ThreadAdded {
 
 /** The result of updating or deleting one thread. */
 export interface ThreadWritten extends AnnotationResult {
-  /**
-   * The id of the job that turns the stored judgment (decision and reason) into vectors, if the job may start now. Undefined if
-   * the change stored no judgment.
-   */
+  /** The job that embeds the stored judgment, if it may start now. */
   readonly embedding?: string | undefined;
 }
 
@@ -87,7 +83,7 @@ export interface ThreadsUpdate {
   readonly users?: readonly UserReplacement[] | undefined;
   /** The reason for a decision. A change with a reason can store a judgment, which semantic search can find. */
   readonly reason?: string | undefined;
-  /** The user of a call with a user token. Undefined for a call with an API key. */
+  /** Undefined for a call with an API key. */
   readonly viewer?: Viewer | undefined;
 }
 

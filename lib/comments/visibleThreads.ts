@@ -109,13 +109,11 @@ class LaterComments {
   }
 }
 
-/** Why a call may not name users: the position of the first name, and the message. */
 interface NamesRefused {
   readonly at: DataPath;
   readonly message: string;
 }
 
-/** Returns the error for a call that names users whom it may not name. */
 export function namesRefused({ at, message }: NamesRefused): ApiError {
   return invalid({ path: [...at], code: 'unknown_user', message });
 }
@@ -167,8 +165,8 @@ export class VisibleThreads {
   }
 
   /**
-   * Returns for each thread why a call with a user token may not name the users in `fields` of `data`. The map has no threads whose
-   * call may. Reads comments (at most 4 MB for a thread, 16 MB in all) only of threads in which a named stranger takes part.
+   * Returns, by thread, why a user may not name the users in `fields` of `data`. Reads comments (at most 4 MB for a thread, 16 MB in
+   * all) only if a named stranger takes part.
    */
   async findRefusals(
     { scope, organization, document }: DocumentOfThreads,
@@ -183,7 +181,7 @@ export class VisibleThreads {
     const records = threads
       .filter((thread) => !participantIds(thread).isDisjointFrom(strangers))
       .map((thread) => ({ scope, value: { thread, comments: [], more: true } }));
-    // Only participants whom the user can see count. Otherwise the answer would tell who takes part in hidden comments.
+    // Otherwise the answer would tell who takes part in hidden comments.
     const seen = await onlyVisible(this.#table, { scope, organizationId }, { viewer, filters: {}, now }, records);
     const participants = new Map(seen.map(({ value: { thread } }) => [thread.annotationId, participantIds(thread)]));
     return new Map(

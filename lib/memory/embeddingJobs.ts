@@ -27,7 +27,7 @@ export function startEmbedding(tenant: string, jobId: string, judgments: readonl
   return startJob(tenant, embeddingJob(jobId, judgments, now), now);
 }
 
-/** Returns the write that starts the job a minute later. It replaces a job with the same id, which then stops. */
+/** Replaces a job with the same id. */
 export function restartEmbedding(
   tenant: string,
   jobId: string,

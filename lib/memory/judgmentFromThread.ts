@@ -15,17 +15,15 @@ export interface ThreadDecision {
   readonly actor: ContentUser;
   readonly reason: string;
   readonly now: number;
-  /** Whether the call has a user token. */
   readonly byUser: boolean;
 }
 
 /**
- * Returns the writes of the judgment that a change of a thread makes. `notify` is the id of the job that embeds the
- * judgment, if the job may start now. Put the writes into the transaction of the change. Returns undefined if the change
- * decides nothing.
+ * Returns the writes of the judgment that a change of a thread makes, for the same transaction, or undefined if it decides nothing.
+ * `notify` is the embedding job, if it may start now.
  *
- * By a user token, the last decision of a user in a thread replaces the former one. Its job starts a minute later, and a
- * new decision starts it again. So a user who changes a decision many times causes one embedding.
+ * By a user token, the last decision of a user in a thread replaces the former one, and its job starts a minute later. So many changes
+ * cause one embedding.
  */
 export function judgmentFromThread(
   { scope, organization: { organizationId }, document: { documentId } }: DocumentContext,
@@ -40,7 +38,7 @@ export function judgmentFromThread(
   const { annotationId } = before;
   const { userId, name, email } = actor;
   const thread = [organizationKey, documentKey, annotationId];
-  // The ids are derived from the change, so that a retry of the change makes the same ids.
+  // A retry makes the same ids.
   const [at, of] = byUser ? [before.createdAt, [...thread, 'user', userId]] : [now, [...thread, before._r]];
   const [recordId, jobId] = [derivedId('jdg', at, of), derivedId('job', at, of)];
   const judgment: Judgment = {

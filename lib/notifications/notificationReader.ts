@@ -392,10 +392,7 @@ interface Viewing {
   readonly checks: AccessChecks;
 }
 
-/**
- * Returns who may see a notification, from its rules in `notificationGuards`. A user whom the notification names needs no access
- * to the document, unless the notification is about a thread.
- */
+/** A named user needs no access to the document, unless the notification is about a thread. */
 export function accessForUser(guard: RecordAccess, document: DocumentAccess, isNamed: boolean): RecordAccess {
   return { ...guard, document: guard.thread || !isNamed ? document : undefined, knownUsersOnly: !isNamed };
 }

@@ -18,7 +18,6 @@ export interface ChangeOptions {
   readonly notify: boolean;
   /** Whether the change writes activities. */
   readonly log: boolean;
-  /** Whether the request has a user token. */
   readonly byUser?: boolean | undefined;
   readonly now: number;
 }

@@ -251,7 +251,6 @@ export const CommentChange = /* @__PURE__ */ defineNamedSchema('CommentChange', 
 );
 export type CommentChange = z.output<typeof CommentChange>;
 
-/** The fields of a comment that mails and notifications show. */
 const linkFields = ['commentText', 'commentHtml'] as const;
 
 /** A stored comment. Objects and lists from the request are stored as JSON text. */
@@ -319,7 +318,6 @@ export interface NewCommentContext {
   readonly annotationId: string;
   readonly threadCreatedAt: number;
   readonly createdAt: number;
-  /** Whether a user token adds the comments. */
   readonly byUser?: boolean | undefined;
 }
 

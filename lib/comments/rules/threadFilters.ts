@@ -77,12 +77,12 @@ export const ThreadsUpdateRequest = /* @__PURE__ */ defineSchema(() =>
       ...threadSelectors,
       updatedData: optional(ThreadChange),
       updateUsers: optional(UserReplacements),
-      /** The reason for a decision. If it is given, the decision is also stored as a judgment, which semantic search can find. */
+      /** With a reason, the decision becomes a judgment, which semantic search can find. */
       reason: optional(Text.min(1).max(REASON_CHARACTERS)),
       ...changeOptionFields,
     })
     .check(
-      // Without a selector, a request could change all threads of a document by accident.
+      // Otherwise a request could change all threads by accident.
       requireAnyOf(['annotationIds', 'locationIds', 'userIds'], {
         path: ['annotationIds'],
         error: 'must be given, or another field that selects annotations',

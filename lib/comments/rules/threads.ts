@@ -113,7 +113,6 @@ interface SentVisibility {
   readonly visibilityConfig?: Visibility | undefined;
 }
 
-/** Refuses a `visibilityConfig` that differs from `visibility`. */
 const oneVisibility = /* @__PURE__ */ defineSchema(() =>
   z.refine<SentVisibility>(
     ({ visibility, visibilityConfig }) =>
@@ -122,15 +121,12 @@ const oneVisibility = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** Returns a request in which `visibility` has the value of `visibilityConfig`, if only that is sent. */
 function withOneVisibility<S extends SentVisibility>({ visibilityConfig, ...sent }: S) {
   return visibilityConfig === undefined ? sent : { ...sent, visibility: visibilityConfig };
 }
 
-/** The fields of a thread that mails and notifications show. */
 const linkFields = ['pageInfo', 'location', 'status', 'priority'] as const;
 
-/** The results of adding threads, by `annotationId`. */
 export const ThreadResults = /* @__PURE__ */ defineSchema(() =>
   z.object({
     data: z.record(
@@ -364,7 +360,7 @@ export function newThread(
 ): { thread: Thread; comments: Comment[] } | Refused {
   const createdAt = sent.createdAt ?? now;
   const comments = newComments(sent.commentData, 0, { annotationId, threadCreatedAt: createdAt, createdAt, byUser });
-  // Stored profiles replaced what the user sent, after the size of the comments was checked.
+  // Stored profiles can be larger than the sent ones.
   if (byUser && comments.some(isTooLarge)) return { refused: COMMENT_TOO_LARGE };
   const [{ from, agent }] = comments as [Comment];
   const status = sent.status === undefined ? initialStatus : resolveStatus(sent.status);
@@ -533,10 +529,6 @@ export function involvedUserIds(thread: Thread): string[] {
   ]);
 }
 
-/**
- * Returns the ids of the users who take part in a thread: its author and its subscribers, the users whom the thread involves, and
- * the users of a restricted visibility.
- */
 export function participantIds(thread: Thread): Set<string> {
   const subscribers = readJson<ContentUser[]>(thread.subscribedUsers) ?? [];
   return new Set([

@@ -14,7 +14,6 @@ function authorsOf(list: string): ActorField[] {
   ];
 }
 
-/** The fields of a comment, and of a thread with its comments, that name other users. */
 const peopleOfComment: readonly PeopleField[] = [
   { path: 'to', holds: 'users' },
   { path: 'taggedUserContacts', holds: 'tagged' },
@@ -113,10 +112,7 @@ const editorFields = new Set([
   'resolvedByUserId',
 ]);
 
-/**
- * Returns whether the decision of a user in a thread becomes a judgment, from which review agents learn. Only an editor
- * judges, and only the thread of somebody else.
- */
+/** Only an editor judges, and only the thread of somebody else. */
 export function mayJudge({ userId, role }: Viewer, thread: Pick<Thread, 'from'>): boolean {
   return role === 'editor' && thread.from.userId !== userId;
 }

@@ -3,9 +3,9 @@ import type { Work } from '../../workspaces/rules/rateLimit.ts';
 import type { NewComment } from './comments.ts';
 import type { NewThread } from './threads.ts';
 
-/** A thread has a head, a record id, an event and a payload, besides its comments. */
+/** Head, record id, event and payload. */
 const ITEMS_PER_THREAD = 4;
-/** A comment has its own item, and an item that says who wrote it. */
+/** The comment, and an item that says who wrote it. */
 const ITEMS_PER_COMMENT = 2;
 
 interface Mentions {
@@ -24,7 +24,6 @@ function itemsOfComments(comments: readonly Mentions[]): number {
 const hasEvent = ({ triggerNotification }: { readonly triggerNotification?: boolean | undefined }) =>
   triggerNotification === true;
 
-/** Returns what a call writes that adds threads. */
 export function workOfThreads(threads: readonly Pick<NewThread, 'commentData'>[]): Work {
   return {
     items: threads.reduce((sum, { commentData }) => sum + ITEMS_PER_THREAD + itemsOfComments(commentData), 0),
@@ -32,19 +31,17 @@ export function workOfThreads(threads: readonly Pick<NewThread, 'commentData'>[]
   };
 }
 
-/** Returns what a call writes that adds comments to a thread. */
 export function workOfComments(comments: readonly NewComment[]): Work {
   return { items: ITEMS_PER_THREAD + itemsOfComments(comments), events: comments.filter(hasEvent).length };
 }
 
 interface Changes {
-  /** The ids of the selected records. Without ids, a call can change 500 records. */
+  /** Without ids, a call can change 500 records. */
   readonly ids: readonly unknown[] | undefined;
   readonly change?: Mentions | undefined;
   readonly triggerNotification?: boolean | undefined;
 }
 
-/** Returns what a call writes that changes or deletes threads or comments. */
 export function workOfChanges({ ids, change = {}, triggerNotification }: Changes): Work {
   const count = ids?.length ?? limits.list;
   return { items: count * itemsOfComment(change), events: hasEvent({ triggerNotification }) ? count : 0 };

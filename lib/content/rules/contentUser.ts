@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineNamedSchema, Id, StoredProfile, UserProfile, withFurtherFields } from '../../shared/schema.ts';
 
-/** A user in a request: an author, a recipient or an actor. Only `userId` is required. Clients send whole users of their own, so further fields are ignored. */
+/** Clients send whole users of their own, so further fields are ignored. */
 export const ContentUser = /* @__PURE__ */ defineNamedSchema('UserInput', () =>
   withFurtherFields(UserProfile.extend({ userId: Id })),
 );

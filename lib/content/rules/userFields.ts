@@ -1,7 +1,4 @@
-/**
- * Returns which of the given fields of a record a user token wrote last, after a write of `sent`. Returns undefined if there
- * are none. Mails and notifications show links in these fields only if their hosts are allowed domains.
- */
+/** Returns which fields a user token wrote last. Mails show links in them only if their hosts are allowed. */
 export function userFieldsAfter(
   before: readonly string[] | undefined,
   sent: Readonly<Record<string, unknown>>,

@@ -7,6 +7,5 @@ export interface Viewer {
   readonly role: AccessRole | undefined;
   /** The user's access by stored grants and by the grants in the token. */
   readonly access: UserAccess;
-  /** The users whom the request may name only in threads in which they take part. */
   readonly strangers: ReadonlySet<string>;
 }

@@ -25,9 +25,8 @@ const visibilityObject = () =>
     )
     .check(jsonBytesAtMost(MAX_BYTES));
 
-/** The visibility of a thread. A thread without a visibility is public. */
+/** A thread without a visibility is public. */
 export const Visibility = /* @__PURE__ */ defineNamedSchema('Visibility', visibilityObject);
-/** The visibility of a thread in a request. */
 export const VisibilityInput = /* @__PURE__ */ defineNamedSchema('VisibilityInput', visibilityObject);
 export type Visibility = z.output<typeof Visibility>;
 

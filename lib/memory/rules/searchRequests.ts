@@ -65,11 +65,10 @@ export const QueryRequest = z
   })
   .check(checkWith(checkScope));
 
-/** Short names of ids that clients of `/v2/memory/search` send, and the names in all other requests. */
+/** Short names that clients of `/v2/memory/search` send. */
 const fullNames = { orgId: 'organizationId', docId: 'documentId' } as const;
 const shortIds = { orgId: optional(Id), docId: optional(Id) };
 
-/** Returns a request with the full names of ids that it has by their short names only. */
 function withFullNames(sent: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const named = Object.entries(fullNames).filter(
     ([short, full]) => typeof sent[short] === 'string' && sent[full] == null,
