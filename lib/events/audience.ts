@@ -112,10 +112,7 @@ function quotedCommentIds({ event, payload }: OccurredEvent, commentId: number):
   return commentAnnotation.comments.map((comment) => comment.commentId);
 }
 
-/**
- * Returns what user tokens wrote in an event, with the allowed domains of the API key. Returns undefined, and reads nothing, if
- * they wrote nothing.
- */
+/** Returns undefined, and reads nothing, if users wrote nothing. */
 export async function readUserWritten(
   table: Table,
   { tenant, payload: { audience } }: Pick<OccurredEvent, 'tenant' | 'payload'>,

@@ -1,10 +1,9 @@
-/** A row with at least one cell that is not blank, or a formula without a stored value. */
 export interface Row {
   /** The number of the row in the file, counted from 1. */
   readonly number: number;
   /** The texts of the cells. A blank cell is an empty text. Blank cells at the end of the row can be missing. */
   readonly cells: readonly string[];
-  /** The columns of formulas without a stored value. Their cells are empty. */
+  /** Columns of formulas without a stored value. */
   readonly uncalculated?: readonly number[];
 }
 

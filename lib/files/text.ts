@@ -11,8 +11,8 @@ const marks: readonly [mark: string, encoding: string][] = [
 ];
 
 /**
- * Returns the text of a file, with `\n` as line ends. The encoding is that of the byte order mark, otherwise `charset`,
- * otherwise UTF-8. Throws InvalidFileError if the bytes are not text in this encoding.
+ * Returns a text with `\n` as line ends. The byte order mark wins over `charset`, and UTF-8 is the default. Throws InvalidFileError for
+ * other bytes.
  */
 export function decodeText(bytes: Uint8Array, charset?: string): string {
   const encoding = markedEncoding(bytes) ?? charset;
@@ -26,7 +26,6 @@ export function decodeText(bytes: Uint8Array, charset?: string): string {
   return text;
 }
 
-/** Returns whether a charset is a label of the Encoding Standard, such as `shift_jis`. */
 export function isCharset(charset: string): boolean {
   try {
     return new TextDecoder(charset).encoding !== '';

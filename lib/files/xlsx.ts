@@ -59,7 +59,7 @@ export function readWorkbook(bytes: Buffer): NamedTable[] {
     if (cell.type !== 'n') return cell.text;
     return formatNumber(isDate(cell.style) ? formatDate(cell.text, dates1904) : cell.text);
   };
-  // XlsxWriter stores 0 for each formula, and demands with fullCalcOnLoad that a spreadsheet calculates them.
+  // XlsxWriter stores 0 for each formula, and sets fullCalcOnLoad.
   const isUncalculated = ({ isFormula, type, text }: SheetCell) =>
     isFormula && (text === '' ? type !== 'str' : recalculates && type === 'n' && text === '0');
   const toRow = ({ number, cells: sheetCells }: Sheet['rows'][number]): Row => {
@@ -91,7 +91,7 @@ interface Index {
   readonly targets: ReadonlyMap<string, Relation>;
   /** True if days are counted from 1904. */
   readonly dates1904: boolean;
-  /** True if the stored values of formulas are not up to date. */
+  /** The stored values of formulas are not up to date. */
   readonly recalculates: boolean;
 }
 

@@ -1,9 +1,9 @@
-/** Spreadsheets keep this many digits of a number. The digits after them come from its binary form. */
+/** Later digits come from the binary form. */
 const DIGITS = 15;
 
 /**
- * Returns the number in a cell as a decimal of at most 15 digits: `1` for `1.0`, `0.3` for `0.30000000000000004`. It has an
- * exponent only from 1e15 on. Returns a text that is no number unchanged.
+ * Returns the number as a decimal: `1` for `1.0`, `0.3` for `0.30000000000000004`, with an exponent only from 1e15 on. Other texts stay
+ * unchanged.
  */
 export function formatNumber(text: string): string {
   const value = Number(text);

@@ -68,7 +68,7 @@ export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): vo
     let carriageReturn = '';
     for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
       const text = carriageReturn + decode(bytes.subarray(start, start + CHUNK_BYTES));
-      // The line feed of a line break can be in the next chunk.
+      // The line feed can be in the next chunk.
       carriageReturn = text.endsWith('\r') ? '\r' : '';
       const complete = text.slice(0, text.length - carriageReturn.length);
       budget.characters -= complete.length;
@@ -82,7 +82,6 @@ export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): vo
   }
 }
 
-/** Returns a function that decodes chunks of bytes, and without an argument ends the text. */
 function newDecoder(encoding: string): (chunk?: Uint8Array) => string {
   const decoder = new TextDecoder(encoding, { fatal: true });
   return (chunk) => {

@@ -17,7 +17,7 @@ const MAX_NAME_BYTES = 1_024;
 const [END, END_BYTES, MAX_COMMENT_BYTES] = [0x06054b50, 22, 0xffff];
 const [ENTRY, ENTRY_BYTES] = [0x02014b50, 46];
 const [LOCAL, LOCAL_BYTES] = [0x04034b50, 30];
-/** ZIP64 has 64-bit fields in records of its own. A 32-bit or 16-bit field then has its largest value. */
+/** A field with its largest value has its real value in a ZIP64 record. */
 const [LOCATOR64, LOCATOR64_BYTES] = [0x07064b50, 20];
 const [END64, END64_BYTES] = [0x06064b50, 56];
 const EXTRA64 = 1;
@@ -103,7 +103,7 @@ function readDirectory(bytes: Buffer): Map<string, Entry> {
   return entries;
 }
 
-/** Returns the fields of a directory entry that have 64 bits in a ZIP64 archive. `extra` then has those that the entry lacks. */
+/** `extra` has the missing fields of ZIP64. */
 function readPosition(entry: Buffer, extra: Buffer): Pick<Entry, 'offset' | 'packed'> {
   const fields = [entry.readUInt32LE(24), entry.readUInt32LE(20), entry.readUInt32LE(42)];
   let wide = fields.includes(MAX_32) ? findExtra(extra, EXTRA64) : undefined;
@@ -116,7 +116,6 @@ function readPosition(entry: Buffer, extra: Buffer): Pick<Entry, 'offset' | 'pac
   return { packed, offset };
 }
 
-/** Returns the extra field with an id, or undefined if there is none. */
 function findExtra(extra: Buffer, id: number): Buffer | undefined {
   for (let start = 0; start + 4 <= extra.length; start += 4 + extra.readUInt16LE(start + 2))
     if (extra.readUInt16LE(start) === id) return extra.subarray(start + 4, start + 4 + extra.readUInt16LE(start + 2));
@@ -128,7 +127,6 @@ function readUInt64(bytes: Buffer, offset: number): number {
   return Number(bytes.readBigUInt64LE(offset));
 }
 
-/** Returns the number of entries in the directory, and its offset. */
 function findDirectory(bytes: Buffer): { readonly count: number; readonly start: number } {
   const end = findDirectoryEnd(bytes);
   const [count, start] = [bytes.readUInt16LE(end + 10), bytes.readUInt32LE(end + 16)];

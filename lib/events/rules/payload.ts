@@ -44,7 +44,6 @@ export interface Audience {
   readonly thread?: AudienceThread;
   /** The access context of the comments in the event, at the time of the event, as texts `field:value`. */
   readonly accessFields?: readonly string[] | undefined;
-  /** The parts of the event that user tokens wrote: fields of the thread, and ids of comments. */
   readonly userWritten?: { readonly thread: readonly string[]; readonly comments: readonly number[] };
 }
 

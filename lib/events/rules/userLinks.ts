@@ -2,31 +2,28 @@ import { parseHttpUrl } from '../../net/httpUrl.ts';
 import { isObject } from '../../shared/collections.ts';
 import { matchesDomain } from '../../workspaces/rules/domains.ts';
 
-/** The parts of an event that user tokens wrote, and the allowed domains of the API key. */
 export interface UserWritten {
-  /** Names of fields of the thread. */
   readonly thread: readonly string[];
-  /** Ids of comments. */
   readonly comments: readonly number[];
   readonly domains: readonly string[];
 }
 
-/** Text without white space and brackets. A link is inside one such text. */
+/** A link is inside one such text. */
 const TOKEN = /[^\s<>"]+/gu;
 const WWW = /(?<![\p{L}\p{N}@.-])www[.。．｡]/iu;
-/** Letters, digits, hyphens and dots. The other three full stops also separate the labels of a host name (IDNA). */
+/** The other full stops also separate labels of a host name (IDNA). */
 const HOSTS = /([\p{L}\p{N}.。．｡-]+)/u;
 const DOT_BEFORE_LETTER = /(?<=[\p{L}\p{N}-])[.。．｡](?=\p{L})/gu;
 
-/** Returns whether a text is an http(s) URL without credentials on one of the allowed domains. */
+/** The URL must be http(s), without credentials, and on an allowed domain. */
 export function isAllowedLink(text: string, domains: readonly string[]): boolean {
   const url = text.length > 2_048 || text.includes('\\') ? undefined : parseHttpUrl(text);
   return url !== undefined && url.username === '' && url.password === '' && matchesDomain(url.hostname, domains);
 }
 
 /**
- * Returns a text in which programs find no link to a host that is not allowed. `[link removed]` replaces each word with a foreign
- * URL. A space follows the dots of a foreign host name without a scheme, because mail programs also link such names.
+ * Replaces words with a foreign URL by `[link removed]`. Breaks foreign host names after their dots, because mail programs link them
+ * too.
  */
 export function withoutForeignLinks(text: string, domains: readonly string[]): string {
   return text.replace(TOKEN, (token) => {
@@ -37,10 +34,9 @@ export function withoutForeignLinks(text: string, domains: readonly string[]): s
   });
 }
 
-/** Returns where the first URL of a text without white space begins. Returns undefined if the text has no URL. */
 function urlStart(token: string): number | undefined {
   const start = token.search(token.includes('://') ? /https?:\/\//i : WWW);
-  // A URL of another scheme begins somewhere before `://`, and is never allowed.
+  // Another scheme is never allowed.
   return start < 0 ? (token.includes('://') ? 0 : undefined) : start;
 }
 
@@ -49,7 +45,7 @@ function isAllowedUrl(url: string, domains: readonly string[]): boolean {
 }
 
 function withoutHosts(text: string, domains: readonly string[]): string {
-  // The parts with an odd index are those that the group of the expression matches.
+  // `split` puts the matches of the group at odd indexes.
   return text
     .split(HOSTS)
     .map((part, index) =>
@@ -58,7 +54,7 @@ function withoutHosts(text: string, domains: readonly string[]): string {
     .join('');
 }
 
-/** Returns an object without its texts that have a foreign URL. Returns undefined if its `id` has one. */
+/** Drops texts with a foreign URL. Returns undefined if the `id` has one. */
 export function withoutForeignUrls<V extends Readonly<Record<string, unknown>>>(
   value: V,
   domains: readonly string[],

@@ -128,10 +128,7 @@ export interface EventMailContent {
   readonly mentioned: boolean;
 }
 
-/**
- * Returns the texts of an event's mail to one user. What user tokens wrote (`written`) brings links into the mail only if their
- * hosts are allowed.
- */
+/** Links that user tokens wrote (`written`) need an allowed host. */
 export function eventMailContent(
   type: MailedType,
   event: EventContent,
@@ -206,8 +203,8 @@ function emojiOf(comment: Comment | undefined): string | undefined {
 }
 
 /**
- * Returns the first valid http(s) URL: of the page, of the thread's page, or of the document. Skips URLs with credentials, because
- * they can imitate another host. Skips the page of the thread if a user token wrote it and its host is not allowed.
+ * Returns the first valid http(s) URL of the page, the thread's page, or the document. Skips URLs with credentials, because they can
+ * imitate another host, and foreign pages of users.
  */
 function linkOf({ metadata, commentAnnotation }: EventContent, written: UserWritten | undefined): string | undefined {
   const page = commentAnnotation?.pageInfo?.url;

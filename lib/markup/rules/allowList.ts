@@ -20,7 +20,7 @@ const picture: CleanValue = (value, mayShow) => {
   return url && mayShow(url) ? value.trim() : undefined;
 };
 
-/** The classes of usual editors. With others, markup could cover the page by the styles of the page. */
+/** With other classes, markup could cover the page by its styles. */
 const CLASS = /^(?:ql-[\w-]+|language-[\w-]+|mention[\w-]*|task-list(?:-item)?)$/;
 const classes: CleanValue = (value) =>
   value
@@ -49,7 +49,7 @@ const styles: CleanValue = (value) =>
 
 type Attributes = Readonly<Record<string, CleanValue>>;
 
-/** What editors write after `data-`. Scripts of a page act on other names, such as `bind`, `toggle` or `remote`. */
+/** Scripts of a page act on other names, such as `bind` or `toggle`. */
 const dataNames =
   'char checked denotation-char display-name id indent index label language list mention mention-id mention-suggestion-char ' +
   'type user-id userid username value';
@@ -83,7 +83,6 @@ const elements: ReadonlyMap<string, Attributes> = new Map(
   } satisfies Record<string, Attributes>),
 );
 
-/** Elements whose content is no text for readers, or is parsed by other rules. */
 export const removedElements: ReadonlySet<string> = new Set(
   (
     'applet audio canvas datalist embed frameset head iframe math noembed noframes noscript object plaintext script select style ' +

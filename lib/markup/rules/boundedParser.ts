@@ -1,18 +1,18 @@
 import { defaultTreeAdapter, type DefaultTreeAdapterTypes, html, parseFragment } from 'parse5';
 
 export const MAX_DEPTH = 100;
-/** A parser repeats open formatting elements, so a short text can have millions of elements. */
+/** A parser repeats open formatting elements, so short texts can have millions. */
 export const MAX_ELEMENTS = 5_000;
 
 export class ComplexMarkupError extends Error {}
 
-/** Returns the tree that a browser makes of the `innerHTML` of a `div`. */
+/** As the `innerHTML` of a `div`. */
 export function parseBounded(text: string): DefaultTreeAdapterTypes.DocumentFragment {
   let elements = 0;
   const depths = new WeakMap<object, number>();
   const place = (parent: object, child: object) => {
     const depth = (depths.get(parent) ?? 0) + 1;
-    // The parser puts all elements into a root of its own.
+    // The parser adds a root.
     if (depth > MAX_DEPTH + 1) throw new ComplexMarkupError();
     depths.set(child, depth);
   };

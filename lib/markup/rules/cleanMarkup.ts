@@ -6,12 +6,12 @@ import { ComplexMarkupError, MAX_DEPTH, MAX_ELEMENTS, parseBounded } from './bou
 type ParentNode = DefaultTreeAdapterTypes.ParentNode;
 type ChildNode = DefaultTreeAdapterTypes.ChildNode;
 
-/** The absence of a removed element can change how the text is parsed. Markup of editors needs one or two rounds. */
+/** Without a removed element, the text can be parsed differently. Editors' markup needs one or two rounds. */
 const MAX_ROUNDS = 8;
 
 type CleanedMarkup = { readonly markup: string } | { readonly fault: string };
 
-/** Returns markup that a second clean-up does not change, so a browser reads the tree that was checked. */
+/** A second clean-up does not change the result, so a browser reads the tree that was checked. */
 export function cleanMarkup(
   sent: string,
   { mayShow, maxBytes }: { readonly mayShow: MayShowPicture; readonly maxBytes: number },
@@ -40,7 +40,7 @@ function cleanOnce(markup: string, mayShow: MayShowPicture): string | undefined 
   }
 }
 
-// The parser can move whole subtrees down after it has counted their depth.
+// The parser can move subtrees down after it has counted their depth.
 function cleanChildren(parent: ParentNode, mayShow: MayShowPicture, depth = 0): ChildNode[] {
   if (depth > MAX_DEPTH) throw new ComplexMarkupError();
   return parent.childNodes.flatMap((child) => {

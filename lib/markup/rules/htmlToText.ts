@@ -14,7 +14,7 @@ const blocks = new Set(
   ),
 );
 
-/** Returns the approximate text of HTML, in linear time. Escape it before you put it into HTML. */
+/** Approximate, in linear time. Escape the text before you put it into HTML. */
 export function htmlToText(html: string): string {
   const lines: string[] = [];
   let line = '';

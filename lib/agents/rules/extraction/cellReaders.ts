@@ -25,7 +25,7 @@ const yes = new Set(['yes', 'true', '1', 'y', 'on', 'x', 'enabled', 'active']);
 const no = new Set(['no', 'false', '0', 'n', 'off', 'disabled', 'inactive']);
 
 export const readBoolean: CellReader = (cell) => {
-  // Tools that know only one type of number write 1.0 for 1, with a comma in some countries.
+  // Some tools write 1.0 for 1, with a comma in some countries.
   const word = cell.toLowerCase().replace(/^([01])[.,]0+$/, '$1');
   if (yes.has(word)) return { value: true };
   if (no.has(word)) return { value: false };

@@ -21,7 +21,7 @@ const formats = {
 } as const;
 export type FileFormat = (typeof formats)[keyof typeof formats];
 
-/** The MIME type of the file. Case, and all parameters except the `charset` of a text or CSV, are ignored. */
+/** Ignores case, and all parameters except the `charset` of a text or CSV. */
 const MimeType = z
   .string()
   .min(1)

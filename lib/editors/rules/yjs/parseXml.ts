@@ -14,7 +14,6 @@ interface XmlLimits {
   readonly parts: number;
 }
 
-/** An XML declaration at the start of a text, with the byte order mark before it. */
 const DECLARATION = /^\ufeff?<\?xml(\s+version\s*=\s*(?:"1\.\d+"|'1\.\d+')[^<>?]*\?>)/;
 
 class XmlFault extends Error {}
@@ -34,9 +33,8 @@ export function findXmlFault(text: string, limits: XmlLimits): string | undefine
 }
 
 /**
- * Returns the nodes of an XML text in the form that an editor with this vocabulary stores. `findXmlFault` must have
- * accepted the text. Drops the XML declaration, comments, processing instructions, and blanks that only indent the XML.
- * CDATA becomes text. Adds the kinds of attributes that the XML declares to the vocabulary.
+ * Returns the nodes of an XML text that `findXmlFault` accepted. Drops the XML declaration, comments, processing instructions, and
+ * blanks that only indent. CDATA becomes text. Adds the declared kinds of attributes to the vocabulary.
  */
 export function parseXml(text: string, kind: ListKind, vocabulary: Vocabulary): XmlNode[] {
   const parsed = parseElements(text, noLimits, vocabulary);
@@ -81,7 +79,7 @@ function parseElements(text: string, limits: XmlLimits, vocabulary?: Vocabulary)
   parser.on('closetag', () => {
     open.pop();
   });
-  // The parser refuses a declaration in XML without a root element. A name of the same length keeps positions right.
+  // The parser refuses a declaration without a root element. The name has the same length to keep positions right.
   parser.write(text.replace(DECLARATION, '<?dec$1')).close();
   return roots;
 }
