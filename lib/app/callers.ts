@@ -28,10 +28,7 @@ export interface CallingUser {
   /** The user's lowest role on the resources that the request names. Undefined if the endpoint needs no role. */
   readonly role: AccessRole | undefined;
   readonly access: TokenAccess;
-  /**
-   * The users whom the request names, and who are no members of the organization and have no grant on the document. The
-   * endpoint must refuse them, unless they take part in the thread.
-   */
+  /** The endpoint must refuse these users (see `NamedPeople`), unless they take part in the thread. */
   readonly strangers: ReadonlySet<string>;
 }
 

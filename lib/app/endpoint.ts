@@ -99,14 +99,11 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
    */
   readonly limitClass?: 'expensive';
   /**
-   * Whether the function limits the calls of each source address before it reads much. The gateway then has no low limit for its route,
-   * which one source address could use up for all callers. Only for endpoints without credentials in the headers.
+   * Limits the calls of each source address. The gateway then needs no low limit, which one address could use up for all callers. Only
+   * for endpoints without credentials in the headers.
    */
   readonly limitsSources?: boolean;
-  /**
-   * Returns what a call writes. Declare it for a write that sends events, or that writes more than one item for each element of its
-   * lists. By default, a write has one item for each element of a list in its input.
-   */
+  /** For a write with events or with more than one item per list element. Default: one item per element of the lists in its input. */
   readonly work?: (input: z.output<I>) => Work;
   /** The schema of `data`. */
   readonly input: I;

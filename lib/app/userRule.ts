@@ -15,7 +15,6 @@ export interface ReadUserToken {
   readonly caller: UserTokenCaller | undefined;
   /** The origin of the request, if the API key of the token allows this origin. Browsers at this origin may read the answer. */
   readonly allowedOrigin: string | undefined;
-  /** The allowed domains of the API key. */
   readonly allowedDomains: readonly string[];
 }
 
@@ -32,8 +31,8 @@ export interface UserAccessChecker {
    */
   fillActor(rule: UserRule, caller: UserTokenCaller, data: unknown): unknown;
   /**
-   * Cleans the markup in `data`, which it changes. Throws INVALID_ARGUMENT with the paths of URLs that are not http(s), of pictures
-   * that are not on an allowed domain, and of markup that is refused. Without `cleanMarkup`, all markup is refused.
+   * Changes `data`. Throws INVALID_ARGUMENT with the paths of refused markup, URLs that are not http(s), and pictures from other
+   * domains. Without `cleanMarkup`, refuses all markup.
    */
   cleanContent(data: unknown, policy: ContentPolicy): Promise<void>;
   /**

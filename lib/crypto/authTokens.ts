@@ -4,10 +4,7 @@ import { serviceName } from '../app/serviceName.ts';
 import { type KeyRing, masterKey } from './keyRing.ts';
 import { deriveKey } from './sealing.ts';
 
-/**
- * Issues signed auth tokens. Requests are authenticated by the hash of their token, and nothing verifies its signature. The key is
- * therefore derived from the master key, which functions that issue auth tokens read anyway.
- */
+/** Requests are authenticated by the hash of the token, and nothing verifies its signature. So the key is derived from the master key. */
 export class TokenIssuer {
   readonly #ring: KeyRing;
   readonly #issuer: string;

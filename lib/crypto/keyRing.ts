@@ -83,28 +83,26 @@ export class KeyRing {
   }
 }
 
-/** The key that encrypts stored secrets and the tokens of unsubscribe links. It also signs auth tokens, which are verified by hash. */
+/** Encrypts secrets and unsubscribe links, and signs auth tokens. */
 export const masterKey: Capability<KeyRing> = {
   grants: [{ resource: 'secret/masterKey', actions: ['GetSecretValue'] }],
   env: ['MASTER_KEY_SECRET_ARN'],
   open: (env) => new KeyRing(env.MASTER_KEY_SECRET_ARN),
 };
 
-/** The key that signs user tokens. */
 export const signingKey: Capability<KeyRing> = {
   grants: [{ resource: 'secret/signingKey', actions: ['GetSecretValue'] }],
   env: ['SIGNING_KEY_SECRET_ARN'],
   open: (env) => new KeyRing(env.SIGNING_KEY_SECRET_ARN),
 };
 
-/** The key that signs the answers of permission providers. */
 export const permissionKey: Capability<KeyRing> = {
   grants: [{ resource: 'secret/permissionKey', actions: ['GetSecretValue'] }],
   env: ['PERMISSION_KEY_SECRET_ARN'],
   open: (env) => new KeyRing(env.PERMISSION_KEY_SECRET_ARN),
 };
 
-/** The key that names live channels and encrypts tokens for the WebSocket. */
+/** Names live channels and encrypts tokens for the WebSocket. */
 export const liveKey: Capability<KeyRing> = {
   grants: [{ resource: 'secret/liveKey', actions: ['GetSecretValue'] }],
   env: ['LIVE_KEY_SECRET_ARN'],

@@ -7,7 +7,6 @@ import { rateBuckets } from '../workspaces/rateBuckets.ts';
 import { credentials } from './credentials.ts';
 import { tooManyCalls } from './middlewares.ts';
 
-/** The number of calls with wrong credentials that one source address can send in a minute. */
 const FAILURES = { limit: 100, windowSeconds: 60 };
 const FAILURES_NAME = 'wrong credentials by source';
 
@@ -20,11 +19,8 @@ export interface BodyCredentialsCall {
 }
 
 /**
- * Verifies the credentials of an API key in the body of a request, and counts the call. A call with valid credentials takes a token
- * of the API key for writes. A call with wrong credentials counts for its source address only: an API key is no secret, so anybody
- * could use up its tokens otherwise. A source address with too many wrong calls is refused before its credentials are read.
- *
- * Throws RESOURCE_EXHAUSTED with `retry-after` above a limit, and the error of `Credentials` for wrong credentials.
+ * Verifies an API key's credentials in a body, and counts the call. Wrong credentials count for the source address only: an API key is
+ * no secret, so anybody could use up its tokens. Throws RESOURCE_EXHAUSTED with `retry-after`, and the error of `Credentials`.
  */
 export type VerifyBodyCredentials = (call: BodyCredentialsCall) => Promise<ApiKeyCaller>;
 

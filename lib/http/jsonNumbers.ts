@@ -1,10 +1,7 @@
-/** Matches each JSON text with a number of 1e309 or more: it has at least 3 digits in its exponent, or 200 in a row. */
+/** 1e309 or more has 3 digits in its exponent, or 200 in a row. */
 const LARGE_NUMBER = /\d[eE]\+?\d{3}|(?<!\d)\d{200}/;
 
-/**
- * Returns the path of a number that is too large for JavaScript, such as `1e400`. Returns undefined if there is none.
- * `value` is the parsed `text`. It is searched only if the text can have such a number.
- */
+/** Returns the path of a number that is too large for JavaScript, or undefined. `value` is the parsed `text`. */
 export function findInfinity(text: string, value: unknown): (string | number)[] | undefined {
   return LARGE_NUMBER.test(text) ? pathOfInfinity(value) : undefined;
 }

@@ -97,7 +97,6 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
       log: state.log,
     };
     const result = await called.run(call);
-    // No user gets the e-mail addresses of others.
     const visible = state.caller.level === 'user' ? withoutAddresses(result, state.caller.user.userId) : result;
     const output = declaredOutput(called, visible, {
       isStrict: isStrict(),

@@ -36,7 +36,7 @@ export interface RequestState extends Record<string, unknown> {
   tokenCaller?: UserTokenCaller;
   /** The origin whose scripts may read the answer in a browser. */
   allowedOrigin?: string | undefined;
-  /** The allowed domains of the API key of a user token. */
+  /** Of the API key. */
   allowedDomains?: readonly string[];
   body: string;
   data: unknown;
@@ -218,10 +218,7 @@ export function fillActor({ rule, checker }: UserAuthentication): Middleware {
   };
 }
 
-/**
- * For a call with a user token that writes, cleans markup and checks URLs in `data`. This happens before `data` is validated, so
- * that the schema checks what is stored.
- */
+/** Runs before the schema checks what is stored. */
 export function cleanContent(user: UserAuthentication & { readonly cleanMarkup: CleanMarkup | undefined }): Middleware {
   return {
     before: async ({ internal: { tokenCaller, data, allowedDomains = [] } }) => {
@@ -290,8 +287,8 @@ interface CallLimit {
 }
 
 /**
- * Takes the tokens of a write in addition to the one that `limitCalls` has taken. Refuses a call that could not end within its
- * time. It runs before the call writes anything, and after all checks of the request, so a refused request takes one token.
+ * Takes the tokens of a write beyond the first one, and refuses a call that could not end within its time. Runs after all checks, so a
+ * refused request takes one token.
  */
 export function limitWork(options: CallLimit & { readonly workOf: (state: RequestState) => Work }): Middleware {
   return {
@@ -325,7 +322,7 @@ async function takeTokens(
   throw tooManyCalls(isOfUser ? 'user' : 'API key', problem, result.retryAfter);
 }
 
-/** Returns the error for a caller above a limit. `retryAfter` is the time until it can send the request again, in milliseconds. */
+/** `retryAfter` is in milliseconds. */
 export function tooManyCalls(sender: string, problem: string, retryAfter: number): ApiError {
   const retryAfterSeconds = Math.ceil(retryAfter / 1000);
   return new ApiError(

@@ -12,10 +12,7 @@ export function validate(schema: z.ZodType, data: unknown, messages: FixedMessag
   return output;
 }
 
-/**
- * Returns the `data` of a request like `validate`, and also refuses fields that no object of the schema declares. They come first:
- * a misspelt field is why another one is missing.
- */
+/** Also refuses undeclared fields, first: a misspelt field is why another one is missing. */
 export function validateRequest(schema: z.ZodType, data: unknown, messages: FixedMessages = {}): unknown {
   const unknown = unknownFields(schema, data);
   const { output, issues } = parse(schema, data, messages);

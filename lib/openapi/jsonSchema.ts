@@ -17,7 +17,7 @@ export interface Reference {
   readonly $ref: string;
 }
 
-/** Objects of requests refuse unknown fields. Answers can have further fields in later versions. */
+/** Answers can have further fields in later versions. */
 type Form = 'request' | 'answer';
 
 /** The named schemas that the document has as components, by name. */
@@ -76,7 +76,6 @@ function completeSchemaOf(schema: z.core.$ZodType, components: ComponentSchemas 
   return simplifyAnyOf(jsonSchemaFromZod) as JsonSchema;
 }
 
-/** A name that no schema declares. */
 const ANY_NAME = 'x-other';
 
 const anything: JsonSchema = { description: 'Any JSON value' };

@@ -1,7 +1,6 @@
-/** Names above this length get no suggestion, so hostile names cost little. */
+/** Hostile names must cost little. */
 const MAX_CHARACTERS = 64;
 
-/** Names that other parts of the interface use for a field, and the names in requests. */
 const synonyms: Readonly<Record<string, string>> = {
   docid: 'documentid',
   orgid: 'organizationid',
@@ -12,25 +11,22 @@ const synonyms: Readonly<Record<string, string>> = {
   visibilityconfig: 'visibility',
 };
 
-/** Returns a name without case, hyphens and underscores. */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ ]/g, '');
 }
 
-/** Returns whether two names differ only in case, hyphens and underscores. */
+/** Ignores case, hyphens and underscores. */
 export function isSameName(one: string, other: string): boolean {
   return one.length <= MAX_CHARACTERS && plain(one) === plain(other);
 }
 
-/** Returns whether two names differ by case, or by one or two letters. */
 export function isNearName(one: string, other: string): boolean {
   return one.length <= MAX_CHARACTERS && editDistance(plain(one), plain(other)) <= 2;
 }
 
 /**
- * Returns the known name that `name` probably means: the same name in another case, a synonym, a name with few other letters, the
- * longest one with which `name` ends, or the only one that ends with `name`, such as `accessRole` for `role`. Returns undefined if
- * none is near.
+ * Returns the known name that `name` probably means, in this order: another case, a synonym, few other letters, a known name at its
+ * end, or the only one that ends with it.
  */
 export function nearName(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_CHARACTERS) return undefined;
@@ -47,7 +43,7 @@ export function nearName(name: string, known: readonly string[]): string | undef
   return inside ?? (others.length === 0 ? only : undefined);
 }
 
-/** Returns whether the last words of a name in camel case are `end`: `accessRole` ends with `role`. */
+/** In camel case: `accessRole` ends with `role`. */
 function endsWithWord(name: string, end: string): boolean {
   const first = end.charAt(0);
   return (
@@ -58,7 +54,7 @@ function endsWithWord(name: string, end: string): boolean {
   );
 }
 
-/** Returns how many letters must be inserted, removed, replaced or swapped with their neighbour to turn a text into another one. */
+/** Damerau-Levenshtein distance. */
 function editDistance(from: string, to: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column);

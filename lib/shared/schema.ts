@@ -149,7 +149,6 @@ export const AnyObject = /* @__PURE__ */ defineSchema(() => z.record(z.string(),
 const declaredKeys = new WeakMap<z.core.$ZodType, z.ZodObject>();
 const storedAsSent = new WeakSet<z.core.$ZodType>();
 
-/** Returns whether a schema is from `unchangedObject`: it has no unknown fields, at any depth. */
 export function isStoredAsSent(schema: z.core.$ZodType): boolean {
   const { parent } = schema._zod;
   return storedAsSent.has(schema) || (parent !== undefined && isStoredAsSent(parent));
@@ -157,25 +156,19 @@ export function isStoredAsSent(schema: z.core.$ZodType): boolean {
 
 const furtherFields = new WeakMap<z.core.$ZodType, (name: string) => boolean>();
 
-/**
- * Returns the schema of an object, which accepts further fields whose names `accepts` accepts. Objects in requests refuse fields that
- * they do not declare, unless the object is from this function, `withOpenKeys` or `unchangedObject`.
- */
+/** Returns the schema of an object that accepts further fields. Other objects in requests refuse undeclared fields. */
 export function withFurtherFields<S extends z.ZodType>(object: S, accepts: (name: string) => boolean = () => true): S {
   furtherFields.set(object, accepts);
   return object;
 }
 
-/** Returns whether an object accepts a further field of this name. Returns undefined if it is not from `withFurtherFields`. */
+/** Undefined if the object is not from `withFurtherFields`. */
 export function acceptsField(schema: z.core.$ZodType, name: string): boolean | undefined {
   const { parent } = schema._zod;
   return furtherFields.get(schema)?.(name) ?? (parent && acceptsField(parent, name));
 }
 
-/**
- * Returns the schema of a field that clients of this interface send, and that has no effect here. `reason` follows "Ignored:" in the
- * API reference.
- */
+/** `reason` follows "Ignored:" in the API reference. */
 export function ignoredField(reason: string) {
   return z
     .unknown()

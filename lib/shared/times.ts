@@ -36,10 +36,7 @@ export const Instant = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/**
- * Throws INVALID_ARGUMENT if the `expiresAt` of an entry is not in the future. `path` leads to the list of entries. `now`
- * has the unit of `expiresAt`.
- */
+/** Throws INVALID_ARGUMENT if an `expiresAt` is not after `now`, in the same unit. */
 export function requireFuture(
   path: readonly string[],
   entries: readonly { readonly expiresAt?: number | undefined }[],

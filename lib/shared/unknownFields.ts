@@ -4,17 +4,15 @@ import { fieldName, type Issue } from './errors.ts';
 import { isSameName, nearName } from './nearName.ts';
 import { acceptsField, declaredKeysOf, fieldChangesOf, isStoredAsSent } from './schema.ts';
 
-/** An unknown field of a request. Further ones are neither reported nor counted. */
 const MAX_REPORTED = 20;
-/** Only this many reported fields get a suggestion, because a suggestion searches the whole schema. */
+/** A suggestion searches the whole schema. */
 const MAX_SUGGESTIONS = 10;
-/** The number of objects of the schema that the search for one suggestion visits. */
 const MAX_VISITED = 300;
 const MAX_NAME_CHARACTERS = 100;
 
 type Path = readonly (string | number)[];
 
-/** What a schema says about field names. Undefined: the schema has no objects, or takes any fields. */
+/** Undefined: the schema has no objects, or takes any fields. */
 export type FieldTree =
   | {
       readonly kind: 'object';
@@ -33,7 +31,6 @@ interface Level {
 
 const trees = new WeakMap<z.core.$ZodType, { readonly tree: FieldTree | undefined }>();
 
-/** Returns the tree of the fields that a request schema knows. Each tree is made once, when a request first needs it. */
 export function fieldTree(schema: z.core.$ZodType): FieldTree | undefined {
   const known = trees.get(schema);
   if (known) return known.tree;
@@ -87,7 +84,7 @@ function isScalar(schema: z.core.$ZodType): boolean {
   return scalars.has(schema._zod.def.type);
 }
 
-/** Returns the largest length of a list, or Infinity. A longer list is refused for its length alone. */
+/** A longer list is refused for its length alone. */
 function maximumOf(schema: z.core.$ZodType): number {
   const maxima = (schema._zod.def.checks ?? []).map(({ _zod: { def } }) =>
     'maximum' in def ? Number(def.maximum) : Infinity,
@@ -106,7 +103,7 @@ function withIgnored(tree: FieldTree | undefined, ignored: readonly string[]): F
   return { ...tree, fields: new Map(fields), allows: (name) => ignored.includes(name) || tree.allows(name) };
 }
 
-/** Returns an issue for each field of `data` that the schema does not know, at most 20. */
+/** Returns an issue for each unknown field of `data`, at most 20. */
 export function unknownFields(schema: z.core.$ZodType, data: unknown): Issue[] {
   const tree = fieldTree(schema);
   const found: { readonly name: string; readonly levels: readonly Level[] }[] = [];
@@ -117,7 +114,6 @@ export function unknownFields(schema: z.core.$ZodType, data: unknown): Issue[] {
   return found.map(({ name, levels }, index) => unknownField(name, levels, index < MAX_SUGGESTIONS));
 }
 
-/** Calls `report` for each unknown field, until it returns false. Returns false then. */
 function walk(
   tree: FieldTree | undefined,
   data: unknown,
@@ -143,10 +139,7 @@ function walk(
   });
 }
 
-/**
- * Returns the alternative of a union for a value: the one that its discriminator names, or of those for its type the one with the
- * fewest unknown fields. Returns undefined if an alternative takes any fields.
- */
+/** Prefers the alternative that the discriminator names, then the one with the fewest unknown fields. Undefined: one takes any fields. */
 function alternative({ options }: Extract<FieldTree, { kind: 'union' }>, data: object): FieldTree | undefined {
   const trees = options.map((option) => option());
   const [first, ...others] = trees.filter(
@@ -170,23 +163,19 @@ function unknownField(name: string, levels: readonly Level[], suggests: boolean)
   return unknownFieldIssue([...path, name], suggests ? probableField(name, levels) : undefined);
 }
 
-/** Returns the issue for an unknown field, with the path of the field that was probably meant. */
 export function unknownFieldIssue(path: Path, meant?: Path): Issue {
   const shown = path.map((part) => (typeof part === 'string' ? printable(part) : part));
   const hint = meant ? ` Did you mean ${fieldName(meant)}?` : '';
   return { path: shown, code: 'unrecognized_keys', message: `${fieldName(shown)}: unknown field.${hint}` };
 }
 
-/** Returns a name of a request in a form for messages: cut, well-formed and without control characters. */
+/** Returns a name cut, well-formed and without control characters. */
 export function printable(name: string): string {
   const cut = name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}...` : name;
   return cut.toWellFormed().replaceAll(/\p{Cc}/gu, '\ufffd');
 }
 
-/**
- * Returns the path of the field that a name probably means. The same name wins over a similar one, and the own object over the
- * objects in it and above it.
- */
+/** The same name wins over a similar one, and the own object over others. */
 function probableField(name: string, levels: readonly Level[]): Path | undefined {
   const [object, ...above] = levels.toReversed();
   if (!object) return undefined;
@@ -204,7 +193,7 @@ function probableField(name: string, levels: readonly Level[]): Path | undefined
   return undefined;
 }
 
-/** Returns the path of the first field that `choose` chooses, of the first `most` objects at and below a level, nearest first. */
+/** Nearest first. */
 function findBelow(
   start: Level,
   choose: (known: readonly string[]) => string | undefined,
@@ -221,7 +210,7 @@ function findBelow(
   return undefined;
 }
 
-/** Returns the objects one level down, with the first item in place of a list. */
+/** The first item stands for its list. */
 function childrenOf({ tree, path }: Level): Level[] {
   return [...tree.fields].flatMap(([name, field]) => objectsOf(field(), [...path, name]));
 }

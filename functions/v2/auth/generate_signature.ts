@@ -37,7 +37,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    // A provider may say when access ended that the user has no more.
+    // Access that has ended may have an end in the past.
     const given = input.permissions.map(({ hasAccess, expiresAt }) => (hasAccess ? { expiresAt } : {}));
     requireFuture(['permissions'], given, now);
     return { data: { signature: await deps.signer.sign(caller.tenant, input.permissions) } };

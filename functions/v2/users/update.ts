@@ -38,8 +38,7 @@ export const endpoint = defineEndpoint(
             !isWide(options) || (documentId === undefined && folderId === undefined),
           { path: ['options'], error: 'must not ask for all together with documentId or folderId' },
         ),
-        // A role belongs to one organization, document or folder. With these options, the call applies to many of them,
-        // so a role is rejected.
+        // These options apply to many resources. A role belongs to one.
         z.refine(
           ({ users, options }) => !isWide(options) || users.every(({ accessRole }) => accessRole === undefined),
           {

@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
       organizationId: Id,
       documentIds: optional(list(Id, limits.readIds)),
       userIds: list(Id, limits.permissionIds),
-      // Clients send channels of their own too, by id. They have no effect.
+      // Clients also send channels of their own, without effect.
       config: withFurtherFields(
         z.object({ inbox: Level, email: Level, slack: Level }),
         (name) => !notificationChannels.some((channel) => isNearName(name, channel)),
