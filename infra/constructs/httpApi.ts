@@ -63,9 +63,8 @@ export function createHttpApi(
 }
 
 /**
- * Sets the rate limits of routes, in requests per second. AWS refuses limits of a route that does not exist. So the stage depends on
- * `createdBy`, the constructs that create the routes. A route without a limit of its own has one too, because removing a limit from
- * the template does not remove it from the stage.
+ * AWS refuses limits (requests per second) of missing routes, so the stage depends on `createdBy`. Every route has a limit, because
+ * removing it from the template does not remove it from the stage.
  */
 export function throttleRoutes(
   stage: CfnStage,

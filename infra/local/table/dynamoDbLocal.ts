@@ -12,7 +12,6 @@ import { StartError } from '../startError.ts';
 const run = promisify(execFile);
 
 const OLDEST_JAVA = 17;
-/** The database of the option `-sharedDb`. */
 const SHARED_DATABASE = 'shared-local-instance.db';
 
 /**
@@ -41,10 +40,7 @@ export async function dynamoDbLocalCommand(): Promise<string[]> {
   ];
 }
 
-/**
- * Returns the access key id of the table's database. The first call stores a random one in `file`. DynamoDB Local has a
- * database for each access key id and checks no signature, so the id is the secret that protects the table.
- */
+/** DynamoDB Local has a database for each access key id and checks no signature. So this id protects the table. */
 export async function databaseKey(file: string): Promise<string> {
   if (existsSync(file)) return (await readFile(file, 'utf8')).trim();
   const key = `LOCAL${randomBytes(16).toString('hex').toUpperCase()}`;
@@ -52,7 +48,7 @@ export async function databaseKey(file: string): Promise<string> {
   return key;
 }
 
-/** Makes a shared database of an earlier version, with its journal, the database of the access key id. */
+/** Keeps the data of an earlier version. */
 export function adoptSharedDatabase(folder: string, accessKeyId: string): void {
   const database = `${accessKeyId}_${REGION}.db`;
   if (existsSync(join(folder, database))) return;

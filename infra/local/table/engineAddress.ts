@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { StartError } from '../startError.ts';
 
-/** Where a table engine listens. */
 export interface EngineAddress {
   readonly host: string;
   readonly port: number;
@@ -11,9 +10,8 @@ export interface EngineAddress {
 }
 
 /**
- * The ports above 1023 that Chromium, Firefox and Safari refuse to call ("bad ports" of the Fetch standard). The engine
- * answers every Host header and every origin, so browsers must not reach it. The ports are below those that the operating
- * system gives to clients and to servers that ask for any free port.
+ * Ports that browsers refuse to call ("bad ports" of the Fetch standard), because the engine answers every Host header and origin. They
+ * are below the ports that the operating system gives away.
  */
 export const enginePorts: readonly number[] = [
   1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10_080,
@@ -21,9 +19,8 @@ export const enginePorts: readonly number[] = [
 const [LOOPBACK, EVERYWHERE] = ['127.0.0.1', '0.0.0.0'];
 
 /**
- * Returns a free address for an engine: a random address of 127.0.0.0/8, so that engines can share a port. Systems
- * such as macOS have 127.0.0.1 only. There, and if `isEverywhere` says that the engine listens on all interfaces, only
- * the port is random. Throws a `StartError` if no port is free.
+ * Returns a random free address of 127.0.0.0/8, so that engines can share a port. On macOS, or with `isEverywhere`, only the port is
+ * random. Throws a `StartError` if no port is free.
  */
 export async function freeAddress({ isEverywhere = false, randomHost = randomLoopback } = {}): Promise<EngineAddress> {
   const first = randomInt(enginePorts.length);

@@ -11,9 +11,7 @@ import type { EngineAddress } from './engineAddress.ts';
 import { spawnGuarded } from './guardedProcess.ts';
 
 export interface Launch {
-  /** Whether the engine listens on all network interfaces. */
   readonly isEverywhere: boolean;
-  /** The access key id of the run's calls. */
   readonly accessKeyId: string;
   /** Arguments by which `findProcesses` finds the engine. No other process has them. */
   readonly identifyingArguments: string[];
