@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { blockedPorts } from '../../lib/net/httpUrl.ts';
 import { type EnvironmentOverrides, localVariables } from './functions/functionEnvironment.ts';
 import { StartError } from './startError.ts';
 
@@ -57,7 +58,12 @@ function valid(name: string, text: string, isValid: boolean, requirement: string
 }
 
 function portOf(text: string): number {
-  return Number(valid('PORT', text, /^\d+$/.test(text) && Number(text) <= 65_535, 'a number from 0 to 65535'));
+  valid('PORT', text, /^\d+$/.test(text) && Number(text) <= 65_535, 'a number from 0 to 65535');
+  const port = Number(text);
+  const refused = [...blockedPorts].filter((other) => other !== '0');
+  const requirement = `a port that browsers and Node's fetch do not refuse to call (they refuse ${refused.join(', ')})`;
+  valid('PORT', text, !refused.includes(String(port)), requirement);
+  return port;
 }
 
 function hostOf(text: string): string {

@@ -2,7 +2,7 @@
 export const MAX_URL_CHARACTERS = 2_048;
 
 /** The ports that the Fetch standard blocks ("port blocking"), because servers of other protocols could misread a request. */
-const blockedPorts: ReadonlySet<string> = new Set(
+export const blockedPorts: ReadonlySet<string> = new Set(
   [
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
     110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531,

@@ -28,6 +28,7 @@ import { freeAddress } from '../../../infra/local/table/engineAddress.ts';
 import { prepareLaunch } from '../../../infra/local/table/engineLaunch.ts';
 import { spawnGuarded } from '../../../infra/local/table/guardedProcess.ts';
 import { ensureTable, withoutVectorIndexes } from '../../../infra/local/table/table.ts';
+import { blockedPorts } from '../../../lib/net/httpUrl.ts';
 
 let dataDir: string;
 
@@ -609,6 +610,8 @@ describe('localSettings', () => {
     ['PORT', 'http'],
     ['PORT', '65536'],
     ['PORT', '-1'],
+    ['PORT', '4190'],
+    ['PORT', '006000'],
     ['SERVICE_NAME', 'Acme Inc.'],
     ['ALLOWED_HOSTS', 'a b'],
     ['ALLOWED_HOSTS', 'http://api.test'],
@@ -624,5 +627,14 @@ describe('localSettings', () => {
     ['HEARTBEAT', 'yes'],
   ])('refuses %s=%s, and names the variable', (name, value) => {
     expect(() => localSettings({ [name]: value })).toThrow(new RegExp(`^${name} must be .*, but is "${value}"\\.$`));
+  });
+
+  test('refuses each port that fetch refuses to call, and lists them in one line', async () => {
+    const refused = [...blockedPorts].filter((port) => port !== '0');
+    const message = `PORT must be a port that browsers and Node's fetch do not refuse to call (they refuse ${refused.join(', ')}), but is`;
+    for (const port of refused) {
+      await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toMatchObject({ cause: { message: 'bad port' } });
+      expect(() => localSettings({ PORT: port })).toThrow(`${message} "${port}".`);
+    }
   });
 });
