@@ -110,7 +110,7 @@ interface ThreadWithFirst {
 
 const BUSY = 'Annotation is being changed by another request.';
 const TOO_LARGE =
-  'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add.';
+  'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add. A call takes 100 items and 3.8 MB of an annotation: 2 items for itself, 1 for each comment, and 1 for each user in a comment. Notifications, activities, an assignee and agents take more.';
 const PARALLEL = 4;
 /**
  * The number of threads that one call changes together. A changed thread and its events can have 2 MB in memory, and one call can

@@ -28,8 +28,11 @@ import {
 import { importedTimes } from '../../shared/times.ts';
 import { Actions, Progress } from './commentProgress.ts';
 
-/** The largest number of comments in one call. */
-const MAX_COMMENTS_PER_CALL = 50;
+/**
+ * The largest number of comments in one thread that a call adds, or that it adds to one thread. A comment and the involvement of
+ * its author are two of the 100 operations of a transaction. Two others write the thread and its id, or the added comments' id.
+ */
+const MAX_COMMENTS_PER_CALL = 49;
 /** The largest number of comments in one thread. */
 export const MAX_COMMENTS = 1_000;
 

@@ -263,7 +263,7 @@ describe('toEvents', () => {
 
   test('reduces an event above 256 KB to ids, and sets truncated to true', () => {
     const long = (index: number) => `${index}${'字'.repeat(500)}`;
-    const commentData = times(50, () => ({
+    const commentData = times(49, () => ({
       commentText: 'x'.repeat(30_000),
       from: { userId: long(0), name: '字'.repeat(512) },
       to: [{ userId: 'bob', name: 'Bob' }],
