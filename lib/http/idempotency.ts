@@ -169,7 +169,7 @@ export class Idempotency {
   }
 }
 
-/** Returns one text for all spellings of a body. Some clients write spaces and the order of keys anew for each attempt. */
+/** Returns one text for all spellings of a body. Some clients change spaces and the order of keys in each attempt. */
 function sameText(body: string): string {
   return body.trim() && canonicalJson(JSON.parse(body));
 }
