@@ -9,7 +9,7 @@ const ADVANCE_TRIES = 5;
 
 /**
  * Adds 1 to a counter atomically, unless this would exceed `limit`. Returns whether the counter has changed. The first call
- * creates the item. The item expires at `expiresAt` (epoch seconds), if this is given.
+ * creates the item. The item expires at `expiresAt` (epoch seconds).
  */
 export async function countUp<P, K>(
   table: Table,
@@ -68,9 +68,8 @@ interface Advance {
 }
 
 /**
- * Adds `by` to a stored number atomically and returns the number before. A missing number, one below `least`, or one of a lower
- * `revision` counts as `from`. Above `most`, returns the number as `tooHigh`. Expires at `expiresAt` (epoch seconds). Costs one call if
- * the stored number counts, otherwise two.
+ * Returns the number before. A missing number, one below `least`, or one of a lower `revision` counts as `from`. Above `most`, adds
+ * nothing and returns `tooHigh`. Costs one call if the stored number counts, otherwise two.
  */
 export async function advanceNumber<P, K>(
   table: Table,

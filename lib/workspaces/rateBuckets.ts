@@ -83,11 +83,9 @@ interface LocalBucket {
 }
 
 /**
- * Limits the calls of API keys and of their users. A call takes tokens from this process's copy of a bucket.
- *
- * After the tokens of a tenth of a second, one write adds them to the shared bucket and returns those of all processes. Calls wait for
- * this write after the tokens of a fifth of a second. A call that needs a tenth by itself first takes it from the shared bucket, with
- * one conditional write. If the table fails, each process limits only its own calls.
+ * Calls take tokens from this process's copy of a bucket. After the tokens of a tenth of a second, one write adds them to the shared
+ * bucket and returns those of all processes. Calls wait for it after a fifth. A call that needs a tenth by itself takes it from the
+ * shared bucket first. If the table fails, each process limits only its own calls.
  */
 export class RateBuckets {
   readonly #table: Table;

@@ -1,11 +1,11 @@
-/** The rate limits of an API key and of its users. Every process has a copy of each token bucket and synchronizes it from time to time. */
+/** The rate limits of an API key and of its users. Every process synchronizes its copies of the token buckets from time to time. */
 
 export const limitClasses = ['read', 'write', 'expensive'] as const;
 /** The class of a call. `expensive` calls cost far more than other reads and writes. */
 export type LimitClass = (typeof limitClasses)[number];
 
 export interface Limit {
-  /** Tokens per second in the long run, at least 1. */
+  /** In the long run, at least 1. */
   readonly perSecond: number;
   /**
    * The size of the bucket, in seconds, at least 1. The bucket has `perSecond` tokens for each second, and as many calls can arrive
@@ -32,14 +32,14 @@ export interface Work {
 
 /** Items, or KB of the request body, for each token. */
 const UNITS_PER_TOKEN = 10;
-/** The slowest measured write (threads with 49 mentions each) writes 600 items per second. The shortest endpoint has 25 s. */
+/** The slowest measured write makes 600 items per second. The shortest endpoint has 25 s. */
 export const MAX_UNITS = 10_000;
 
 export function unitsOf({ items }: Work, bodyBytes: number): number {
   return items + Math.floor(bodyBytes / 1024);
 }
 
-/** Returns the tokens of a call: one per event or per 10 items and KB, whichever is more. */
+/** Returns one token per event or per 10 items and KB, whichever is more. */
 export function tokensOf(work: Work, bodyBytes: number): number {
   return Math.max(1, work.events ?? 0, Math.ceil(unitsOf(work, bodyBytes) / UNITS_PER_TOKEN));
 }
@@ -58,7 +58,7 @@ export const fullBucket: Bucket = { used: 0, at: 0, unwrittenTokens: 0 };
 export interface Demand {
   readonly tokens: number;
   readonly taken: number;
-  /** A user's call on the API key's bucket can take only the part of users. */
+  /** A user's call on the API key's bucket. */
   readonly isOfUsers: boolean;
 }
 
@@ -68,9 +68,8 @@ export const oneToken: Demand = { tokens: 1, taken: 0, isOfUsers: false };
 const TOLERANCE = 1e-6;
 
 /**
- * Returns the bucket without the tokens of a call, or `retryAfter` (milliseconds) if there are too few. A rejected call takes none.
- *
- * A call that needs more than the bucket holds runs if the bucket is full. Otherwise a low limit would make it impossible.
+ * `retryAfter` is in milliseconds. A rejected call takes no token. A call that needs more than the bucket holds runs if the bucket is
+ * full: otherwise a low limit would make it impossible.
  */
 export function takeTokens(
   bucket: Bucket,
@@ -89,7 +88,6 @@ export function takeTokens(
   };
 }
 
-/** Returns the used tokens above which a call cannot run. */
 export function mostUsed(limit: Limit, demand: Demand): number {
   return roomFor(limit, demand) - neededTokens(limit, demand);
 }
@@ -117,15 +115,15 @@ export function tokensPerWrite({ perSecond }: Limit): number {
 }
 
 /**
- * Returns a process's copy after it added `tokens` to the shared bucket, which is full again at `sharedUntil` (epoch ms). With this
- * time, one atomic addition counts tokens, and the bucket refills without a write.
+ * `sharedUntil`: when the shared bucket is full again (epoch ms). With this time, one atomic addition counts tokens, and the bucket
+ * refills without a write.
  */
 export function mergeSharedBucket(bucket: Bucket, tokens: number, sharedUntil: number, limit: Limit): Bucket {
   const shared = ((sharedUntil - bucket.at) * limit.perSecond) / 1000;
   return { ...bucket, used: Math.max(bucket.used, shared), unwrittenTokens: bucket.unwrittenTokens - tokens };
 }
 
-/** Undoes `takeTokens`. `sharedUntil` does not include the other unwritten tokens. */
+/** `sharedUntil` does not include the other unwritten tokens. */
 export function returnTokens(bucket: Bucket, tokens: number, sharedUntil: number, limit: Limit): Bucket {
   const unwrittenTokens = bucket.unwrittenTokens - tokens;
   const shared = ((sharedUntil - bucket.at) * limit.perSecond) / 1000;
