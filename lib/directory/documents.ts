@@ -66,7 +66,6 @@ export const DocumentEntity = defineEntity({
 export interface NewDocument {
   readonly documentId: string;
   readonly documentName?: string | undefined;
-  /** Instead of the access type for all documents of a call. */
   readonly accessType?: AccessType | undefined;
   /** The customer's own fields, as JSON text. */
   readonly metadata?: string | undefined;

@@ -84,8 +84,8 @@ export class UserWriter {
   }
 
   /**
-   * Adds users to the tenant, the resource and its contact list. Ids must be distinct. Sent profile fields replace stored fields.
-   * Existing grants and contacts stay, unless the user was removed after them.
+   * Ids must be distinct. Sent profile fields replace stored fields. Existing grants and contacts stay, unless the user was removed
+   * after them.
    */
   async add(
     scope: OrganizationScope,
@@ -99,7 +99,7 @@ export class UserWriter {
     });
   }
 
-  /** The write changes the user's item, so it conflicts with a removal that this request did not see. */
+  /** Conflicts with a removal that this request did not see. */
   async #join(
     { scope, ...newGrant }: NewMembership,
     item: Pick<NewUser, 'userId' | 'profile'>,
@@ -128,8 +128,8 @@ export class UserWriter {
   }
 
   /**
-   * Creates or changes a user and adds missing memberships. Returns one result per organization, or one if there are none. Fails for an
-   * organization from which the user was removed since `now`.
+   * Adds missing memberships. Returns one result per organization, or one if there are none. Fails for an organization from which the
+   * user was removed since `now`.
    */
   async register(
     tenant: string,
@@ -211,10 +211,8 @@ export class UserWriter {
   }
 
   /**
-   * Removes a user's grants, and ends them in earlier tokens. Ignores missing grants.
-   *
-   * Records come first, then a change of the user. So a token that is issued meanwhile sees the record, its membership conflicts, or
-   * its grant is deleted.
+   * Ends the grants in earlier tokens too. Records come first: a token that is issued meanwhile sees the record, its membership
+   * conflicts, or its grant is deleted.
    */
   async revoke(tenant: string, userId: string, resources: readonly ScopedResource[]): Promise<void> {
     const distinctGrants = distinctResources(resources);
@@ -224,7 +222,7 @@ export class UserWriter {
         isRevocation: false,
         ...(resource.resourceType === 'folder' && { folder: true }),
       });
-    // Half the cost of a transaction. If only some succeed, the call throws and can be repeated.
+    // Half the cost of a transaction. A partial failure throws, and can be repeated.
     await this.#table.writeAll(distinctGrants.map(toRemoval));
     if (distinctGrants.some(({ resource }) => resource.resourceType === 'organization'))
       await retryOnConflict(async () => {
@@ -319,7 +317,7 @@ function addition(
   return { result: { success: true, id: user.internalId, message: 'User added.' }, ops: [op, grant, contact] };
 }
 
-/** Writes that read the user before conflict with this one. */
+/** Conflicts with writes that read the user before. */
 function touch(tenant: string, user: Stored<User>): WriteOp {
   return replace(UserEntity, { tenant, ...user }, user._r);
 }

@@ -14,7 +14,7 @@ import type { Stored } from '../table/entity.ts';
 import { itemOf, type Table } from '../table/table.ts';
 
 export interface NamedPeople {
-  /** Users who are no members of the organization and have no grant on the document or a folder above it. */
+  /** No members of the organization, and without a grant on the document or a folder above it. */
   readonly strangers: ReadonlySet<string>;
   readonly profiles: ReadonlyMap<string, Profile>;
 }
@@ -73,7 +73,6 @@ async function findGranted(
     resources.map((resource) => ({ ...scope, userId: user.userId, ...resource })),
   );
   const grants = await table.getMany(GrantEntity, keys);
-  // In a restricted document, only grants give access.
   const restricted = {
     ...document,
     accessType: 'restricted' as const,

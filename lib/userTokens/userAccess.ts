@@ -80,8 +80,8 @@ export class UserAccessReader {
   }
 
   /**
-   * Returns the user of a token and the access to the organization. Throws PERMISSION_DENIED if a role is not enough or the
-   * organization is disabled, and for unknown resources too, so ids cannot be guessed. `fresh` reads with strong consistency.
+   * Returns the user and the access. Throws PERMISSION_DENIED if a role is not enough or the organization is disabled, and for unknown
+   * resources too, so ids cannot be guessed. `fresh` reads with strong consistency.
    */
   async check(
     claims: UserClaims,
@@ -250,7 +250,6 @@ function knowsOrganization({ grants }: UserClaims, access: MemberAccess['access'
   return access.grants.length > 0 || grants.some(({ organizationKey }) => organizationKey === access.organizationKey);
 }
 
-/** As if the organization did not exist. */
 function stranger(claims: UserClaims, now: number): CallingUser {
   const user = { exists: false, organizationKey: '', grants: [], now: now / 1000 };
   return {

@@ -58,7 +58,7 @@ export interface FolderUpdate {
   readonly accessType?: AccessType | undefined;
 }
 
-/** Undefined: the folder inherits the access type of its parent. */
+/** Undefined: inherited from the parent. */
 interface AccessChange {
   readonly folderId: string;
   readonly folderName?: string | undefined;
@@ -102,9 +102,8 @@ export class FolderChanger {
   }
 
   /**
-   * Renames folders and sets their access types, then moves folders in the order of the request. Ids must be distinct. A folder that
-   * cannot be changed fails in its own result only. A move sets the access type in the same transaction, so the folder never has the
-   * access of its new parent in between.
+   * Moves folders last, in the order of the request. Ids must be distinct. A folder fails in its own result only. A move sets the
+   * access type too, so the folder never has the access of its new parent in between.
    */
   async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<ItemResult[]> {
     const { tenant, organization, now } = request;

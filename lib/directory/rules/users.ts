@@ -3,7 +3,7 @@ import { isNearName } from '../../shared/nearName.ts';
 import { defineNamedSchema, Id, optional, UserProfile, withFurtherFields } from '../../shared/schema.ts';
 import { accessRoles } from './access.ts';
 
-/** Without a misspelt `accessRole`, the user would be an editor, so it is not ignored like other fields. */
+/** Further fields are ignored, but not a misspelt `accessRole`: without it, the user would be an editor. */
 export const UserWithRole = /* @__PURE__ */ defineNamedSchema('UserWithRole', () =>
   withFurtherFields(
     UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }),

@@ -1,6 +1,6 @@
 import { isObject } from '../../shared/collections.ts';
 
-/** Returns a value without the `email` of users (objects with a `userId`, and their `contact`) other than `ownId`. */
+/** The `email` of `ownId` stays. */
 export function withoutAddresses<V>(value: V, ownId?: string): V {
   return withoutAddressesOf(value, undefined, ownId) as V;
 }

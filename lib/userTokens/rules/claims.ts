@@ -33,7 +33,7 @@ export interface UserClaims {
   /** Unix seconds. */
   readonly expiresAt: number;
   readonly grants: readonly TokenGrant[];
-  /** Removals that the token outlives, see `tokenAccess`. */
+  /** See `tokenAccess`. */
   readonly seen?: readonly string[] | undefined;
 }
 

@@ -12,7 +12,6 @@ import type { UserClaims } from './claims.ts';
 
 /** The record that a user lost access to a resource. It ends the grants in tokens that were issued before. */
 export interface AccessRemoval {
-  /** Identifies the removal in tokens issued after it. */
   readonly id?: string | undefined;
   /** The internal id of the organization, folder or document. */
   readonly internalId: string;
@@ -24,10 +23,7 @@ export interface AccessRemoval {
   readonly folder?: boolean | undefined;
 }
 
-/**
- * A request writes at most this many milliseconds after its start, on all clocks. The time of a removal or a move is from
- * before its write, so it can be this much older than the write.
- */
+/** A request writes at most this long after its start, on all clocks. So a removal or a move can have a time this much before its write. */
 export const MAX_REQUEST_MILLISECONDS = 60_000;
 
 /** A user's stored access in an organization, and what ends the grants of older tokens there. */
@@ -48,15 +44,12 @@ export interface TokenAccess {
   readonly all: UserAccess;
 }
 
-/** Identifies the last disabling in tokens, as the id of a removal does. */
+/** Identifies the last disabling in tokens. */
 export function disablingId(organizationKey: string, disabledAt: number): string {
   return `${organizationKey}@${disabledAt}`;
 }
 
-/**
- * Returns the ids of removals that a new token must name, because their times alone would end it. `overlaps`: one was written after
- * `start` (epoch ms).
- */
+/** Returns the removals whose times alone would end a new token. `overlaps`: one was written after `start` (epoch ms). */
 export function seenRemovals(removals: readonly AccessRemoval[], start: number): string[] | 'overlaps' {
   if (removals.some(({ removedAt }) => removedAt > start)) return 'overlaps';
   return removals.flatMap(({ id, removedAt }) => (id !== undefined && canFollow(removedAt, start) ? [id] : []));

@@ -17,7 +17,6 @@ const PICTURE =
 const PLAIN =
   /^(?:description|ids?|label|message|name|reason|text|title)$|(?:Description|Ids?|Label|Message|Name|Reason|Text|Title)$/;
 
-/** A fault is a predicate, such as `must be at most ...`. */
 export type CleanMarkup = (
   markup: string,
   policy: { readonly mayShow: (url: URL) => boolean; readonly maxBytes: number },
@@ -37,7 +36,6 @@ export function fieldUse(name: string): FieldUse {
   return PLAIN.test(name) ? 'plain' : 'unknown';
 }
 
-/** As the URL parser of a browser reads it. */
 function startOf(text: string): string {
   let start = 0;
   while (start < text.length && text.charCodeAt(start) <= 32) start += 1;
@@ -61,7 +59,7 @@ interface MarkupField {
   readonly set: (markup: string) => void;
 }
 
-/** By field names, because the objects of clients have no schema (`functions/LIVE.md`). */
+/** By field names, because objects of clients have no schema. */
 export async function cleanUserContent(data: unknown, { allowedDomains, cleanMarkup }: ContentPolicy): Promise<void> {
   const issues: Issue[] = [];
   const found: MarkupField[] = [];

@@ -14,7 +14,7 @@ export interface ActorField {
 }
 
 export interface PeopleField {
-  /** A path in `data`, as in `ActorField`. */
+  /** As in `ActorField`. */
   readonly path: string;
   readonly holds: 'user' | 'users' | 'tagged' | 'userIds';
 }
@@ -22,11 +22,11 @@ export interface PeopleField {
 /** What a user token needs to call an endpoint. */
 export interface UserRule {
   /**
-   * The role that the user needs on the resources of the request. `self` needs only a grant in the organization, stored or in the
-   * token, so that organizations cannot be guessed, and the role viewer on named documents and folders.
+   * The role needed on the resources of the request. `self`: a grant in the organization, stored or in the token, so that organizations
+   * cannot be guessed, and the role viewer on named documents and folders.
    */
   readonly needs: AccessRole | 'self';
-  /** `run` also gets users without any access. It must give all of them the same answer (`isStranger`). */
+  /** `run` also gets users without any access, and must answer all of them alike (`isStranger`). */
   readonly answersStrangers?: true;
   /**
    * The resources that the request names:
@@ -38,10 +38,7 @@ export interface UserRule {
   readonly on: 'document' | 'documents' | 'selection' | 'organization';
   /** The fields that name the user who acts. Another user in them is PERMISSION_DENIED. */
   readonly actor?: readonly ActorField[];
-  /**
-   * Fields that name other users. Stored profiles replace all but the user ids. The endpoint must refuse `caller.user.strangers`,
-   * unless they take part in the thread.
-   */
+  /** The endpoint must refuse `caller.user.strangers`, unless they take part in the thread. */
   readonly people?: readonly PeopleField[];
   /**
    * Fields that only the customer's servers may send. With a user token, any value except `false` and null is
