@@ -55,7 +55,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Returns whether an error would come again at each attempt. After a refused token, the next can be accepted. */
+/** After a refused token, the next can be accepted. */
 export function isFinal(error: unknown): error is ServiceError {
   if (!(error instanceof ServiceError) || isTokenRefused(error)) return false;
   return ['PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.status);
@@ -84,7 +84,6 @@ const MAX_RENEWALS = 3;
 
 export interface CallToken {
   read(): Promise<string>;
-  /** After a refused token, `read` asks for a new one. */
   refuse(token: string): void;
 }
 
@@ -96,10 +95,8 @@ export type SendCall = (
 ) => Promise<unknown>;
 
 /**
- * Returns the function that sends calls. It throws ServiceError, or the reason of an aborted `signal`.
- *
- * It repeats calls after temporary failures, and with a new token after PERMISSION_DENIED. All attempts have the same idempotency key,
- * so a write happens once.
+ * Throws ServiceError or the abort reason. Repeats calls after temporary failures, and with a new token after PERMISSION_DENIED. All
+ * attempts have the same idempotency key, so a write happens once.
  */
 export function callSender(
   { baseUrl, attempts = 4, timeoutMilliseconds = 35_000, fetch: send = (...args) => fetch(...args) }: CallSettings,

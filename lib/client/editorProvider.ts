@@ -392,7 +392,6 @@ export class EditorProvider {
     if (bytes) applyAwarenessUpdate(this.awareness, bytes, this);
   }
 
-  /** Queries within a second get one answer at its end. */
   #answerQuery(): void {
     if (this.#queryTimer !== undefined) {
       this.#hasWaitingQuery = true;
@@ -463,7 +462,7 @@ function hasOnlyDeletions(update: Uint8Array): boolean {
 }
 
 /**
- * Drops states of `ownId`, which only this client knows. Returns undefined for anything else, because every user in the document can
+ * Drops states of `ownId`, which only this client knows. Returns undefined for anything but states: every user in the document can
  * publish to the channel.
  */
 function readAwarenessUpdate(update: unknown, ownId: number): Uint8Array | undefined {

@@ -153,7 +153,7 @@ export class OwnPresence {
       .send({ ...this.#fields, status: this.#sentStatus, leaseSeconds })
       .catch(() => undefined)
       .then(() => {
-        // A repeated renewal can arrive after a newer one. The service then shows the older presence.
+        // A repeated renewal can arrive after a newer one.
         if (number < this.#answeredRenewal) this.#renew();
         else this.#answeredRenewal = number;
       });

@@ -63,7 +63,6 @@ class UserToken implements CallToken {
     }
   }
 
-  /** Calls that are refused together need one new token. */
   refuse(token: string): void {
     if (this.#known?.text === token) this.#known = undefined;
   }
@@ -114,8 +113,8 @@ function claimsOf(token: string): { readonly sub?: string; readonly exp?: number
 }
 
 /**
- * Returns a client for one user, for browsers and servers. Methods throw ServiceError. After PERMISSION_DENIED, a call is repeated with
- * a new token, and up to three times if the token itself is refused.
+ * Returns a client for one user, for browsers and servers. Methods throw ServiceError. After PERMISSION_DENIED, a call gets one new
+ * token, or up to three if the token itself is refused.
  */
 export function createUserClient({ token: source, WebSocket: Socket, ...settings }: UserClientOptions): UserClient {
   const token = new UserToken(source);

@@ -25,8 +25,8 @@ interface Target {
 }
 
 /**
- * Returns who may read each announced record, apart from the access to the document. Undefined: no such record. Hints for everybody
- * with this access, about former records and about notifications have no restrictions.
+ * Returns who may read each announced record, apart from the access to the document. Undefined: no such record. Former records and
+ * notifications have no restrictions.
  */
 export async function findAnnouncedRecords(
   table: Table,

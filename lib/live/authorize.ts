@@ -83,7 +83,7 @@ export class LiveAuthorizer {
     // earlier, the publisher ends the session, and `store.session` returns undefined.
     if (!session.hasStoredAccess) return (session.accessEndsAt ?? 0) > now ? { document, channel, session } : undefined;
     const access = (await store.accessOfUsers(openDocument, [session.userId], now)).get(session.userId);
-    // The user can have got the id of an erased user whose session has not ended yet.
+    // Another user can have got the id of an erased user.
     const isAllowed = access !== undefined && access.userKey === session.userKey;
     return isAllowed ? { document, channel, session } : undefined;
   }

@@ -489,7 +489,6 @@ export class LiveStore {
     return readAccessOfUsers(this.#table, { scope, organization, now }, documentInFolder, userIds);
   }
 
-  /** Users without stored access to the document have access by their token. */
   async usersWhoCanSee(
     { scope, organization, documentInFolder }: OpenDocument,
     record: RecordAccess,
@@ -555,7 +554,7 @@ export class LiveStore {
     return findAnnouncedRecords(this.#table, document, hints);
   }
 
-  /** Undefined: everybody with access to the document could see the comment. */
+  /** Undefined: everybody with access to the document. */
   async hiddenDeletions(
     document: DocumentKeys,
     comments: readonly { readonly thread: ThreadPosition; readonly commentId: number }[],

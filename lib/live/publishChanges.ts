@@ -197,7 +197,7 @@ interface HiddenHint extends PositionedHint {
   readonly except?: ThreadAccess | undefined;
 }
 
-/** Drops hints about records that no longer exist: the record of the deletion has its own hint. */
+/** Drops hints about records that no longer exist: their deletion has its own hint. */
 async function splitByAudience(
   { store }: LivePorts,
   document: DocumentKeys,
@@ -226,7 +226,6 @@ async function splitByAudience(
   return { open, hidden };
 }
 
-/** For former readers and deletions, what remains of the record. */
 function recordOf({ hint, audience }: PositionedHint): ContentHint {
   if (audience.kind === 'deletedComment') return { ...hint, type: 'comment_annotation.update' };
   if (audience.kind !== 'formerReaders') return hint;
@@ -283,7 +282,6 @@ async function publishNotifications(
   }
 }
 
-/** Reads the sessions of a document at most once. */
 function audienceOf(
   { store }: LivePorts,
   document: DocumentKeys,

@@ -35,7 +35,7 @@ export const LiveStateEntity = defineEntity({
   sk: (key: { liveStateDataId: string }) => [key.liveStateDataId],
 });
 
-/** Counted up before a state is added, and down after one is deleted, so an interruption can leave it too high. */
+/** Counted up before a state is added, and down after one is deleted: an interruption leaves it too high. */
 export const LiveStateCountEntity = defineEntity({
   type: 'LiveStateCount',
   version: 1,
@@ -55,8 +55,8 @@ export class LiveStateStore {
   }
 
   /**
-   * Stores a broadcast, unless it replaces newer data. Throws INVALID_ARGUMENT if merged data is too large, RESOURCE_EXHAUSTED at 1,000
-   * other live states, and ABORTED after too many conflicts.
+   * Newer data stays. Throws INVALID_ARGUMENT if merged data is too large, RESOURCE_EXHAUSTED at 1,000 other live states, and ABORTED
+   * after too many conflicts.
    */
   async broadcast(scope: DocumentScope, broadcast: Broadcast, now: number): Promise<void> {
     const key = { ...scope, liveStateDataId: broadcast.liveStateDataId };
@@ -78,7 +78,6 @@ export class LiveStateStore {
       const outcome = await this.#table.tryWrite([op]);
       return outcome === 'conflict' ? outcome : { leftPlace: hasPlace && stored !== undefined };
     });
-    // Another broadcast has added the same state.
     if (leftPlace) await countDown(this.#table, LiveStateCountEntity, scope);
   }
 

@@ -29,7 +29,7 @@ export const announcedBy = {
 /** The type of a hint, which is a message about a change without its text. */
 export type HintType = keyof typeof announcedBy;
 
-/** Replaces the type of a hint whose record the user may not read now. */
+/** In place of a hint whose record the user may not read now. */
 export const HIDDEN = 'hidden';
 
 /**
@@ -98,8 +98,8 @@ export interface ThreadPosition {
 }
 
 /**
- * Who gets a hint. `record`: users who may read the announced record. `deleted...` and `formerReaders`: users who could see it before.
- * `users`: recipients who may read the notification, with `isForOthers` also users who have the document open.
+ * `record`: users who may read the announced record. `deleted...`, `formerReaders`: users who could see it before. `isForOthers`: also
+ * users who have the document open.
  */
 export type HintAudience =
   | { readonly kind: 'document' }
@@ -173,8 +173,8 @@ const hintsOfWritten: Readonly<Record<string, HintOfWritten>> = {
 };
 
 /**
- * A removed reaction has no hint, because its comment changes in the same transaction. A removed activity has none, because its key
- * does not say who could read it.
+ * A removed reaction has no hint, because its comment changes too. A removed activity has none, because its key does not say who could
+ * read it.
  */
 const hintsOfRemoved: Readonly<
   Record<string, (change: ItemChange, parts: readonly string[]) => AddressedHint | undefined>
