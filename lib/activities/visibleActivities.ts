@@ -48,7 +48,7 @@ export const visibleActivities = /* @__PURE__ */ combine(
     },
 );
 
-/** Returns what an activity requires besides the access contexts of its thread and comment. Undefined if these are deleted. */
+/** Undefined if the thread or comment is deleted. */
 export function fieldsOfActivity(
   activity: ActivityResponse,
   thread: Parameters<typeof isAbout<'annotationId'>>[1],

@@ -15,7 +15,7 @@ const LIFETIME_SECONDS = 2 * 60 * 60;
 /** The stream keeps a deletion for a day. */
 const DELETION_LIFETIME_SECONDS = 2 * 24 * 60 * 60;
 
-/** Who could see a thread or comment before its access changed. The push channel notifies those who no longer can. */
+/** Who could see a thread or comment before, to notify those who no longer can. */
 export const ThreadAccessChangeEntity = defineEntity({
   type: 'ThreadAccessChange',
   version: 2,
@@ -24,7 +24,7 @@ export const ThreadAccessChangeEntity = defineEntity({
   purpose: 'Who could see a thread or comment before its access changed, for the push channel',
   schema: z.object({
     annotationId: z.string(),
-    /** Of the thread, epoch ms. */
+    /** Epoch ms. */
     createdAt: z.number(),
     /** Undefined if the access of the thread changed. */
     commentId: z.number().optional(),
@@ -84,7 +84,6 @@ export const HiddenCommentDeletionEntity = defineEntity({
   expiresAt: ({ deletedAt }) => Math.floor(deletedAt / 1000) + DELETION_LIFETIME_SECONDS,
 });
 
-/** Joins the rules of the thread with the comment's own access context. */
 export function commentAccessOf(
   thread: Pick<Thread, 'visibility' | 'context' | 'from'>,
   comment: Pick<Comment, 'context'>,
@@ -94,7 +93,7 @@ export function commentAccessOf(
   return { ...access, accessFields: [...(access.accessFields ?? []), ...(accessFieldsOf(comment.context) ?? [])] };
 }
 
-/** For the transaction that changes the comment's access context. Returns none if every reader of the thread may see the comment now. */
+/** For the transaction of the change. Returns none if every reader of the thread may see the comment now. */
 export function commentAccessOps(
   scope: DocumentScope,
   thread: Thread,
@@ -110,7 +109,7 @@ export function commentAccessOps(
   return [upsert(ThreadAccessChangeEntity, { ...scope, ...change })];
 }
 
-/** For the transaction that deletes the comment. Returns none if everybody with access to the document could see it. */
+/** For the transaction of the deletion. Returns none if everybody with access to the document could see the comment. */
 export function hiddenDeletionOps(scope: DocumentScope, thread: Thread, comment: Comment, now: number): WriteOp[] {
   const access = commentAccessOf(thread, comment, '');
   if (isOpenToAll({ thread: access })) return [];

@@ -74,7 +74,6 @@ export interface ThreadAdded {
 
 /** The result of updating or deleting one thread. */
 export interface ThreadWritten extends AnnotationResult {
-  /** The job that embeds the stored judgment, if it may start now. */
   readonly embedding?: string | undefined;
 }
 
@@ -83,7 +82,7 @@ export interface ThreadsUpdate {
   readonly users?: readonly UserReplacement[] | undefined;
   /** The reason for a decision. A change with a reason can store a judgment, which semantic search can find. */
   readonly reason?: string | undefined;
-  /** Undefined for a call with an API key. */
+  /** Undefined for an API key. */
   readonly viewer?: Viewer | undefined;
 }
 

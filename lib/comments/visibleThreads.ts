@@ -164,10 +164,7 @@ export class VisibleThreads {
     return threads.filter((_thread, index) => isVisible[index]);
   }
 
-  /**
-   * Returns, by thread, why a user may not name the users in `fields` of `data`. Reads comments (at most 4 MB for a thread, 16 MB in
-   * all) only if a named stranger takes part.
-   */
+  /** Reads comments (at most 4 MB for a thread, 16 MB in all) only if a named stranger takes part. */
   async findRefusals(
     { scope, organization, document }: DocumentOfThreads,
     viewer: Viewer | undefined,

@@ -19,8 +19,7 @@ export interface ThreadDecision {
 }
 
 /**
- * Returns the writes of the judgment that a change of a thread makes, for the same transaction, or undefined if it decides nothing.
- * `notify` is the embedding job, if it may start now.
+ * For the transaction of the change. Undefined if it decides nothing. `notify` is the embedding job, if it may start now.
  *
  * By a user token, the last decision of a user in a thread replaces the former one, and its job starts a minute later. So many changes
  * cause one embedding.

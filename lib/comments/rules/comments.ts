@@ -277,7 +277,7 @@ export const Comment = /* @__PURE__ */ defineSchema(() =>
     isCommentResolverUsed: z.boolean().optional(),
     isCommentTextAvailable: z.boolean().optional(),
     isEdited: z.boolean(),
-    /** Those of `linkFields` that a user token wrote last. */
+    /** A user token wrote these fields last. */
     userFields: z.array(z.string()).optional(),
     reactions: z.array(ReactionReference).optional(),
     createdAt: z.number(),

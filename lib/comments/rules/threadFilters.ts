@@ -77,7 +77,7 @@ export const ThreadsUpdateRequest = /* @__PURE__ */ defineSchema(() =>
       ...threadSelectors,
       updatedData: optional(ThreadChange),
       updateUsers: optional(UserReplacements),
-      /** With a reason, the decision becomes a judgment, which semantic search can find. */
+      /** With a reason, the decision becomes a judgment. */
       reason: optional(Text.min(1).max(REASON_CHARACTERS)),
       ...changeOptionFields,
     })

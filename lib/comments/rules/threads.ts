@@ -96,7 +96,6 @@ const fields = /* @__PURE__ */ defineSchema(() => ({
   context: optional(Context),
   suggestion: optional(Suggestion),
   visibility: optional(VisibilityInput),
-  /** The name of `visibility` in answers. */
   visibilityConfig: optional(VisibilityInput),
   subscribedUsers: optional(list(ContentUser, MAX_SUBSCRIBERS, 0)),
   unsubscribedUsers: optional(list(ContentUser, MAX_SUBSCRIBERS, 0)),
@@ -242,7 +241,7 @@ export const Thread = /* @__PURE__ */ defineSchema(() =>
     actions: z.string().optional(),
     metadata: z.string().optional(),
     agent: ThreadAgent.optional(),
-    /** Those of `linkFields` that a user token wrote last. */
+    /** A user token wrote these fields last. */
     userFields: z.array(z.string()).optional(),
     subscribedUsers: z.string().optional(),
     unsubscribedUsers: z.string().optional(),

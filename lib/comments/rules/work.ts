@@ -3,9 +3,7 @@ import type { Work } from '../../workspaces/rules/rateLimit.ts';
 import type { NewComment } from './comments.ts';
 import type { NewThread } from './threads.ts';
 
-/** Head, record id, event and payload. */
 const ITEMS_PER_THREAD = 4;
-/** The comment, and an item that says who wrote it. */
 const ITEMS_PER_COMMENT = 2;
 
 interface Mentions {

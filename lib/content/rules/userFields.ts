@@ -1,4 +1,4 @@
-/** Returns which fields a user token wrote last. Mails show links in them only if their hosts are allowed. */
+/** Mails show links in these fields only if their hosts are allowed. */
 export function userFieldsAfter(
   before: readonly string[] | undefined,
   sent: Readonly<Record<string, unknown>>,
