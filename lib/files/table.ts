@@ -3,7 +3,6 @@ export interface Row {
   readonly number: number;
   /** The texts of the cells. A blank cell is an empty text. Blank cells at the end of the row can be missing. */
   readonly cells: readonly string[];
-  /** Columns of formulas without a stored value. */
   readonly uncalculated?: readonly number[];
 }
 

@@ -1,10 +1,6 @@
-/** Later digits come from the binary form. */
 const DIGITS = 15;
 
-/**
- * Returns the number as a decimal: `1` for `1.0`, `0.3` for `0.30000000000000004`, with an exponent only from 1e15 on. Other texts stay
- * unchanged.
- */
+/** `1` for `1.0`, `0.3` for `0.30000000000000004`, with an exponent only from 1e15 on. */
 export function formatNumber(text: string): string {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value)) return text;

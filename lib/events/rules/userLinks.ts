@@ -8,23 +8,19 @@ export interface UserWritten {
   readonly domains: readonly string[];
 }
 
-/** A link is inside one such text. */
 const TOKEN = /[^\s<>"]+/gu;
 const WWW = /(?<![\p{L}\p{N}@.-])www[.。．｡]/iu;
 /** The other full stops also separate labels of a host name (IDNA). */
 const HOSTS = /([\p{L}\p{N}.。．｡-]+)/u;
 const DOT_BEFORE_LETTER = /(?<=[\p{L}\p{N}-])[.。．｡](?=\p{L})/gu;
 
-/** The URL must be http(s), without credentials, and on an allowed domain. */
+/** Refuses URLs with credentials too. */
 export function isAllowedLink(text: string, domains: readonly string[]): boolean {
   const url = text.length > 2_048 || text.includes('\\') ? undefined : parseHttpUrl(text);
   return url !== undefined && url.username === '' && url.password === '' && matchesDomain(url.hostname, domains);
 }
 
-/**
- * Replaces words with a foreign URL by `[link removed]`. Breaks foreign host names after their dots, because mail programs link them
- * too.
- */
+/** Replaces words with a foreign URL by `[link removed]`, and breaks foreign host names, because mail programs link them too. */
 export function withoutForeignLinks(text: string, domains: readonly string[]): string {
   return text.replace(TOKEN, (token) => {
     const start = urlStart(token);
@@ -36,7 +32,6 @@ export function withoutForeignLinks(text: string, domains: readonly string[]): s
 
 function urlStart(token: string): number | undefined {
   const start = token.search(token.includes('://') ? /https?:\/\//i : WWW);
-  // Another scheme is never allowed.
   return start < 0 ? (token.includes('://') ? 0 : undefined) : start;
 }
 

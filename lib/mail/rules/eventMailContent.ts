@@ -128,7 +128,6 @@ export interface EventMailContent {
   readonly mentioned: boolean;
 }
 
-/** Links that user tokens wrote (`written`) need an allowed host. */
 export function eventMailContent(
   type: MailedType,
   event: EventContent,
@@ -202,10 +201,7 @@ function emojiOf(comment: Comment | undefined): string | undefined {
   return /^\p{RGI_Emoji}$/v.test(icon) ? icon : undefined;
 }
 
-/**
- * Returns the first valid http(s) URL of the page, the thread's page, or the document. Skips URLs with credentials, because they can
- * imitate another host, and foreign pages of users.
- */
+/** Skips URLs with credentials, because they can imitate another host, and foreign pages of users. */
 function linkOf({ metadata, commentAnnotation }: EventContent, written: UserWritten | undefined): string | undefined {
   const page = commentAnnotation?.pageInfo?.url;
   const isTrusted = !written?.thread.includes('pageInfo') || isAllowedLink(page ?? '', written.domains);

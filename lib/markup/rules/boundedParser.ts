@@ -6,13 +6,11 @@ export const MAX_ELEMENTS = 5_000;
 
 export class ComplexMarkupError extends Error {}
 
-/** As the `innerHTML` of a `div`. */
 export function parseBounded(text: string): DefaultTreeAdapterTypes.DocumentFragment {
   let elements = 0;
   const depths = new WeakMap<object, number>();
   const place = (parent: object, child: object) => {
     const depth = (depths.get(parent) ?? 0) + 1;
-    // The parser adds a root.
     if (depth > MAX_DEPTH + 1) throw new ComplexMarkupError();
     depths.set(child, depth);
   };

@@ -6,12 +6,12 @@ import { ComplexMarkupError, MAX_DEPTH, MAX_ELEMENTS, parseBounded } from './bou
 type ParentNode = DefaultTreeAdapterTypes.ParentNode;
 type ChildNode = DefaultTreeAdapterTypes.ChildNode;
 
-/** Without a removed element, the text can be parsed differently. Editors' markup needs one or two rounds. */
+/** Markup of editors needs one or two rounds. */
 const MAX_ROUNDS = 8;
 
 type CleanedMarkup = { readonly markup: string } | { readonly fault: string };
 
-/** A second clean-up does not change the result, so a browser reads the tree that was checked. */
+/** A second clean-up changes nothing, so a browser reads the tree that was checked. */
 export function cleanMarkup(
   sent: string,
   { mayShow, maxBytes }: { readonly mayShow: MayShowPicture; readonly maxBytes: number },

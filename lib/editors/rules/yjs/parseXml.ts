@@ -33,8 +33,8 @@ export function findXmlFault(text: string, limits: XmlLimits): string | undefine
 }
 
 /**
- * Returns the nodes of an XML text that `findXmlFault` accepted. Drops the XML declaration, comments, processing instructions, and
- * blanks that only indent. CDATA becomes text. Adds the declared kinds of attributes to the vocabulary.
+ * `findXmlFault` must have accepted the text. Drops the XML declaration, comments, processing instructions, and indentation. CDATA
+ * becomes text. Adds the declared kinds of attributes to the vocabulary.
  */
 export function parseXml(text: string, kind: ListKind, vocabulary: Vocabulary): XmlNode[] {
   const parsed = parseElements(text, noLimits, vocabulary);
@@ -79,7 +79,7 @@ function parseElements(text: string, limits: XmlLimits, vocabulary?: Vocabulary)
   parser.on('closetag', () => {
     open.pop();
   });
-  // The parser refuses a declaration without a root element. The name has the same length to keep positions right.
+  // The parser refuses it without a root element. The same length keeps positions right.
   parser.write(text.replace(DECLARATION, '<?dec$1')).close();
   return roots;
 }
