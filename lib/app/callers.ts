@@ -28,7 +28,7 @@ export interface CallingUser {
   /** The user's lowest role on the resources that the request names. Undefined if the endpoint needs no role. */
   readonly role: AccessRole | undefined;
   readonly access: TokenAccess;
-  /** The endpoint must refuse these users (see `NamedPeople`), unless they take part in the thread. */
+  /** See `NamedPeople`. The endpoint must refuse them, unless they take part in the thread. */
   readonly strangers: ReadonlySet<string>;
 }
 

@@ -99,11 +99,11 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
    */
   readonly limitClass?: 'expensive';
   /**
-   * Limits the calls of each source address. The gateway then needs no low limit, which one address could use up for all callers. Only
-   * for endpoints without credentials in the headers.
+   * Limits the calls of each source address, which could use up a low limit of the gateway for all callers. Only for endpoints without
+   * credentials in the headers.
    */
   readonly limitsSources?: boolean;
-  /** For a write with events or with more than one item per list element. Default: one item per element of the lists in its input. */
+  /** For writes with events or with more than one item per list element. */
   readonly work?: (input: z.output<I>) => Work;
   /** The schema of `data`. */
   readonly input: I;

@@ -36,7 +36,6 @@ export interface RequestState extends Record<string, unknown> {
   tokenCaller?: UserTokenCaller;
   /** The origin whose scripts may read the answer in a browser. */
   allowedOrigin?: string | undefined;
-  /** Of the API key. */
   allowedDomains?: readonly string[];
   body: string;
   data: unknown;
@@ -286,10 +285,7 @@ interface CallLimit {
   readonly buckets: () => RateBuckets;
 }
 
-/**
- * Takes the tokens of a write beyond the first one, and refuses a call that could not end within its time. Runs after all checks, so a
- * refused request takes one token.
- */
+/** Refuses a call that could not end within its time. Runs after all checks, so a refused request takes one token. */
 export function limitWork(options: CallLimit & { readonly workOf: (state: RequestState) => Work }): Middleware {
   return {
     before: async ({ internal }) => {

@@ -12,7 +12,7 @@ export function validate(schema: z.ZodType, data: unknown, messages: FixedMessag
   return output;
 }
 
-/** Also refuses undeclared fields, first: a misspelt field is why another one is missing. */
+/** Undeclared fields come first: a misspelt field is why another one is missing. */
 export function validateRequest(schema: z.ZodType, data: unknown, messages: FixedMessages = {}): unknown {
   const unknown = unknownFields(schema, data);
   const { output, issues } = parse(schema, data, messages);

@@ -1,4 +1,3 @@
-/** Hostile names must cost little. */
 const MAX_CHARACTERS = 64;
 
 const synonyms: Readonly<Record<string, string>> = {
@@ -24,10 +23,7 @@ export function isNearName(one: string, other: string): boolean {
   return one.length <= MAX_CHARACTERS && editDistance(plain(one), plain(other)) <= 2;
 }
 
-/**
- * Returns the known name that `name` probably means, in this order: another case, a synonym, few other letters, a known name at its
- * end, or the only one that ends with it.
- */
+/** In this order: another case, a synonym, few other letters, a known name at its end, or the only one that ends with it. */
 export function nearName(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_CHARACTERS) return undefined;
   const sent = plain(name);
@@ -43,7 +39,6 @@ export function nearName(name: string, known: readonly string[]): string | undef
   return inside ?? (others.length === 0 ? only : undefined);
 }
 
-/** In camel case: `accessRole` ends with `role`. */
 function endsWithWord(name: string, end: string): boolean {
   const first = end.charAt(0);
   return (

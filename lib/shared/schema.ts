@@ -156,7 +156,7 @@ export function isStoredAsSent(schema: z.core.$ZodType): boolean {
 
 const furtherFields = new WeakMap<z.core.$ZodType, (name: string) => boolean>();
 
-/** Returns the schema of an object that accepts further fields. Other objects in requests refuse undeclared fields. */
+/** Other objects in requests refuse undeclared fields. */
 export function withFurtherFields<S extends z.ZodType>(object: S, accepts: (name: string) => boolean = () => true): S {
   furtherFields.set(object, accepts);
   return object;

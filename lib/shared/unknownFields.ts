@@ -103,7 +103,7 @@ function withIgnored(tree: FieldTree | undefined, ignored: readonly string[]): F
   return { ...tree, fields: new Map(fields), allows: (name) => ignored.includes(name) || tree.allows(name) };
 }
 
-/** Returns an issue for each unknown field of `data`, at most 20. */
+/** At most 20. */
 export function unknownFields(schema: z.core.$ZodType, data: unknown): Issue[] {
   const tree = fieldTree(schema);
   const found: { readonly name: string; readonly levels: readonly Level[] }[] = [];
@@ -139,7 +139,7 @@ function walk(
   });
 }
 
-/** Prefers the alternative that the discriminator names, then the one with the fewest unknown fields. Undefined: one takes any fields. */
+/** The discriminator decides, then the number of unknown fields. Undefined: an alternative takes any fields. */
 function alternative({ options }: Extract<FieldTree, { kind: 'union' }>, data: object): FieldTree | undefined {
   const trees = options.map((option) => option());
   const [first, ...others] = trees.filter(
