@@ -16,7 +16,6 @@ export interface SharedResources {
   readonly secrets: Readonly<Record<'masterKey' | 'permissionKey' | 'signingKey', CfnSecret>> & {
     /** Undefined while the setting `heartbeat` is off. */
     readonly heartbeat?: CfnSecret | undefined;
-    /** Undefined while the setting `live` is off. */
     readonly live?: CfnSecret | undefined;
   };
   readonly queues: Queues;

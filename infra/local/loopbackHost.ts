@@ -5,8 +5,8 @@ const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 const HTTP_PORT = 80;
 
 /**
- * Returns the host that a request names, in lower case. Returns undefined if the request has no Host header or several,
- * or if its target is a URL with another host. Programs would disagree about which of several hosts counts.
+ * Undefined if the Host header is missing or repeated, or the target is a URL with another host: programs disagree about which host
+ * counts.
  */
 export function hostOf({ headersDistinct: { host: hosts = [] }, url = '' }: IncomingMessage): string | undefined {
   const target = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];

@@ -116,7 +116,6 @@ export class AwsEndpoint {
 
   async #answerRequest(request: IncomingMessage, response: ServerResponse, principals: Principals): Promise<AwsAnswer> {
     const { method = '', url = '', headers } = request;
-    // Only browsers send an Origin header.
     if (!isForLoopback(request) || headers.origin !== undefined)
       return errorAnswer(
         403,

@@ -48,7 +48,6 @@ export async function databaseKey(file: string): Promise<string> {
   return key;
 }
 
-/** Keeps the data of an earlier version. */
 export function adoptSharedDatabase(folder: string, accessKeyId: string): void {
   const database = `${accessKeyId}_${REGION}.db`;
   if (existsSync(join(folder, database))) return;
