@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { emlOf, type OutgoingMail } from '../../../infra/local/mail/eml.ts';
-import { mailbox } from '../../../lib/mail/senders/mailbox.ts';
 import { openOutbox } from '../../../infra/local/mail/mailOutbox.ts';
+import { mailbox } from '../../../lib/mail/senders/mailbox.ts';
 import { times } from '../../support/times.ts';
 
 const message: OutgoingMail = {
