@@ -123,7 +123,6 @@ export async function advanceNumber<P, K>(
   throw throttled('Other writers kept changing the number');
 }
 
-/** If the condition failed, returns an object, with the stored number if `returnsFound` is true. */
 async function updateNumber<P, K>(
   table: Table,
   entity: Entity<unknown, P, K>,

@@ -84,8 +84,8 @@ interface LocalBucket {
 
 /**
  * Calls take tokens from this process's copy of a bucket. After the tokens of a tenth of a second, one write adds them to the shared
- * bucket and returns those of all processes. Calls wait for it after a fifth. A call that needs a tenth by itself takes it from the
- * shared bucket first. If the table fails, each process limits only its own calls.
+ * bucket and returns those of all processes. Calls wait for it after those of a fifth. A call that needs a tenth by itself takes it
+ * from the shared bucket first. If the table fails, each process limits only its own calls.
  */
 export class RateBuckets {
   readonly #table: Table;

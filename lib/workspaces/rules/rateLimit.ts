@@ -1,4 +1,4 @@
-/** The rate limits of an API key and of its users. Every process synchronizes its copies of the token buckets from time to time. */
+/** The rate limits of an API key and of its users. */
 
 export const limitClasses = ['read', 'write', 'expensive'] as const;
 /** The class of a call. `expensive` calls cost far more than other reads and writes. */
@@ -30,7 +30,7 @@ export interface Work {
   readonly events?: number;
 }
 
-/** Items, or KB of the request body, for each token. */
+/** Items, or KB. */
 const UNITS_PER_TOKEN = 10;
 /** The slowest measured write makes 600 items per second. The shortest endpoint has 25 s. */
 export const MAX_UNITS = 10_000;
@@ -39,7 +39,7 @@ export function unitsOf({ items }: Work, bodyBytes: number): number {
   return items + Math.floor(bodyBytes / 1024);
 }
 
-/** Returns one token per event or per 10 items and KB, whichever is more. */
+/** One per event or per 10 items and KB, whichever is more. */
 export function tokensOf(work: Work, bodyBytes: number): number {
   return Math.max(1, work.events ?? 0, Math.ceil(unitsOf(work, bodyBytes) / UNITS_PER_TOKEN));
 }
