@@ -245,7 +245,6 @@ const grantsAndRemovals: QueryableEntity<
   },
 };
 
-/** The grant need not be in force any more. */
 function knowsOrganization({ grants }: UserClaims, access: MemberAccess['access']): boolean {
   return access.grants.length > 0 || grants.some(({ organizationKey }) => organizationKey === access.organizationKey);
 }

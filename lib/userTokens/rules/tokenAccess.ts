@@ -49,7 +49,7 @@ export function disablingId(organizationKey: string, disabledAt: number): string
   return `${organizationKey}@${disabledAt}`;
 }
 
-/** Returns the removals whose times alone would end a new token. `overlaps`: one was written after `start` (epoch ms). */
+/** Returns the ids of removals whose times alone would end a new token. `overlaps`: one was written after `start` (epoch ms). */
 export function seenRemovals(removals: readonly AccessRemoval[], start: number): string[] | 'overlaps' {
   if (removals.some(({ removedAt }) => removedAt > start)) return 'overlaps';
   return removals.flatMap(({ id, removedAt }) => (id !== undefined && canFollow(removedAt, start) ? [id] : []));

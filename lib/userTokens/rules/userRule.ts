@@ -14,7 +14,6 @@ export interface ActorField {
 }
 
 export interface PeopleField {
-  /** As in `ActorField`. */
   readonly path: string;
   readonly holds: 'user' | 'users' | 'tagged' | 'userIds';
 }
@@ -22,8 +21,8 @@ export interface PeopleField {
 /** What a user token needs to call an endpoint. */
 export interface UserRule {
   /**
-   * The role needed on the resources of the request. `self`: a grant in the organization, stored or in the token, so that organizations
-   * cannot be guessed, and the role viewer on named documents and folders.
+   * `self` needs a grant in the organization, stored or in the token, so that organizations cannot be guessed, and the role viewer on
+   * named documents and folders.
    */
   readonly needs: AccessRole | 'self';
   /** `run` also gets users without any access, and must answer all of them alike (`isStranger`). */
