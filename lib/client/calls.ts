@@ -79,7 +79,6 @@ function randomPause(first: number, failures: number, most: number): number {
 /** The longest `retry-after` that the client waits for, in seconds. After a longer one, the call fails without another attempt. */
 const MAX_RETRY_AFTER_SECONDS = 30;
 
-/** After denied access, only one new token is tried. */
 const MAX_RENEWALS = 3;
 
 export interface CallToken {

@@ -113,8 +113,8 @@ function claimsOf(token: string): { readonly sub?: string; readonly exp?: number
 }
 
 /**
- * Returns a client for one user, for browsers and servers. Methods throw ServiceError. After PERMISSION_DENIED, a call gets one new
- * token, or up to three if the token itself is refused.
+ * Returns a client for one user, for browsers and servers. Methods throw ServiceError. After PERMISSION_DENIED, a call is repeated with
+ * one new token, or with up to three if the token itself is refused.
  */
 export function createUserClient({ token: source, WebSocket: Socket, ...settings }: UserClientOptions): UserClient {
   const token = new UserToken(source);

@@ -24,10 +24,7 @@ interface Target {
   readonly activity?: ActivityResponse;
 }
 
-/**
- * Returns who may read each announced record, apart from the access to the document. Undefined: no such record. Former records and
- * notifications have no restrictions.
- */
+/** Apart from the access to the document. Undefined: no such record. Former records and notifications have no restrictions. */
 export async function findAnnouncedRecords(
   table: Table,
   { scope, organizationId, documentId }: NamedDocument,

@@ -365,7 +365,6 @@ export class LiveStore {
     return sessions.filter(({ endedAt }) => endedAt === undefined);
   }
 
-  /** Returns one session in the organization for each connected user. */
   async connectedUsers(scope: OrganizationScope, userIds: readonly string[]): Promise<UserSession[]> {
     const { tenant, organizationKey } = scope;
     const pagesOfUsers = await Promise.all(

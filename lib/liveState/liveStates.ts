@@ -35,7 +35,7 @@ export const LiveStateEntity = defineEntity({
   sk: (key: { liveStateDataId: string }) => [key.liveStateDataId],
 });
 
-/** Counted up before a state is added, and down after one is deleted: an interruption leaves it too high. */
+/** Counted up before an addition, and down after a deletion: an interruption leaves it too high. */
 export const LiveStateCountEntity = defineEntity({
   type: 'LiveStateCount',
   version: 1,

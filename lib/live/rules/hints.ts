@@ -1,7 +1,7 @@
 import type { ThreadAccess } from '../../content/rules/visibility.ts';
 import { decodePart } from '../../shared/keyParts.ts';
 
-/** What a hint announces, and so who may read it. `former`: a record that the recipients could read before. */
+/** `former`: a record that the recipients could read before. */
 export const announcedBy = {
   'comment_annotation.add': 'thread',
   'comment_annotation.update': 'thread',
