@@ -55,7 +55,6 @@ export function threadAccessOps(scope: DocumentScope, before: Thread, after: Thr
   return [upsert(ThreadAccessChangeEntity, { ...scope, ...change })];
 }
 
-/** The stream record of a deletion has only the key. */
 export const HiddenCommentDeletionEntity = defineEntity({
   type: 'HiddenCommentDeletion',
   version: 1,
@@ -68,7 +67,6 @@ export const HiddenCommentDeletionEntity = defineEntity({
     commentId: z.number(),
     /** Epoch ms. */
     deletedAt: z.number(),
-    /** A `ThreadAccess` as JSON text. */
     access: z.string(),
   }),
   pk: (of: DocumentScope) => recordPartition(of, 'HIDDEN_COMMENT_DELETIONS'),

@@ -37,7 +37,6 @@ export function judgmentFromThread(
   const { annotationId } = before;
   const { userId, name, email } = actor;
   const thread = [organizationKey, documentKey, annotationId];
-  // A retry makes the same ids.
   const [at, of] = byUser ? [before.createdAt, [...thread, 'user', userId]] : [now, [...thread, before._r]];
   const [recordId, jobId] = [derivedId('jdg', at, of), derivedId('job', at, of)];
   const judgment: Judgment = {

@@ -65,7 +65,6 @@ export const QueryRequest = z
   })
   .check(checkWith(checkScope));
 
-/** Short names that clients of `/v2/memory/search` send. */
 const fullNames = { orgId: 'organizationId', docId: 'documentId' } as const;
 const shortIds = { orgId: optional(Id), docId: optional(Id) };
 
