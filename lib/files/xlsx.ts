@@ -91,7 +91,6 @@ interface Index {
   readonly targets: ReadonlyMap<string, Relation>;
   /** True if days are counted from 1904. */
   readonly dates1904: boolean;
-  /** The stored values of formulas are not up to date. */
   readonly recalculates: boolean;
 }
 

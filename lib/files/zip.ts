@@ -103,7 +103,6 @@ function readDirectory(bytes: Buffer): Map<string, Entry> {
   return entries;
 }
 
-/** `extra` has the missing fields of ZIP64. */
 function readPosition(entry: Buffer, extra: Buffer): Pick<Entry, 'offset' | 'packed'> {
   const fields = [entry.readUInt32LE(24), entry.readUInt32LE(20), entry.readUInt32LE(42)];
   let wide = fields.includes(MAX_32) ? findExtra(extra, EXTRA64) : undefined;

@@ -40,7 +40,6 @@ function isAllowedUrl(url: string, domains: readonly string[]): boolean {
 }
 
 function withoutHosts(text: string, domains: readonly string[]): string {
-  // `split` puts the matches of the group at odd indexes.
   return text
     .split(HOSTS)
     .map((part, index) =>

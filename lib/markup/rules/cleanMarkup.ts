@@ -56,7 +56,6 @@ function cleanChildren(parent: ParentNode, mayShow: MayShowPicture, depth = 0): 
   });
 }
 
-// `serialize` decides by the parent whether it escapes a text.
 function replaceChildren(parent: ParentNode, children: ChildNode[]): void {
   parent.childNodes = children;
   for (const child of children) child.parentNode = parent;
