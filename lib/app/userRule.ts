@@ -50,6 +50,5 @@ export interface UserAccessChecker {
 /** An endpoint's rule for user tokens, with the capability that checks the rule. `openToUsers` makes this object. */
 export interface OpenToUsers extends UserRule {
   readonly checker: Capability<UserAccessChecker>;
-  /** Undefined if the endpoint stores no markup of users. */
   readonly cleanMarkup?: CleanMarkup | undefined;
 }

@@ -83,7 +83,6 @@ export class KeyRing {
   }
 }
 
-/** Encrypts secrets and unsubscribe links, and signs auth tokens. */
 export const masterKey: Capability<KeyRing> = {
   grants: [{ resource: 'secret/masterKey', actions: ['GetSecretValue'] }],
   env: ['MASTER_KEY_SECRET_ARN'],

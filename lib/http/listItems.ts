@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { isObject } from '../shared/collections.ts';
 import { declaredKeysOf } from '../shared/schema.ts';
 
-/** Counts elements at any depth. `data` is not parsed yet. Lists in free objects, such as `metadata`, do not count. */
+/** Counts elements at any depth in unparsed `data`, but not in free objects, such as `metadata`. */
 export function countListItems(schema: z.core.$ZodType, data: unknown): number {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   const count = (inner: z.core.$ZodType, values: readonly unknown[]) =>

@@ -49,7 +49,6 @@ function endsWithWord(name: string, end: string): boolean {
   );
 }
 
-/** Damerau-Levenshtein distance. */
 function editDistance(from: string, to: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column);

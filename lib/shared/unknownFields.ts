@@ -84,7 +84,6 @@ function isScalar(schema: z.core.$ZodType): boolean {
   return scalars.has(schema._zod.def.type);
 }
 
-/** A longer list is refused for its length alone. */
 function maximumOf(schema: z.core.$ZodType): number {
   const maxima = (schema._zod.def.checks ?? []).map(({ _zod: { def } }) =>
     'maximum' in def ? Number(def.maximum) : Infinity,
@@ -103,7 +102,6 @@ function withIgnored(tree: FieldTree | undefined, ignored: readonly string[]): F
   return { ...tree, fields: new Map(fields), allows: (name) => ignored.includes(name) || tree.allows(name) };
 }
 
-/** At most 20. */
 export function unknownFields(schema: z.core.$ZodType, data: unknown): Issue[] {
   const tree = fieldTree(schema);
   const found: { readonly name: string; readonly levels: readonly Level[] }[] = [];
@@ -210,7 +208,6 @@ function findBelow(
   return undefined;
 }
 
-/** The first item stands for its list. */
 function childrenOf({ tree, path }: Level): Level[] {
   return [...tree.fields].flatMap(([name, field]) => objectsOf(field(), [...path, name]));
 }
