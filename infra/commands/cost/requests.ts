@@ -70,7 +70,6 @@ export const writesOfOneThing: Costs = {
   '/v2/users/update one': [3, 3, 2, 1],
   '/v2/users/update a role': [4, 3, 3, 1],
   '/v2/auth/permissions/add one document': [4, 3, 3, 1],
-  // The first write ends the grant in user tokens. Then the stored grant is removed.
   '/v2/auth/permissions/remove one document': [4, 4, 2, 2],
   // The stored user has the same profile already, so the user is not written again.
   '/v2/auth/generate_token for a known user and a document': [5, 4, 5, 0],

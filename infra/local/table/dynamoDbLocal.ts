@@ -40,7 +40,7 @@ export async function dynamoDbLocalCommand(): Promise<string[]> {
   ];
 }
 
-/** DynamoDB Local has a database for each access key id and checks no signature. So this id protects the table. */
+/** DynamoDB Local checks no signature, so this id protects the table. */
 export async function databaseKey(file: string): Promise<string> {
   if (existsSync(file)) return (await readFile(file, 'utf8')).trim();
   const key = `LOCAL${randomBytes(16).toString('hex').toUpperCase()}`;

@@ -10,8 +10,8 @@ export interface EngineAddress {
 }
 
 /**
- * Ports that browsers refuse to call ("bad ports" of the Fetch standard), because the engine answers every Host header and origin. The
- * operating system gives none of them away.
+ * Browsers refuse to call these "bad ports" (Fetch standard): the engine answers every Host header and origin. The operating system
+ * gives none of them away.
  */
 export const enginePorts: readonly number[] = [
   1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10_080,
