@@ -15,7 +15,7 @@ const Schema = z.object({
   id: z.string().optional(),
   /** The internal id of the organization, folder or document that the user lost access to. */
   internalId: z.string(),
-  /** Epoch ms. */
+  /** Before the write, epoch ms. */
   removedAt: z.number(),
   /**
    * True if the user was removed from the resource and everything in it. False if only the user's grant on the resource was
@@ -49,7 +49,7 @@ export const AccessRemovalEntity = defineEntity({
 
 export type AccessRemoval = z.output<typeof Schema>;
 
-/** Replaces an earlier record of the same user, resource and kind (`isRevocation`). */
+/** Write it at once. It replaces an earlier record of the same user, resource and kind (`isRevocation`). */
 export function recordRemoval(
   scope: OrganizationScope,
   userId: string,

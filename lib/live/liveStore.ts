@@ -553,7 +553,7 @@ export class LiveStore {
     return findAnnouncedRecords(this.#table, document, hints);
   }
 
-  /** Undefined: everybody with access to the document. */
+  /** Undefined: everybody with access to the document could see it. */
   async hiddenDeletions(
     document: DocumentKeys,
     comments: readonly { readonly thread: ThreadPosition; readonly commentId: number }[],

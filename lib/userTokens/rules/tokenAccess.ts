@@ -44,7 +44,6 @@ export interface TokenAccess {
   readonly all: UserAccess;
 }
 
-/** Identifies the last disabling in tokens. */
 export function disablingId(organizationKey: string, disabledAt: number): string {
   return `${organizationKey}@${disabledAt}`;
 }
