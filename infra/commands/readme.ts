@@ -11,6 +11,7 @@ import { entities, type Entity } from '../../lib/table/entity.ts';
 import { type QueueDeclaration, queues } from '../../lib/workers/queues.ts';
 import { projectDir } from '../build/build.ts';
 import { clientMethods, clientMethodsFile } from '../build/client.ts';
+import { refusedFields } from '../build/refusals.ts';
 import { registeredWorkers } from '../build/registry.ts';
 import { readSettings, settingMeaning, settingNames, settingValues } from '../stacks/settings.ts';
 import { frequentCosts } from './cost/frequentCosts.ts';
@@ -76,6 +77,17 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
           lateAfterSeconds === undefined ? 'may wait' : `${lateAfterSeconds / 60} minutes`,
         ],
       ),
+    ),
+  refusals: () =>
+    table(
+      ['Endpoint', 'Field', 'Refused', 'Answer', 'Possible with views of threads'],
+      refusedFields().map(({ path, field, values, message, needsViews }) => [
+        code(path),
+        code(field),
+        values,
+        message,
+        needsViews ? 'yes' : 'no',
+      ]),
     ),
   openPayload: () => sample('openPayload.mjs'),
   typedClient: () => sample('typedClient.ts'),

@@ -365,9 +365,35 @@ const MetadataFilter = /* @__PURE__ */ defineNamedSchema('MetadataFilter', () =>
 /** Conditions on the metadata of documents. A document must meet all of them. */
 export const MetadataFilters = /* @__PURE__ */ defineSchema(() => list(MetadataFilter, limits.filters));
 
+/** A documented field, or a value of it, that this service refuses. The guide lists all of them. */
+export interface Refusal {
+  /** The refused values, in words. */
+  readonly values: string;
+  /** What the error says after the name of the field. */
+  readonly message: string;
+  /** The name of a field that the schema does not declare. */
+  readonly field?: string;
+  /** True if the service can accept the field when it records who viewed threads. */
+  readonly needsViews?: boolean;
+}
+
+const refusals = new WeakMap<z.core.$ZodType, Refusal>();
+
+/** Returns the schema and records that it refuses a documented value. Call it last, because `check` and `meta` copy a schema. */
+export function withRefusal<S extends z.core.$ZodType>(schema: S, refusal: Refusal): S {
+  refusals.set(schema, refusal);
+  return schema;
+}
+
+/** Returns what `withRefusal` recorded for a schema. */
+export function refusalOf(schema: z.core.$ZodType): Refusal | undefined {
+  return refusals.get(schema);
+}
+
 /** Returns the schema of a field that this service does not support. It refuses every value except `null`. */
 export function unsupportedField(error: string) {
-  return optional(z.custom<undefined>(() => false, { error }).meta({ type: 'null', description: error }));
+  const schema = z.custom<undefined>(() => false, { error }).meta({ type: 'null', description: error });
+  return optional(withRefusal(schema, { values: 'any', message: error }));
 }
 
 /**

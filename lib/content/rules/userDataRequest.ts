@@ -1,21 +1,26 @@
 import * as z from 'zod';
 import { invalid } from '../../shared/errors.ts';
 import { nearName } from '../../shared/nearName.ts';
-import { Id, optional, PageToken, withFurtherFields } from '../../shared/schema.ts';
+import { Id, optional, PageToken, withFurtherFields, withRefusal } from '../../shared/schema.ts';
 import { unknownFieldIssue } from '../../shared/unknownFields.ts';
+
+const NO_OWN_IDS = 'must be left out: this service has no user ids of its own. Send userId';
 
 /**
  * A request for the data of a user. The names of two more fields begin with the configured name of the service, such as
  * `svcUserIds` and `svcAllOrganizations`, so they cannot be declared here. `requireUser` checks them.
  */
-export const UserDataRequest = withFurtherFields(
-  z.looseObject({
-    organizationId: optional(Id).meta({ description: 'Required, unless `<service name>AllOrganizations` is true' }),
-    userId: Id,
-    uniqueId: optional(Id),
-    pageToken: optional(PageToken),
-  }),
-  (name) => /.(UserIds|AllOrganizations)$/.test(name),
+export const UserDataRequest = withRefusal(
+  withFurtherFields(
+    z.looseObject({
+      organizationId: optional(Id).meta({ description: 'Required, unless `<service name>AllOrganizations` is true' }),
+      userId: Id,
+      uniqueId: optional(Id),
+      pageToken: optional(PageToken),
+    }),
+    (name) => /.(UserIds|AllOrganizations)$/.test(name),
+  ),
+  { field: '<service name>UserIds', values: 'any', message: NO_OWN_IDS },
 );
 
 /**
@@ -35,8 +40,7 @@ export function requireUser(
     const near = nearName(unknown, declared);
     throw invalid(unknownFieldIssue([unknown], near === undefined ? undefined : [near]));
   }
-  if ((input[userIds] ?? undefined) !== undefined)
-    throw refuse(userIds, 'no_effect', 'must be left out: this service has no user ids of its own. Send userId');
+  if ((input[userIds] ?? undefined) !== undefined) throw refuse(userIds, 'no_effect', NO_OWN_IDS);
   const isEverywhere = input[all] ?? false;
   if (typeof isEverywhere !== 'boolean') throw refuse(all, 'invalid_type', 'must be a boolean');
   if (isEverywhere && input.organizationId !== undefined)

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { invalid } from '../../shared/errors.ts';
-import { Id, IsoTime, optional } from '../../shared/schema.ts';
+import { Id, IsoTime, optional, withRefusal } from '../../shared/schema.ts';
 import type { CrdtType, CrdtValue } from './yjs/values.ts';
 
 /** A Yjs update without changes. */
@@ -42,11 +42,10 @@ export const Version = z.int().min(0);
  * The field `isServerIds`. Published clients can send it as true, with internal ids instead of the ids that the
  * customer chose. Such requests are rejected.
  */
+const NOT_INTERNAL = 'must be false or left out: organizationId and documentId are your own ids, not internal ones';
 export const ownIds = {
   isServerIds: optional(
-    z.literal(false, {
-      error: 'must be false or left out: organizationId and documentId are your own ids, not internal ones',
-    }),
+    withRefusal(z.literal(false, { error: NOT_INTERNAL }), { values: '`true`', message: NOT_INTERNAL }),
   ),
 };
 

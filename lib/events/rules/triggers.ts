@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, optional, withRefusal } from '../../shared/schema.ts';
 import { type EventType, eventTypes, mailedTypes, type TriggerType, triggerTypes } from './catalogue.ts';
 
 /** The triggers in a request: whether each trigger is on, by event type. The schema rejects unknown event types. */
@@ -19,12 +19,14 @@ const mailedTypeSet: ReadonlySet<string> = new Set(mailedTypes);
  * triggers of webhooks can be copied.
  */
 export const EmailTriggerMap = /* @__PURE__ */ defineNamedSchema('EmailTriggers', () => {
-  const neverMailed = z.literal(false, { error: 'must be false: only events of comments and huddles are mailed' });
-  return z.object(
+  const message = 'must be false: only events of comments and huddles are mailed';
+  const neverMailed = z.literal(false, { error: message });
+  const triggers = z.object(
     Object.fromEntries(
       triggerTypes.map((type) => [type, optional(mailedTypeSet.has(type) ? z.boolean() : neverMailed)]),
     ) as Record<TriggerType, z.ZodOptional<z.ZodBoolean>>,
   );
+  return withRefusal(triggers, { values: '`true` for another event type', message });
 });
 
 const eventTypeSet: ReadonlySet<string> = new Set(eventTypes);

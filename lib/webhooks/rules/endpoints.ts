@@ -3,7 +3,17 @@ import { EventTypeName } from '../../events/rules/triggers.ts';
 import { distinct, isObject } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { isoTime } from '../../shared/isoTime.ts';
-import { defineNamedSchema, defineSchema, Id, IsoTime, list, OpenObject, optional, Text } from '../../shared/schema.ts';
+import {
+  defineNamedSchema,
+  defineSchema,
+  Id,
+  IsoTime,
+  list,
+  OpenObject,
+  optional,
+  Text,
+  withRefusal,
+} from '../../shared/schema.ts';
 import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { liveSecrets, SigningSecret } from './secrets.ts';
 import { WebhookUrl } from './urlField.ts';
@@ -70,9 +80,10 @@ export const WebhookEndpointChange = /* @__PURE__ */ defineSchema(() =>
 );
 
 /** The field `uid` of an update. Every value is rejected. */
-export const FixedUid = /* @__PURE__ */ defineSchema(() =>
-  optional(z.never({ error: 'must be left out: it is fixed when the endpoint is created' })),
-);
+export const FixedUid = /* @__PURE__ */ defineSchema(() => {
+  const message = 'must be left out: it is fixed when the endpoint is created';
+  return optional(withRefusal(z.never({ error: message }), { values: 'any', message }));
+});
 
 /** Returns the sent fields as they are stored, without duplicate event types and channels. */
 function toStoredFields({

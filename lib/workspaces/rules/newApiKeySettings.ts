@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import { invalid } from '../../shared/errors.ts';
-import { ignoredField, list, optional } from '../../shared/schema.ts';
+import { defineSchema, ignoredField, list, optional, withRefusal } from '../../shared/schema.ts';
 import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../webhooks/rules/basicConfig.ts';
 import { type ApiKeyConfig, changeApiKeyConfig } from './apiKeyConfig.ts';
 import { Domain, LOOPBACK_ADDRESS, MAX_DOMAINS_PER_CALL } from './domains.ts';
@@ -122,13 +122,20 @@ function isSent(sent: object): boolean {
   return Object.values(sent).some((value) => value !== undefined);
 }
 
+const OwnRegion = /* @__PURE__ */ defineSchema(() =>
+  withRefusal(z.string(), {
+    values: 'another region, for a production key',
+    message: 'must be the region of this service',
+  }),
+);
+
 /**
  * The regions that a request can name. For a production key, they must be the region of this deployment. For a testing key, any
  * region is allowed and has no effect.
  */
 export const Regions = {
-  persistenceDBRegion: optional(z.string()),
-  realtimeDBRegion: optional(z.string()),
+  persistenceDBRegion: optional(OwnRegion),
+  realtimeDBRegion: optional(OwnRegion),
 };
 
 /** Throws INVALID_ARGUMENT if a request for a production key names a region other than `region`, the region of this deployment. */

@@ -10,10 +10,11 @@ import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { Id, limits, list, MetadataFilters, optional, pagesOrIds } from '../../../../lib/shared/schema.ts';
+import { Id, limits, list, MetadataFilters, optional, pagesOrIds, withRefusal } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 import { maySeeDocument } from '../../../../lib/userTokens/visibleResources.ts';
 
+const NO_VIEWS = 'must not be true: this service does not record who viewed comments, so documents have no such order';
 const path = '/v2/organizations/documents/get';
 
 export const endpoint = defineEndpoint(
@@ -29,12 +30,11 @@ export const endpoint = defineEndpoint(
       folderId: optional(Id),
       filters: optional(MetadataFilters),
       orderByCommentViews: optional(
-        z.boolean().check(
-          z.refine((isRequested) => !isRequested, {
-            error:
-              'must not be true: this service does not record who viewed comments, so documents have no such order',
-          }),
-        ),
+        withRefusal(z.boolean().check(z.refine((isRequested) => !isRequested, { error: NO_VIEWS })), {
+          values: '`true`',
+          message: NO_VIEWS,
+          needsViews: true,
+        }),
       ),
     }),
     output: z.object({ data: z.array(DocumentResponse), pageToken: z.string().nullable() }),
