@@ -4,12 +4,13 @@
  */
 import * as z from 'zod';
 import { type Environment, environment } from '../../lib/app/capability.ts';
+import { mailableAddress, MailAddress } from '../../lib/mail/rules/mailAddress.ts';
 import { isoTime } from '../../lib/shared/isoTime.ts';
 import { retryOnConflict } from '../../lib/table/retryOnConflict.ts';
 import { openTable, replace } from '../../lib/table/table.ts';
 import { ApiKeyEntity, OwnerEmailEntity } from '../../lib/workspaces/entities.ts';
 import { type LimitClass, limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
-import { emailKey, OwnerEmail, ShortName } from '../../lib/workspaces/rules/workspaces.ts';
+import { emailKey, ShortName } from '../../lib/workspaces/rules/workspaces.ts';
 import { createWorkspaces, withoutUserTokens, WorkspaceReader } from '../../lib/workspaces/workspaces.ts';
 import { STACK } from '../stacks/settings.ts';
 import {
@@ -162,7 +163,7 @@ export interface WorkspaceReport {
 async function findWorkspace(subject: string, env: Environment): Promise<WorkspaceReport | undefined> {
   const table = openTable(env);
   const ownerOrKey = subject.includes('@')
-    ? await table.get(OwnerEmailEntity, { email: emailKey(subject) })
+    ? await table.get(OwnerEmailEntity, { email: emailKey(mailableAddress(subject) ?? subject) })
     : await table.get(ApiKeyEntity, { apiKey: subject });
   const stored = await new WorkspaceReader(table).get(ownerOrKey?.workspaceId ?? subject);
   if (!stored) return undefined;
@@ -232,7 +233,7 @@ function limitsCommand(apiKey: string, parameters: readonly string[]): Command {
 }
 
 function createCommand(address: string, requestedName: string | undefined): Command {
-  const email = parseOrThrow(OwnerEmail, address, 'The e-mail address');
+  const email = parseOrThrow(MailAddress, address, 'The e-mail address');
   const name = requestedName === undefined ? undefined : parseOrThrow(ShortName, requestedName, '--name');
   return async (env) => {
     const created = await createVerifiedWorkspace({ email, name, env, now: Date.now() });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { mailableAddress, MailAddress } from '../../lib/mail/rules/mailAddress.ts';
 
 /** The id of the root stack in the app. It is also the default name of the deployed stack. */
 export const STACK = 'CollaborationBackend';
@@ -34,6 +35,11 @@ const callsPerWindow = (byDefault: number) => wholeNumber(byDefault, 1, 100_000)
  * Accepts the id of a Bedrock model. The default is no model, because a model costs money and must be enabled in the
  * account.
  */
+/** Returns whether a text is a domain or an address. The characters `*`, `?` and `$` would widen the ARN of the identity. */
+function isMailIdentity(text: string): boolean {
+  return !/[*?$]/.test(text) && mailableAddress(text.includes('@') ? text : `a@${text}`) !== undefined;
+}
+
 function modelId() {
   return orNothing(
     z.string().regex(/^[a-z0-9][a-z0-9.:-]{2,127}$/, 'must be the id of a model or an inference profile'),
@@ -85,9 +91,7 @@ const schema = z.object({
   logRetentionDays: numeric(z.literal(retentionDays, `must be one of ${retentionDays.join(', ')}`))
     .default(30)
     .describe('Days after which logs are deleted.'),
-  alarmEmail: orNothing(z.email('must be an e-mail address')).describe(
-    'The address that receives the alarms. Without it, alarms send no mail.',
-  ),
+  alarmEmail: orNothing(MailAddress).describe('The address that receives the alarms. Without it, alarms send no mail.'),
   runbookBaseUrl: orNothing(
     z.url({ protocol: /^https?$/, error: 'must be an http(s) address' }).max(300, 'must have at most 300 characters'),
   ).describe(
@@ -105,11 +109,11 @@ const schema = z.object({
   workspaceCreationPerMinute: callsPerWindow(60).describe(
     'Workspaces that one source address may create per minute, if `workspaceCreation` is `open`.',
   ),
-  mailFrom: orNothing(z.email('must be an e-mail address')).describe(
+  mailFrom: orNothing(MailAddress).describe(
     'The sender address of mails. Its identity must be verified in Amazon SES. Without this setting no mail is sent, and `/v2/workspace/email/send-login-link` answers FAILED_PRECONDITION.',
   ),
   mailIdentity: orNothing(
-    z.string().regex(/^[A-Za-z0-9._%+@-]{1,320}$/, 'must be a domain or an e-mail address'),
+    z.string().refine(isMailIdentity, 'must be a domain or an e-mail address, without *, ? and $'),
   ).describe(
     'The SES identity of `mailFrom`, if it is not the domain of that address: the address itself, or a parent domain.',
   ),

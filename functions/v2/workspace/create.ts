@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { withInternalMessage } from '../../../lib/http/withInternalMessage.ts';
+import { MailAddress } from '../../../lib/mail/rules/mailAddress.ts';
 import { ApiError, invalid } from '../../../lib/shared/errors.ts';
 import { optional } from '../../../lib/shared/schema.ts';
 import { rateLimits } from '../../../lib/table/rateLimits.ts';
@@ -10,7 +11,6 @@ import {
   AvatarUrl,
   isDisposable,
   keysExpireAt,
-  OwnerEmail,
   ShortName,
   toWorkspaceResponse,
   VerifyWithinMs,
@@ -26,7 +26,7 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     limitsSources: true,
     input: z.object({
-      ownerEmail: OwnerEmail,
+      ownerEmail: MailAddress,
       name: optional(ShortName),
       workspaceName: optional(ShortName),
       avatar: optional(AvatarUrl),

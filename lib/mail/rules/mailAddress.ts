@@ -1,4 +1,6 @@
 import { domainToASCII } from 'node:url';
+import * as z from 'zod';
+import { defineSchema } from '../../shared/schema.ts';
 
 /** The limits of SMTP for a whole address and for the part before the `@`. */
 const MAX_ADDRESS_CHARACTERS = 254;
@@ -29,6 +31,23 @@ export function mailableAddress(text: string): string | undefined {
   const mailed = `${local}@${isAscii(domain) ? domain : domainToASCII(domain)}`;
   return mailed.length <= MAX_ADDRESS_CHARACTERS && isDomain(mailed.slice(local.length + 1)) ? mailed : undefined;
 }
+
+/**
+ * An address that must be able to get mail, at most 254 characters. The parsed value has the domain in punycode, so an owner has one
+ * workspace for both spellings of a domain, and headers of mails are ASCII.
+ */
+export const MailAddress = /* @__PURE__ */ defineSchema(() =>
+  z
+    .string()
+    .max(MAX_ADDRESS_CHARACTERS, { abort: true })
+    .check(
+      z.refine((text) => text.trim() === text && mailableAddress(text) !== undefined, {
+        error: 'must be an e-mail address',
+      }),
+    )
+    .meta({ format: 'idn-email' })
+    .transform((text) => mailableAddress(text) ?? text),
+);
 
 function isDomain(domain: string): boolean {
   const labels = domain.split('.');

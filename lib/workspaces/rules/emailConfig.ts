@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import { EmailTriggerMap } from '../../events/rules/triggers.ts';
+import { MailAddress } from '../../mail/rules/mailAddress.ts';
 import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
 
@@ -29,19 +30,11 @@ export const EmailConfig = /* @__PURE__ */ defineNamedSchema('EmailConfig', () =
 );
 export type EmailConfig = z.output<typeof EmailConfig>;
 
-const Address = /* @__PURE__ */ defineSchema(() => z.email().max(254));
-
 const EmailServiceConfigInput = /* @__PURE__ */ defineNamedSchema('EmailServiceConfigInput', () =>
   z.object({
     type: optional(z.enum(emailTypes)),
     apiKey: optional(HeaderSecret),
-    fromEmail: optional(
-      z.string().check(
-        z.refine((text) => text === '' || Address.safeParse(text).success, {
-          error: 'must be an e-mail address, or empty',
-        }),
-      ),
-    ),
+    fromEmail: optional(z.union([z.literal(''), MailAddress], { error: 'must be an e-mail address, or empty' })),
     fromCompany: optional(Line),
     commentTemplateId: optional(Line),
     tagTemplateId: optional(Line),

@@ -35,6 +35,9 @@ export const HeaderSecret = /* @__PURE__ */ defineSchema(() =>
       z.refine((text) => /^[\x20-\x7e]*$/.test(text), {
         error: 'must be of visible ASCII characters and spaces, since it is sent in a header',
       }),
+      z.refine((text) => !/^ | $/.test(text), {
+        error: 'must not begin or end with a space, because a header loses it',
+      }),
     ),
 );
 

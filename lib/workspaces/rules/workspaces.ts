@@ -10,9 +10,6 @@ export const DEFAULT_TOKEN_NAME = 'Default Auth Token';
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
-/** An owner's e-mail address: at most 254 characters, the limit of SMTP. */
-export const OwnerEmail = /* @__PURE__ */ defineSchema(() => z.email({ error: 'must be an e-mail address' }).max(254));
-
 /**
  * The name of an owner or a workspace, 1 to 200 characters. `pipe` checks this limit before the larger one of `Name`, so error
  * messages say 200.

@@ -212,6 +212,13 @@ describe('POST /v2/workspace/create with an invalid request', () => {
     });
   });
 
+  test('rejects a second workspace for an address with its domain in punycode', async () => {
+    const id = randomUUID();
+    expect((await post(handler, {}, { ownerEmail: `a&b@${id}.пример.рф` })).status).toBe(200);
+    const { body } = await post(handler, {}, { ownerEmail: `a&b@${id}.xn--e1afmkfd.xn--p1ai` });
+    expect(body.error.status).toBe('ALREADY_EXISTS');
+  });
+
   test('creates one workspace for concurrent requests with the same address', async () => {
     const ownerEmail = someone();
     const answers = await Promise.all(times(20, () => post(handler, {}, { ownerEmail })));

@@ -11,14 +11,13 @@ import { findValueFault, replaceValue } from '../../../lib/editors/rules/yjs/rep
 import { readCsv } from '../../../lib/files/csv.ts';
 import { readDateStyles } from '../../../lib/files/xlsxDates.ts';
 import { newXmlBudget } from '../../../lib/files/xml.ts';
-import { mailAddressOf } from '../../../lib/mail/rules/mailAddress.ts';
+import { MailAddress, mailAddressOf } from '../../../lib/mail/rules/mailAddress.ts';
 import { oneLine, toQuote } from '../../../lib/mail/rules/plainText.ts';
 import { htmlToText } from '../../../lib/markup/rules/htmlToText.ts';
 import { isAllowedHost } from '../../../lib/net/addressPolicy.ts';
 import { Id } from '../../../lib/shared/schema.ts';
 import { Instant } from '../../../lib/shared/times.ts';
 import { Domain, parseDomain } from '../../../lib/workspaces/rules/domains.ts';
-import { OwnerEmail } from '../../../lib/workspaces/rules/workspaces.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
 import { findSlowness } from '../../support/regexAnalysis.ts';
 
@@ -144,7 +143,7 @@ describe('hostile text', () => {
   const parsers: [string, (text: string) => unknown][] = [
     ['a domain', (text) => Domain.safeParse(text)],
     ['the host of a domain', (text) => parseDomain(text)],
-    ['an owner e-mail address', (text) => OwnerEmail.safeParse(text)],
+    ['an owner e-mail address', (text) => MailAddress.safeParse(text)],
     ['the e-mail address of a profile', (text) => mailAddressOf({ email: text })],
     ['a time', (text) => Instant.safeParse(text)],
     ['an id', (text) => Id.safeParse(text)],

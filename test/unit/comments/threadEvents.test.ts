@@ -293,7 +293,7 @@ describe('toEvents', () => {
         annotationId: 'a',
         from: { userId: long(0) },
         assignedTo: { userId: 'zoe' },
-        commentCount: 50,
+        commentCount: 49,
         comments: comments.map(({ commentId }) => ({ commentId })),
       },
       targetComment: { commentId: 1, from: { userId: long(0) }, to: [{ userId: 'bob' }] },

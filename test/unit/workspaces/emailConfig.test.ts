@@ -6,6 +6,7 @@ import {
   EmailConfigChange,
   initialEmailConfig,
 } from '../../../lib/workspaces/rules/emailConfig.ts';
+import { MAILABLE, NOT_MAILABLE } from '../../support/mailAddresses.ts';
 import { requestIssues } from '../../support/requestIssues.ts';
 
 /** Returns the data of a request as the endpoint parses them. */
@@ -179,6 +180,7 @@ describe('EmailConfigChange', () => {
   test.each([
     ...['fromEmail', 'fromCompany', 'apiKey', 'commentTemplateId', 'tagTemplateId'].map((field) => ({ [field]: '' })),
     { fromEmail: 'ada+notes@mail.example.co.uk' },
+    ...MAILABLE.map(([fromEmail]) => ({ fromEmail })),
     { fromCompany: 'Müller & Söhne “GmbH”' },
     { apiKey: '~'.repeat(4_096) },
     { fromCompany: 'x'.repeat(512) },
@@ -195,8 +197,11 @@ describe('EmailConfigChange', () => {
     ['apiKey', 'x'.repeat(4_097)],
     ['apiKey', 'key\n'],
     ['apiKey', 'ключ'],
+    ['apiKey', 'key '],
+    ['apiKey', ' key'],
     ['apiKey', 7],
     ['fromEmail', 'ada'],
+    ...NOT_MAILABLE.map((address) => ['fromEmail', address] as const),
     ['fromEmail', 'ada@example.com\r\nBcc: eve@example.com'],
     ['fromEmail', 'ada@example.com\n'],
     ['fromEmail', 'Ada <ada@example.com>'],

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { MailAddress } from '../../../../lib/mail/rules/mailAddress.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
 import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
 import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
@@ -13,7 +14,7 @@ import {
   Regions,
   requireOwnRegion,
 } from '../../../../lib/workspaces/rules/newApiKeySettings.ts';
-import { ApiKeyType, defaultApiKeyName, emailKey, OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
+import { ApiKeyType, defaultApiKeyName, emailKey } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { createApiKeys, ownRegion, unverifiedGraceDays } from '../../../../lib/workspaces/workspaces.ts';
 
 export const endpoint = defineEndpoint(
@@ -24,7 +25,7 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     freshCredentials: true,
     input: z.object({
-      ownerEmail: OwnerEmail,
+      ownerEmail: MailAddress,
       type: ApiKeyType,
       apiKeyName: optional(Name),
       createAuthToken: optional(z.boolean()),

@@ -3,12 +3,13 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { publicUrl } from '../../../../lib/app/publicUrl.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { loginLinkMail } from '../../../../lib/mail/rendering/loginLinkMail.ts';
+import { MailAddress } from '../../../../lib/mail/rules/mailAddress.ts';
 import { isUnsent, mailer } from '../../../../lib/mail/senders/ses.ts';
 import * as logMessages from '../../../../lib/observability/logMessages.ts';
 import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
 import { loginLinkLimits } from '../../../../lib/workspaces/emailLimits.ts';
 import { ContinueUrl, linkAddress, mayContinueTo } from '../../../../lib/workspaces/rules/verification.ts';
-import { isDisposable, OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
+import { isDisposable } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { issueLoginLinks } from '../../../../lib/workspaces/verification.ts';
 
 export const endpoint = defineEndpoint(
@@ -17,7 +18,7 @@ export const endpoint = defineEndpoint(
     summary: 'Mail an owner a link that verifies the e-mail address',
     auth: 'none',
     kind: 'write',
-    input: z.object({ email: OwnerEmail, continueUrl: ContinueUrl }),
+    input: z.object({ email: MailAddress, continueUrl: ContinueUrl }),
     output: z.object({ data: z.null() }),
     message: 'Login link sent successfully',
     fixedMessages: { format: { continueUrl: 'Invalid url for continueUrl' } },

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { withInternalMessage } from '../../../../lib/http/withInternalMessage.ts';
+import { MailAddress } from '../../../../lib/mail/rules/mailAddress.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { emailStatusLimits } from '../../../../lib/workspaces/emailLimits.ts';
-import { OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { ownerStatus } from '../../../../lib/workspaces/verification.ts';
 
 export const endpoint = defineEndpoint(
@@ -14,7 +14,7 @@ export const endpoint = defineEndpoint(
     auth: 'none',
     kind: 'write',
     limitsSources: true,
-    input: z.object({ ownerEmail: OwnerEmail }),
+    input: z.object({ ownerEmail: MailAddress }),
     output: z.object({ data: z.object({ verified: z.boolean() }) }),
     message: ({ data }) => (data.verified ? 'Email verified and workspace reactivated' : 'Email not yet verified'),
     errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
