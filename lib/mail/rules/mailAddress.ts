@@ -46,7 +46,7 @@ export const MailAddress = /* @__PURE__ */ defineSchema(() =>
       }),
     )
     .meta({ format: 'idn-email' })
-    .transform((text) => mailableAddress(text) ?? text),
+    .overwrite((text) => mailableAddress(text) ?? text),
 );
 
 function isDomain(domain: string): boolean {
