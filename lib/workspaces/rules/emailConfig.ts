@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import { EmailTriggerMap } from '../../events/rules/triggers.ts';
-import { MailAddress } from '../../mail/rules/mailAddress.ts';
+import { mailableAddress, MailAddress } from '../../mail/rules/mailAddress.ts';
 import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
 
@@ -34,7 +34,16 @@ const EmailServiceConfigInput = /* @__PURE__ */ defineNamedSchema('EmailServiceC
   z.object({
     type: optional(z.enum(emailTypes)),
     apiKey: optional(HeaderSecret),
-    fromEmail: optional(z.union([z.literal(''), MailAddress], { error: 'must be an e-mail address, or empty' })),
+    fromEmail: optional(
+      z
+        .string()
+        .check(
+          z.refine((text) => text === '' || MailAddress.safeParse(text).success, {
+            error: 'must be an e-mail address, or empty',
+          }),
+        )
+        .overwrite((text) => mailableAddress(text) ?? text),
+    ),
     fromCompany: optional(Line),
     commentTemplateId: optional(Line),
     tagTemplateId: optional(Line),

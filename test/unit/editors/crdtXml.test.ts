@@ -328,7 +328,13 @@ describe('types of attributes', () => {
     number: fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0),
     boolean: fc.boolean(),
     object: fc.oneof(
-      fc.array(fc.json().map((text) => JSON.parse(text) as unknown)),
+      // Yjs loses a key `__proto__` inside a value when it reads an update.
+      fc.array(
+        fc
+          .json()
+          .filter((text) => !text.includes('__proto__'))
+          .map((text) => JSON.parse(text) as unknown),
+      ),
       fc.dictionary(word, fc.nat(), { noNullPrototype: true }),
     ),
   };
