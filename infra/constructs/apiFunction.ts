@@ -1,7 +1,7 @@
 import { CfnIntegration, CfnRoute } from 'aws-cdk-lib/aws-apigatewayv2';
 import { type IRole, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function } from 'aws-cdk-lib/aws-lambda';
-import { Validations } from 'aws-cdk-lib/core';
+import { type CfnResource, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { PREFLIGHT_ROUTE } from '../../lib/app/page.ts';
 import { LambdaFunction, type LambdaFunctionProps } from './lambdaFunction.ts';
@@ -19,8 +19,11 @@ export class ApiFunction extends LambdaFunction {
     super(scope, id, { ...props, timeoutSeconds: props.timeoutSeconds ?? TIMEOUT_SECONDS });
   }
 
-  /** Routes requests to this function. The gateway calls it under the role `invoker`. */
-  addRoutes(apiId: string, routeKeys: readonly string[], invoker: IRole): void {
+  /**
+   * Routes requests to this function. The gateway calls it under the role `invoker`. Returns the integration, and after it
+   * the routes.
+   */
+  addRoutes(apiId: string, routeKeys: readonly string[], invoker: IRole): CfnResource[] {
     const integration = new CfnIntegration(this, 'Integration', {
       apiId,
       integrationType: 'AWS_PROXY',
@@ -29,7 +32,7 @@ export class ApiFunction extends LambdaFunction {
       timeoutInMillis: 30_000,
       credentialsArn: invoker.roleArn,
     });
-    for (const [index, routeKey] of routeKeys.entries()) {
+    const routes = routeKeys.map((routeKey, index) => {
       const route = new CfnRoute(this, routeId(routeKey, index), {
         apiId,
         routeKey,
@@ -41,7 +44,9 @@ export class ApiFunction extends LambdaFunction {
         reason:
           'The function itself verifies the credentials in the headers, and answers errors in the envelope of the API.',
       });
-    }
+      return route;
+    });
+    return [integration, ...routes];
   }
 }
 

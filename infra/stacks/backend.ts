@@ -1,5 +1,5 @@
 import type { Code } from 'aws-cdk-lib/aws-lambda';
-import { type App, CfnOutput, type CfnStack, Stack, Validations } from 'aws-cdk-lib/core';
+import { type App, CfnOutput, type CfnStack, type NestedStack, Stack, Validations } from 'aws-cdk-lib/core';
 import { familyOf } from '../../lib/app/endpoint.ts';
 import { isOpenToUsers, isTwin, PREFLIGHT_ROUTE, type Routed, routeKeys } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
@@ -8,6 +8,7 @@ import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
 import { type DeploymentContext, environmentValues, resourceArns } from '../constructs/environment.ts';
 import type { EventApi } from '../constructs/eventApi.ts';
 import { createHttpApi, throttleRoutes } from '../constructs/httpApi.ts';
+import { deployInLanes, STACK_LANES } from '../constructs/lanes.ts';
 import { createQueues, createStreamDeadLetters } from '../constructs/queues.ts';
 import { createCredentials, createKey } from '../constructs/secrets.ts';
 import { createTable } from '../constructs/table.ts';
@@ -76,7 +77,11 @@ export class Backend extends Stack {
       logRetentionDays,
     });
     const preflight = endpoints.some(isOpenToUsers) ? [PREFLIGHT_ROUTE] : [];
-    unmatched.addRoutes(api.ref, ['$default', ...preflight], createInvoker(this, [unmatched.function]));
+    const unmatchedRoutes = unmatched.addRoutes(
+      api.ref,
+      ['$default', ...preflight],
+      createInvoker(this, [unmatched.function]),
+    );
 
     const deployed = endpoints.filter(isDeployed);
     const twins = deployed.filter(isTwin);
@@ -103,10 +108,7 @@ export class Backend extends Stack {
         return routeKeys(declared).map((key) => [key, perSecond] as const);
       });
     const limits = { $default: settings.publicRequestsPerSecond, ...Object.fromEntries(publicRoutes) };
-    throttleRoutes(stage, limits, [
-      unmatched,
-      ...this.families.map(({ nestedStackResource }) => nestedStackResource as CfnStack),
-    ]);
+    throttleRoutes(stage, limits, [unmatched, ...this.families.map(resourceOf)]);
     const sources = {
       queues: shared.queues,
       tableArn: shared.table.attrArn,
@@ -124,7 +126,12 @@ export class Backend extends Stack {
             logRetentionDays,
             ...context,
           });
-    deployInLanes(this.families, this.workers);
+    // Families are deployed after the workers. In an upgrade, old workers therefore never get items or messages of new
+    // endpoints, which they could not read.
+    deployInLanes(this.families.map(resourceOf), STACK_LANES, [
+      ...(this.workers ? [resourceOf(this.workers)] : []),
+      ...unmatchedRoutes,
+    ]);
     createMonitoring(this, {
       families: this.families,
       workers: [...(this.workers?.functions ?? []), ...(this.live ? [this.live.authorizer] : [])],
@@ -151,19 +158,4 @@ export class Backend extends Stack {
   }
 }
 
-/**
- * The number of family stacks that are deployed at the same time. Each stack adds routes to the same HTTP API, which
- * rejects many concurrent changes.
- */
-const LANES = 3;
-
-/**
- * Deploys families in lanes, after the workers. In an upgrade, old workers therefore never get items or messages of new endpoints,
- * which they could not read.
- */
-function deployInLanes(families: readonly FamilyStack[], workers: WorkersStack | undefined): void {
-  for (const [index, family] of families.entries()) {
-    const before = families[index - LANES] ?? workers;
-    if (before) family.addStackDependency(before);
-  }
-}
+const resourceOf = ({ nestedStackResource }: NestedStack) => nestedStackResource as CfnStack;

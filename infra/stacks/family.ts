@@ -5,6 +5,7 @@ import { type Routed, routeKey, routeKeys, type Twin } from '../../lib/app/page.
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
 import { type DeploymentContext, functionAccess } from '../constructs/environment.ts';
+import { deployInLanes, ROUTE_LANES } from '../constructs/lanes.ts';
 import { functionName, pascal } from '../constructs/names.ts';
 import { familyQueries, saveQueries } from '../monitoring/savedQueries.ts';
 import { NamedStack } from './namedStack.ts';
@@ -59,8 +60,10 @@ export class FamilyStack extends NamedStack {
       this,
       this.functions.map(({ construct }) => construct.function),
     );
-    for (const { endpoint, construct } of this.functions)
-      construct.addRoutes(props.apiId, [endpoint, ...twinsOf(endpoint)].flatMap(routeKeys), invoker);
+    const routes = this.functions.flatMap(({ endpoint, construct }) =>
+      construct.addRoutes(props.apiId, [endpoint, ...twinsOf(endpoint)].flatMap(routeKeys), invoker),
+    );
+    deployInLanes(routes, ROUTE_LANES);
     saveQueries(
       this,
       familyQueries,
