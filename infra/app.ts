@@ -1,6 +1,6 @@
 /** The CDK app (see cdk.json) of `npm run synth` and `npm run deploy`. */
 import { App } from 'aws-cdk-lib/core';
-import { addBackend, buildRegistered, settingsOf } from './build/synthesise.ts';
+import { addBackend, buildRegistered, deploymentRegion, settingsOf } from './build/synthesise.ts';
 import type { Settings } from './stacks/settings.ts';
 
 const app = new App();
@@ -11,7 +11,7 @@ app.synth();
 /** Returns the settings. If they are invalid, prints the problems without a stack trace and exits. */
 function settingsOrExit(): Settings {
   try {
-    return settingsOf(app);
+    return settingsOf(app, deploymentRegion());
   } catch (error) {
     console.error((error as Error).message);
     return process.exit(1);

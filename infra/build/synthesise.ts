@@ -20,10 +20,16 @@ export function buildRegistered(outdir: string): Promise<Build> {
   });
 }
 
+/** Returns the region of the deployment, if it is known. The CDK CLI sets the first variable for `infra/app.ts`. */
+export function deploymentRegion(): string | undefined {
+  const { CDK_DEFAULT_REGION, AWS_REGION } = process.env;
+  return [CDK_DEFAULT_REGION, AWS_REGION].find(Boolean);
+}
+
 /** Returns the settings from the context of an app. Throws an error that lists invalid settings and unknown names. */
-export function settingsOf(app: App): Settings {
+export function settingsOf(app: App, region?: string): Settings {
   const context = app.node.getAllContext() as Readonly<Record<string, unknown>>;
-  return readSettings((name) => context[name], Object.keys(context));
+  return readSettings((name) => context[name], Object.keys(context), region);
 }
 
 /** Adds the backend to an app. */
@@ -39,12 +45,13 @@ export function addBackend(app: App, built: Build, settings: Settings): Backend 
 /**
  * Writes the cloud assembly into `outdir` without the CDK CLI, and returns the folder of the assembly. It has the same
  * templates and assets that `cdk deploy` uploads. `settings` override the settings of cdk.json. Bundles the functions
- * unless `built` is given.
+ * unless `built` is given. `region` is the region of the deployment. The local run has none.
  */
 export async function synthesise(options: {
   outdir: string;
   settings?: Partial<Settings>;
   built?: Build;
+  region?: string | undefined;
 }): Promise<{ assemblyDir: string }> {
   const app = new App({
     outdir: options.outdir,
@@ -57,7 +64,7 @@ export async function synthesise(options: {
     context: { 'aws:cdk:enable-asset-metadata': true, ...projectContext(), ...options.settings },
   });
   // Settings are checked before bundling, so that invalid settings fail at once.
-  const settings = settingsOf(app);
+  const settings = settingsOf(app, options.region);
   const bundles = await mkdtemp(join(tmpdir(), 'functions-'));
   try {
     addBackend(app, options.built ?? (await buildRegistered(bundles)), settings);

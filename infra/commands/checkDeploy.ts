@@ -63,10 +63,10 @@ function lines(findings: readonly Finding[]): string {
 
 async function templatesOfThisSource(): Promise<StackTemplates> {
   // The CDK takes a second to load. Only this comparison needs it.
-  const { synthesise } = await import('../build/synthesise.ts');
+  const { deploymentRegion, synthesise } = await import('../build/synthesise.ts');
   const outdir = await mkdtemp(join(tmpdir(), 'check-deploy-'));
   try {
-    await synthesise({ outdir });
+    await synthesise({ outdir, region: deploymentRegion() });
     return await synthesisedTemplates(outdir);
   } finally {
     await rm(outdir, { recursive: true, force: true });

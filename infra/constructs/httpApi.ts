@@ -5,7 +5,7 @@ import type { Construct, IConstruct } from 'constructs';
 import { gatewayQueries, saveQueries } from '../monitoring/savedQueries.ts';
 import type { Settings } from '../stacks/settings.ts';
 
-/** The burst limit is this many times the rate limit per second. */
+/** The burst limit is this many times the rate limit per second, up to the setting `requestBurst`. */
 const BURST = 2;
 
 /**
@@ -38,7 +38,7 @@ export interface HttpApi {
 export function createHttpApi(
   scope: Construct,
   name: string,
-  { logRetentionDays, domainName, certificateArn, requestsPerSecond }: Settings,
+  { logRetentionDays, domainName, certificateArn, requestsPerSecond, requestBurst }: Settings,
 ): HttpApi {
   const api = new CfnApi(scope, 'Api', { name, protocolType: 'HTTP' });
   const logs = new LogGroup(scope, 'AccessLogs', {
@@ -53,7 +53,7 @@ export function createHttpApi(
     apiId: api.ref,
     stageName: '$default',
     autoDeploy: true,
-    defaultRouteSettings: throttle(requestsPerSecond),
+    defaultRouteSettings: throttle(requestsPerSecond, requestBurst),
     accessLogSettings: { destinationArn: logs.logGroupArn, format: JSON.stringify(ACCESS_LOG) },
   });
   saveQueries(scope, gatewayQueries, [logs]);
@@ -69,19 +69,20 @@ export function createHttpApi(
 export function throttleRoutes(
   stage: CfnStage,
   limits: Readonly<Record<string, number>>,
+  requestBurst: number,
   createdBy: readonly IConstruct[],
 ): void {
   stage.routeSettings = Object.fromEntries(
-    Object.entries(limits).map(([key, perSecond]) => [
-      key,
-      { ThrottlingRateLimit: perSecond, ThrottlingBurstLimit: perSecond * BURST },
-    ]),
+    Object.entries(limits).map(([key, perSecond]) => {
+      const { throttlingRateLimit, throttlingBurstLimit } = throttle(perSecond, requestBurst);
+      return [key, { ThrottlingRateLimit: throttlingRateLimit, ThrottlingBurstLimit: throttlingBurstLimit }];
+    }),
   );
   stage.node.addDependency(...createdBy);
 }
 
-function throttle(perSecond: number): CfnStage.RouteSettingsProperty {
-  return { throttlingRateLimit: perSecond, throttlingBurstLimit: perSecond * BURST };
+function throttle(perSecond: number, requestBurst: number): CfnStage.RouteSettingsProperty {
+  return { throttlingRateLimit: perSecond, throttlingBurstLimit: Math.min(perSecond * BURST, requestBurst) };
 }
 
 /**

@@ -108,7 +108,7 @@ export class Backend extends Stack {
         return routeKeys(declared).map((key) => [key, perSecond] as const);
       });
     const limits = { $default: settings.publicRequestsPerSecond, ...Object.fromEntries(publicRoutes) };
-    throttleRoutes(stage, limits, [unmatched, ...this.families.map(resourceOf)]);
+    throttleRoutes(stage, limits, settings.requestBurst, [unmatched, ...this.families.map(resourceOf)]);
     const sources = {
       queues: shared.queues,
       tableArn: shared.table.attrArn,

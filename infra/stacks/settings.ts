@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { mailableAddress, MailAddress } from '../../lib/mail/rules/mailAddress.ts';
+import { BURST_OF_EVERY_REGION, gatewayProblems } from './gatewayQuotas.ts';
 
 /** The id of the root stack in the app. It is also the default name of the deployed stack. */
 export const STACK = 'CollaborationBackend';
@@ -18,7 +19,7 @@ function numeric<T extends z.ZodType>(schema: T) {
 const orNothing = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === '' || value === null ? undefined : value), schema.optional());
 
-function wholeNumber(byDefault: number, least: number, most: number) {
+function numberInRange(least: number, most: number) {
   // With `abort`, zod stops checking after this problem. Otherwise it would also report a fraction as too small or too
   // large.
   return numeric(
@@ -26,7 +27,11 @@ function wholeNumber(byDefault: number, least: number, most: number) {
       .int({ error: 'must be a whole number', abort: true })
       .min(least, `must be at least ${least}`)
       .max(most, `must be at most ${most}`),
-  ).default(byDefault);
+  );
+}
+
+function wholeNumber(byDefault: number, least: number, most: number) {
+  return numberInRange(least, most).default(byDefault);
 }
 
 const callsPerWindow = (byDefault: number) => wholeNumber(byDefault, 1, 100_000);
@@ -156,7 +161,16 @@ const schema = z.object({
     'The burst size of the limits per API key, in seconds: 10 allows a burst of ten times the limit per second.',
   ),
   requestsPerSecond: wholeNumber(2_000, 1, 1_000_000).describe(
-    'Requests per second of all callers together. Bursts may have twice as many. The default quota of an AWS account is 10,000, but 2,500 with bursts of 1,250 in some newer regions. Request a higher one before you set more.',
+    'Requests per second of all callers together. Bursts may have twice as many, up to `requestBurst`. The default quota of an AWS account is 10,000, but 2,500 in 13 regions.',
+  ),
+  requestBurst: wholeNumber(BURST_OF_EVERY_REGION, 1, 1_000_000).describe(
+    'The largest burst of requests. The default quota of an AWS account is 5,000, but 1,250 in 13 regions. AWS sets it by the quota for requests per second.',
+  ),
+  accountRequestsPerSecond: orNothing(numberInRange(1, 1_000_000)).describe(
+    'The quota "Throttle rate" of API Gateway in your account, if AWS has raised it. Without this setting, `npm run synth` accepts the default quota of the region.',
+  ),
+  accountRequestBurst: orNothing(numberInRange(1, 1_000_000)).describe(
+    'The quota "Throttle burst rate" of API Gateway in your account, if it is higher than the default of the region.',
   ),
   publicRequestsPerSecond: wholeNumber(50, 1, 10_000).describe(
     'Requests per second of all callers together to each route without credentials, and to all unknown paths together. Routes whose functions limit each source address have `requestsPerSecond` instead.',
@@ -224,9 +238,14 @@ function isUnknown(name: string): boolean {
 
 /**
  * Returns the settings with their defaults. Throws an error that lists every problem. `names` are all names in the
- * context. An unknown name is a problem, because it may be a setting with a typing error.
+ * context. An unknown name is a problem, because it may be a setting with a typing error. `region` is the region of the
+ * deployment, if it is known: quotas of AWS differ by region.
  */
-export function readSettings(get: (name: keyof Settings) => unknown, names: readonly string[] = []): Settings {
+export function readSettings(
+  get: (name: keyof Settings) => unknown,
+  names: readonly string[] = [],
+  region?: string,
+): Settings {
   const values = Object.fromEntries(settingNames.map((name) => [name, get(name)])) as Record<keyof Settings, unknown>;
   const isSet = (name: keyof Settings) => values[name] !== undefined && values[name] !== null && values[name] !== '';
   const parsed = schema.safeParse(values);
@@ -235,6 +254,7 @@ export function readSettings(get: (name: keyof Settings) => unknown, names: read
       const value = values[path[0] as keyof Settings];
       return `${String(path[0])}: ${message}, but is ${value === undefined ? 'not set' : JSON.stringify(value)}`;
     }),
+    ...(parsed.success ? gatewayProblems(parsed.data, region) : []),
     // This rule is not in the schema, because zod would check it only if all values are valid. The operator should see
     // all problems at once.
     ...needs

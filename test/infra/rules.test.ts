@@ -309,7 +309,7 @@ describe('the rate limits of the gateway', () => {
 
   test('limit all routes, and more strictly unknown routes and public routes that do not limit source addresses', () => {
     const { DefaultRouteSettings, RouteSettings } = stage().Properties;
-    expect(DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 2_000, ThrottlingBurstLimit: 4_000 });
+    expect(DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 2_000, ThrottlingBurstLimit: 1_250 });
     const routes = all('AWS::ApiGatewayV2::Route').map(([, { Properties }]) => String(Properties.RouteKey));
     expect(Object.keys(RouteSettings).toSorted()).toEqual(
       routes.filter((key) => key === '$default' || isPublic(key)).toSorted(),
@@ -326,6 +326,17 @@ describe('the rate limits of the gateway', () => {
         ]),
       ),
     );
+  });
+
+  test('allow bursts of twice the rate, up to the setting requestBurst', () => {
+    const { root } = assemblyOf([greedy], {
+      requestsPerSecond: 400,
+      publicRequestsPerSecond: 700,
+      requestBurst: 1_000,
+    });
+    const { DefaultRouteSettings, RouteSettings } = root.Resources.Stage!.Properties;
+    expect(DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 400, ThrottlingBurstLimit: 800 });
+    expect(RouteSettings.$default).toEqual({ ThrottlingRateLimit: 700, ThrottlingBurstLimit: 1_000 });
   });
 
   test('are set after the routes are created, because AWS refuses settings of a missing route', () => {

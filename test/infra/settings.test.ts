@@ -1,13 +1,17 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
+import { projectDir } from '../../infra/build/build.ts';
 import { projectContext } from '../../infra/build/projectContext.ts';
 import { readSettings, settingNames } from '../../infra/stacks/settings.ts';
 
-const read = (context: Record<string, unknown>) => readSettings((name) => context[name], Object.keys(context));
+const read = (context: Record<string, unknown>, region?: string) =>
+  readSettings((name) => context[name], Object.keys(context), region);
 
 /** Returns one line for each problem of the settings. */
-function problemsOf(context: Record<string, unknown>): string[] {
+function problemsOf(context: Record<string, unknown>, region?: string): string[] {
   try {
-    read(context);
+    read(context, region);
     return [];
   } catch (error) {
     return (error as Error).message
@@ -51,6 +55,9 @@ describe('readSettings', () => {
       expensiveCallsPerSecondPerKey: 50,
       callBurstSeconds: 10,
       requestsPerSecond: 2_000,
+      requestBurst: 1_250,
+      accountRequestsPerSecond: undefined,
+      accountRequestBurst: undefined,
       publicRequestsPerSecond: 50,
     });
   });
@@ -73,6 +80,9 @@ describe('readSettings', () => {
     ['callBurstSeconds', 301],
     ['requestsPerSecond', 0],
     ['publicRequestsPerSecond', 10_001],
+    ['requestBurst', 0],
+    ['accountRequestsPerSecond', 'many'],
+    ['accountRequestBurst', 0.5],
     ['serviceName', 'Svc'],
     ['serviceName', ''],
     ['logRetentionDays', 31],
@@ -185,4 +195,66 @@ describe('readSettings', () => {
     // Names with this prefix belong to the CDK.
     expect(settingNames).toEqual(expect.arrayContaining(Object.keys(context).filter((key) => !key.startsWith('@'))));
   });
+});
+
+describe('the limits of the gateway', () => {
+  // As the quota page of API Gateway lists them, by name.
+  const regionsWithLowerQuotas = {
+    'Africa (Cape Town)': 'af-south-1',
+    'Europe (Milan)': 'eu-south-1',
+    'Asia Pacific (Jakarta)': 'ap-southeast-3',
+    'Middle East (UAE)': 'me-central-1',
+    'Asia Pacific (Hyderabad)': 'ap-south-2',
+    'Asia Pacific (Melbourne)': 'ap-southeast-4',
+    'Europe (Spain)': 'eu-south-2',
+    'Europe (Zurich)': 'eu-central-2',
+    'Israel (Tel Aviv)': 'il-central-1',
+    'Canada West (Calgary)': 'ca-west-1',
+    'Asia Pacific (Malaysia)': 'ap-southeast-5',
+    'Asia Pacific (Thailand)': 'ap-southeast-7',
+    'Mexico (Central)': 'mx-central-1',
+  };
+
+  test.each(Object.values(regionsWithLowerQuotas))('are at most 2,500 a second and bursts of 1,250 in %s', (region) => {
+    expect(problemsOf({ requestsPerSecond: 2_500, publicRequestsPerSecond: 2_500 }, region)).toEqual([]);
+    expect(problemsOf({ requestsPerSecond: 2_501, requestBurst: 1_251 }, region)).toEqual([
+      `requestsPerSecond: must be at most 2500, the default quota "Throttle rate" of API Gateway for an account in ${region}, but is 2501. If AWS has raised the quota, set accountRequestsPerSecond to it`,
+      `requestBurst: must be at most 1250, the default quota "Throttle burst rate" of API Gateway for an account in ${region}, but is 1251. If AWS has raised the quota, set accountRequestBurst to it`,
+    ]);
+    expect(problemsOf({ publicRequestsPerSecond: 2_501 }, region)).toEqual([
+      expect.stringMatching(/^publicRequestsPerSecond: must be at most 2500, /),
+    ]);
+  });
+
+  test.each(['eu-central-1', undefined])('are at most 10,000 a second and bursts of 5,000 in region %s', (region) => {
+    expect(problemsOf({ requestsPerSecond: 10_000, requestBurst: 5_000 }, region)).toEqual([]);
+    expect(problemsOf({ requestsPerSecond: 10_001, requestBurst: 5_001 }, region)).toEqual([
+      expect.stringMatching(/^requestsPerSecond: must be at most 10000, .* for an account( in eu-central-1)?, but/),
+      expect.stringMatching(/^requestBurst: must be at most 5000, /),
+    ]);
+  });
+
+  test('are at most the quotas that the operator states for the account', () => {
+    const raised = { accountRequestsPerSecond: '20000', accountRequestBurst: 8_000 };
+    expect(problemsOf({ ...raised, requestsPerSecond: 20_000, requestBurst: 8_000 }, 'eu-south-1')).toEqual([]);
+    expect(problemsOf({ ...raised, requestsPerSecond: 20_001, requestBurst: 8_001 })).toEqual([
+      'requestsPerSecond: must be at most accountRequestsPerSecond, which is 20000, but is 20001',
+      'requestBurst: must be at most accountRequestBurst, which is 8000, but is 8001',
+    ]);
+  });
+
+  test.each(['CDK_DEFAULT_REGION', 'AWS_REGION'])(
+    'are checked against the region of %s at synthesis',
+    async (variable) => {
+      const { CDK_DEFAULT_REGION: _, AWS_REGION: __, ...env } = process.env;
+      const synthesis = promisify(execFile)(process.execPath, ['infra/app.ts'], {
+        cwd: projectDir,
+        env: { ...env, [variable]: 'eu-south-1', CDK_CONTEXT_JSON: '{"requestBurst":1251}' },
+      });
+      await expect(synthesis).rejects.toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^Invalid settings .*\n {2}requestBurst: must be at most 1250, .* in eu-south-1/),
+      });
+    },
+  );
 });
