@@ -13,7 +13,8 @@ import { checkUpdate, type DeployedResource, type Finding, type StackTemplates }
 const USAGE = `Usage: npm run check:deploy [-- [--stack <stack>] [--after <dir>] [--before <dir>] [--allow <id>]...]
 
 Compares the deployed templates with those of this source, including nested stacks. Fails if the update would replace or
-delete a resource with state: the table, a secret, a queue or the API with its address. Changes nothing.
+delete a resource with state: the table, a secret, a queue or the API with its address, or if it would fail because a
+route moves to another stack. Changes nothing.
 
   --stack   the CloudFormation stack (default: ${STACK})
   --after   an output folder of cdk synth, such as cdk.out (default: this source with the settings of cdk.json)

@@ -1,6 +1,6 @@
 /**
  * Functions that compare two versions of a stack's templates. They find resources with state that an update would
- * delete or replace. They are pure, so tests need no AWS account.
+ * delete or replace, and routes that it cannot move. They are pure, so tests need no AWS account.
  */
 import { isDeepStrictEqual } from 'node:util';
 
@@ -25,7 +25,7 @@ export interface Finding {
 }
 
 export interface UpdateCheck {
-  /** Losses of state that the operator has not accepted. They make the check fail. */
+  /** Losses of state that the operator has not accepted, and moved routes. They make the check fail. */
   readonly refused: readonly Finding[];
   /** Deletions of resources without state, and losses of state that the operator has accepted. */
   readonly deleted: readonly Finding[];
@@ -93,6 +93,7 @@ const stateful: Readonly<Record<string, StatefulType>> = {
 export const holdsState = (type: string): boolean => Object.hasOwn(stateful, type);
 
 const NESTED = 'AWS::CloudFormation::Stack';
+const ROUTE = 'AWS::ApiGatewayV2::Route';
 /** The CDK CLI adds a resource of this type to each template that it deploys. The templates of this source have none. */
 const CDK_METADATA = 'AWS::CDK::Metadata';
 
@@ -105,7 +106,11 @@ export function checkUpdate(
   after: StackTemplates,
   allowed: ReadonlySet<string> = new Set(),
 ): UpdateCheck {
-  const changes = changesIn('', before, after);
+  const moved = movedRoutes(before, after);
+  const changes = [
+    ...changesIn('', before, after).filter(({ id }) => !moved.some((route) => route.id === id)),
+    ...moved,
+  ];
   return {
     refused: changes
       .filter(({ refused, id }) => refused && !allowed.has(id))
@@ -129,6 +134,33 @@ function changesIn(path: string, before: StackTemplates, after: StackTemplates |
     const inside = before.nested.get(logicalId);
     return inside ? [...own, ...changesIn(`${id}/`, inside, stillNested)] : own;
   });
+}
+
+/**
+ * Returns the route keys that become another resource, such as the route of a twin that becomes a function in the stack
+ * of another family. CloudFormation creates new resources before it deletes old ones, but an API has only one route for
+ * each key.
+ */
+function movedRoutes(before: StackTemplates, after: StackTemplates): Change[] {
+  const now = routeIds('', after);
+  return [...routeIds('', before)].flatMap(([key, id]) => {
+    const next = now.get(key);
+    if (next === undefined || next === id) return [];
+    return {
+      id,
+      type: ROUTE,
+      refused: true,
+      text: `has the route key "${key}" that ${next} gets. The update would fail, because CloudFormation creates the new route first, and an API has one route for each key. Deploy twice: first without this route key, then with it. Between the deployments, its calls get 404`,
+    };
+  });
+}
+
+/** Returns the ids of the routes in a stack and in its nested stacks, by route key. */
+function routeIds(path: string, { resources, nested }: StackTemplates): Map<string, string> {
+  const own = Object.entries(resources)
+    .filter(([, { Type }]) => Type === ROUTE)
+    .map(([logicalId, { Properties }]) => [String(Properties?.RouteKey), path + logicalId] as const);
+  return new Map([...own, ...[...nested].flatMap(([id, stack]) => [...routeIds(`${path}${id}/`, stack)])]);
 }
 
 function deletedChange(id: string, { Type: type }: DeployedResource): Change {

@@ -9,6 +9,7 @@ import {
   holdsState,
   type StackTemplates,
 } from '../../infra/commands/templateChanges.ts';
+import { isTwin, type Routed, type Twin } from '../../lib/app/page.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { synthesised } from './assembly.ts';
 import { greedy, registered } from './endpoints.ts';
@@ -153,6 +154,41 @@ describe('checkUpdate', () => {
       delete resources.JobsQueue;
     };
     expect(refusals(change, ['MailQueue'])).toEqual([expect.stringMatching(/^JobsQueue /)]);
+  });
+
+  test('refuses a route key that moves to another resource, and says to deploy twice', async () => {
+    const endpoint = registered.find(({ path }) => path === '/v1/users/get')!;
+    expect(isTwin(endpoint)).toBe(true);
+    const { twinOf: _, ...own } = endpoint as Twin;
+    const others = registered.filter((other) => other !== endpoint);
+    const [without, moved] = await Promise.all(
+      [others, [...others, own as Routed]].map((routes) =>
+        synthesisedTemplates(synthesised([...routes, greedy]).outdir),
+      ),
+    );
+    const { refused, deleted } = checkUpdate(templates, moved!);
+    expect(refused).toEqual([
+      {
+        id: expect.stringMatching(/^V2Users\/GetTwinRoute/),
+        type: 'AWS::ApiGatewayV2::Route',
+        text: expect.stringMatching(
+          /^has the route key "POST \/v1\/users\/get" that V1Users\/GetRoute\w+ gets\. .* Deploy twice: first without this route key, then with it\./,
+        ),
+      },
+    ]);
+    expect(deleted).toEqual([]);
+    expect(checkUpdate(templates, without!)).toEqual({
+      refused: [],
+      deleted: [{ id: refused[0]!.id, type: 'AWS::ApiGatewayV2::Route', text: 'is deleted' }],
+    });
+    expect(checkUpdate(without!, moved!)).toEqual({ refused: [], deleted: [] });
+  });
+
+  test('refuses two routes that exchange their keys', () => {
+    const route = (RouteKey: string) => ({ Type: 'AWS::ApiGatewayV2::Route', Properties: { RouteKey } });
+    const stack = (A: string, B: string) => ({ resources: { A: route(A), B: route(B) }, nested: new Map() });
+    const { refused } = checkUpdate(stack('GET /a', 'GET /b'), stack('GET /b', 'GET /a'), new Set(['B']));
+    expect(refused.map(({ id }) => id)).toEqual(['A']);
   });
 
   test('checks nested stacks, including a nested stack that is deleted', () => {
