@@ -1,7 +1,7 @@
 /** `npm run cost`: prints the cost of a month without calls, of calls, and of deliveries, at list prices. */
 import { registeredEndpoints } from '../build/registry.ts';
 import type { Settings } from '../stacks/settings.ts';
-import { costsOfCalls, startCost } from './cost/calls.ts';
+import { costOfCall, costsOfCalls, startCost, startMilliseconds } from './cost/calls.ts';
 import { deliveryConsumption, deliveryCost } from './cost/deliveries.ts';
 import { type CostLine, heartbeatBill, idleBill, totalOf } from './cost/idle.ts';
 import { liveBill, workday } from './cost/live.ts';
@@ -61,7 +61,18 @@ export function costReport(
       row(name, width, [total, gateway, lambda, starts, table, queue, logs, dataOut]),
     ),
     '',
-    `If every call starts an instance, a million calls of an endpoint with 512 MB cost ${startCost(1).toFixed(2)} dollars for starts.`,
+    `If every call starts an instance, a million calls cost ${startCost(1).toFixed(2)} dollars for starts.`,
+    '',
+    'A read of one item and a start by the memory of the function: milliseconds, and dollars of a million reads',
+    heading(8, ['read', 'start', 'lambda', 'total']),
+    ...[256, 512, 1_024, 1_769, 3_008].map((memoryMb) => {
+      const { milliseconds, lambda, total } = costOfCall(
+        'read',
+        { roundTrips: 1, read: 0.5, written: 0 },
+        { memoryMb },
+      );
+      return row(`${memoryMb} MB`, 8, [milliseconds, startMilliseconds(memoryMb), lambda, total]);
+    }),
     '',
     'A million, dollars',
     heading(0, ['total', 'table', 'queue', 'lambda', 'logs', 'data out']),

@@ -5,8 +5,10 @@ import { type CfnResource, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { PREFLIGHT_ROUTE } from '../../lib/app/page.ts';
 import { LambdaFunction, type LambdaFunctionProps } from './lambdaFunction.ts';
+import { API_MEMORY_MB } from './memory.ts';
 
-export interface ApiFunctionProps extends Omit<LambdaFunctionProps, 'timeoutSeconds'> {
+export interface ApiFunctionProps extends Omit<LambdaFunctionProps, 'memoryMb' | 'timeoutSeconds'> {
+  readonly memoryMb?: number | undefined;
   readonly timeoutSeconds?: number | undefined;
 }
 
@@ -16,7 +18,11 @@ const TIMEOUT_SECONDS = 29;
 /** A function behind the HTTP API. */
 export class ApiFunction extends LambdaFunction {
   constructor(scope: Construct, id: string, props: ApiFunctionProps) {
-    super(scope, id, { ...props, timeoutSeconds: props.timeoutSeconds ?? TIMEOUT_SECONDS });
+    super(scope, id, {
+      ...props,
+      memoryMb: props.memoryMb ?? API_MEMORY_MB,
+      timeoutSeconds: props.timeoutSeconds ?? TIMEOUT_SECONDS,
+    });
   }
 
   /**

@@ -16,14 +16,11 @@ export interface LambdaFunctionProps {
   /** The permissions of the function, except that for writing its log. */
   readonly statements: readonly Permission[];
   readonly logRetentionDays: number;
-  readonly memoryMb?: number | undefined;
+  readonly memoryMb: number;
   readonly timeoutSeconds: number;
   /** Whether Lambda allows recursive loops of the function. If not, Lambda stops a loop after about 16 invocations. */
   readonly allowsRecursion?: boolean;
 }
-
-/** The default memory of a function in MB. */
-export const MEMORY_MB = 512;
 
 /** A Lambda function with its log group and its role. */
 export class LambdaFunction extends Construct {
@@ -60,7 +57,7 @@ export class LambdaFunction extends Construct {
       architecture: Architecture.ARM_64,
       handler: 'index.handler',
       code: props.code,
-      memorySize: props.memoryMb ?? MEMORY_MB,
+      memorySize: props.memoryMb,
       timeout: Duration.seconds(props.timeoutSeconds),
       environment: props.environment,
       logGroup: this.logGroup,

@@ -8,6 +8,7 @@ import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import { queues } from '../../lib/workers/queues.ts';
 import { type DeploymentContext, functionAccess } from './environment.ts';
 import { LambdaFunction, type Permission } from './lambdaFunction.ts';
+import { WORKER_MEMORY_MB } from './memory.ts';
 import { pascal } from './names.ts';
 import type { Queues } from './queues.ts';
 
@@ -55,7 +56,7 @@ export class WorkerFunction extends LambdaFunction {
       environment,
       statements: [...statements, ...sourcePermissions(worker.on, sources)],
       logRetentionDays,
-      memoryMb: worker.memoryMb,
+      memoryMb: worker.memoryMb ?? WORKER_MEMORY_MB,
       timeoutSeconds: worker.timeoutSeconds,
       allowsRecursion,
     });

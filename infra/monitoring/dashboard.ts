@@ -15,7 +15,7 @@ import { deliveryMetrics, type MetricName } from '../../lib/observability/delive
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import { slicesOf } from '../../lib/shared/collections.ts';
 import { MILLION, prices } from '../commands/cost/prices.ts';
-import { MEMORY_MB as DEFAULT_MEMORY_MB } from '../constructs/lambdaFunction.ts';
+import { API_MEMORY_MB } from '../constructs/memory.ts';
 import { queueNames } from '../constructs/queues.ts';
 import { type MonitoringProps, runbookLink } from './alarms.ts';
 import {
@@ -238,7 +238,7 @@ function tableGraphs({ table }: MonitoringProps): GraphWidget[] {
 /**
  * Returns graphs of the cost of a million requests. The cost includes deliveries, so requests look expensive if there
  * are many deliveries. It includes all functions of the account, because a metric query cannot select by a part of a
- * name. It assumes the default memory size for each function.
+ * name. It assumes the default memory size of an API function for each function.
  */
 function costGraphs({ api, table }: MonitoringProps): GraphWidget[] {
   const units = (kind: 'Read' | 'Write') =>
@@ -249,9 +249,7 @@ function costGraphs({ api, table }: MonitoringProps): GraphWidget[] {
   const [read, written] = [units('Read'), units('Write')];
   const sum = (metrics: typeof read) => metrics.map(([id]) => `FILL(${id}, 0)`).join(' + ');
   const tableCost = `(${prices.tableRead} * (${sum(read)}) + ${prices.tableWritten} * (${sum(written)})) / requests`;
-  const millisecond = Number(
-    ((prices.lambdaGigabyteSecond * MILLION * (DEFAULT_MEMORY_MB / 1024)) / 1000).toPrecision(6),
-  );
+  const millisecond = Number(((prices.lambdaGigabyteSecond * MILLION * (API_MEMORY_MB / 1024)) / 1000).toPrecision(6));
   const lambdaCost = `(${millisecond} * duration + ${prices.lambdaRuns} * runs) / requests`;
   const usingMetrics = {
     requests: apiMetric(api, 'Count', 'Sum'),

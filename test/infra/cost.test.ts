@@ -4,7 +4,13 @@ import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
 import { registeredEndpoints, registeredWorkers } from '../../infra/build/registry.ts';
 import { costOptions, costReport, deployedResources } from '../../infra/commands/cost.ts';
-import { consumptionOfRequests, costOfCall, costsOfCalls, startCost } from '../../infra/commands/cost/calls.ts';
+import {
+  consumptionOfRequests,
+  costOfCall,
+  costsOfCalls,
+  startCost,
+  startMilliseconds,
+} from '../../infra/commands/cost/calls.ts';
 import { deliveryConsumption, deliveryCost, deliveryDollars } from '../../infra/commands/cost/deliveries.ts';
 import { heartbeatBill, idleBill, totalOf } from '../../infra/commands/cost/idle.ts';
 import { liveBill, workday } from '../../infra/commands/cost/live.ts';
@@ -85,6 +91,14 @@ describe('idleBill', () => {
     expect(lines.get('heartbeats with their calls')!.dollars).toBeGreaterThan(2 * 0.0438);
   });
 
+  test('counts pings of warm functions, which cost less than two cents a month for each function', () => {
+    const ping = { Type: 'AWS::Scheduler::Schedule', Properties: { ScheduleExpression: 'rate(5 minutes)' } };
+    const line = idleBill([{ Ping: ping }]).find(({ item }) => item === 'pings of warm functions')!;
+    expect(line.count).toBe(8_760);
+    expect(line.dollars).toBeGreaterThan(0.01);
+    expect(line.dollars).toBeLessThan(0.02);
+  });
+
   test('throws for an unknown type of resource', () => {
     expect(() => idleBill([{ Box: { Type: 'AWS::EC2::Instance' } }])).toThrow(
       'Unknown idle cost of AWS::EC2::Instance',
@@ -108,22 +122,22 @@ describe('costsOfCalls', () => {
 
   test('adds up gateway, function, table, messages and logs', () => {
     const cost = costOfCall('/v2/things/add one', { roundTrips: 2, read: 1.5, written: 4 }, { sends: true });
-    // The call takes 15 ms with half a gigabyte. It reads two units, of which half a unit is for the credentials, and
+    // With a gigabyte, 1.5 ms of a whole core take 2.6 ms, and two round trips take 10 ms. The call reads two units, of which half a unit is for the credentials, and
     // writes four units.
-    expect(cost).toMatchObject({ milliseconds: 15, gateway: 1, queue: 0.4 });
-    expect(cost.lambda).toBeCloseTo(0.2 + 0.015 * 0.5 * 13.3334, 6);
+    expect(cost).toMatchObject({ milliseconds: expect.closeTo(12.5913, 4), gateway: 1, queue: 0.4 });
+    expect(cost.lambda).toBeCloseTo(0.2 + 0.0125913 * 13.3334, 4);
     expect(cost.table).toBeCloseTo(2 * 0.125 + 4 * 0.625, 6);
     // The function and the gateway write 900 bytes, and Lambda itself writes 300 bytes.
     expect(cost.logs).toBeCloseTo((1_200e6 / 2 ** 30) * 0.5, 6);
-    // One call in a hundred starts an instance, which takes 300 ms with half a gigabyte.
-    expect(cost.starts).toBeCloseTo(0.01 * 0.3 * 0.5 * 13.3334, 6);
+    // One call in a hundred starts an instance.
+    expect(cost.starts).toBeCloseTo(startCost(0.01), 9);
     expect(cost.total).toBeCloseTo(
       cost.gateway + cost.lambda + cost.starts + cost.table + cost.queue + cost.logs + cost.dataOut,
       9,
     );
     expect(
-      costOfCall('/v2/things/add one', { roundTrips: 2, read: 1.5, written: 4 }, { memoryMb: 1024 }).lambda,
-    ).toBeCloseTo(0.2 + 0.015 * 13.3334, 6);
+      costOfCall('/v2/things/add one', { roundTrips: 2, read: 1.5, written: 4 }, { memoryMb: 512 }).lambda,
+    ).toBeCloseTo(0.2 + 0.0151826 * 0.5 * 13.3334, 4);
   });
 
   test('bills the bytes of an answer that leave AWS, with its headers', () => {
@@ -136,8 +150,19 @@ describe('costsOfCalls', () => {
   });
 
   test('bills the start of an instance for every call, if calls are rare', () => {
-    expect(startCost(1)).toBeCloseTo(0.3 * 0.5 * 13.3334, 6);
-    expect(startCost(1, 1_024)).toBeCloseTo(2 * startCost(1), 9);
+    expect(startCost(1)).toBeCloseTo((startMilliseconds(1_024) / 1000) * 13.3334, 6);
+  });
+
+  test('takes less CPU time for a start with more memory, up to a whole core', () => {
+    const [half, one, core, more] = [512, 1_024, 1_769, 3_008].map(startMilliseconds) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    expect(half - core).toBeGreaterThan(one - core);
+    expect(one).toBeGreaterThan(core);
+    expect(more).toBe(core);
   });
 });
 

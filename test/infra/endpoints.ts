@@ -65,7 +65,7 @@ export const greedy: Endpoint = defineEndpoint(
     impact: 'nobody is missing anything',
     example: { data: {}, result: {} },
     timeoutSeconds: 10,
-    memoryMb: 1024,
+    memoryMb: 3_008,
   },
   async () => ({}),
 );

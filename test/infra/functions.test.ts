@@ -63,7 +63,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
 
   test('has the declared memory and timeout', () => {
     expect(find().resource.Properties).toMatchObject({
-      MemorySize: endpoint.memoryMb ?? 512,
+      MemorySize: endpoint.memoryMb ?? 1_024,
       Timeout: endpoint.timeoutSeconds ?? 29,
     });
   });

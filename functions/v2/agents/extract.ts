@@ -33,7 +33,7 @@ export const endpoint = defineEndpoint(
     impact: 'customers cannot extract review agents from files',
     // Reading a file needs more memory than other calls. It also needs more CPU time, which Lambda allots in proportion
     // to memory.
-    memoryMb: 1_024,
+    memoryMb: 1_769,
     example: {
       data: {
         fileBase64:

@@ -30,7 +30,6 @@ export const endpoint = defineEndpoint(
       },
       result: {},
     },
-    memoryMb: 1024,
   },
   async ({ input, caller, deps, now, log }) => {
     requireFitting(input);

@@ -46,7 +46,6 @@ export const endpoint = defineEndpoint(
         ],
       },
     },
-    memoryMb: 1024,
   },
   async ({ input: { editorId, type, ...reference }, caller, deps }) => {
     const { scope } = await deps.findDocument(caller.tenant, reference);

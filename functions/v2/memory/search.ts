@@ -20,7 +20,6 @@ export const endpoint = defineEndpoint(
     uses: { judgments: semanticSearch },
     impact: 'customers and their agents cannot search past review decisions',
     timeoutSeconds: 25,
-    memoryMb: 1024,
     example: {
       data: {
         query: 'price shown without tax',

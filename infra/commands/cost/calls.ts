@@ -1,6 +1,7 @@
 /** The cost of a million calls. The table calls and capacity units are values that tests assert. */
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { jsonBytes } from '../../../lib/shared/bytes.ts';
+import { API_MEMORY_MB } from '../../constructs/memory.ts';
 import { byteDollars, lambdaDollars, MILLION, prices, startDollars, tableDollars } from './prices.ts';
 import { requestCosts } from './requests.ts';
 
@@ -13,11 +14,10 @@ export interface RequestConsumption {
 
 /** The assumed duration of one call to DynamoDB in the same region. AWS promises single-digit milliseconds. */
 const ROUND_TRIP_MILLISECONDS = 5;
-/**
- * The assumed CPU time of the function's code per call. `npm run bench http` measures 1.5 ms on a whole core, and a
- * function of 512 MB has a third of a core.
- */
-const OWN_MILLISECONDS = 5;
+/** The CPU time of the function's code per call on a whole core, as `npm run bench http` measures it. */
+const OWN_CPU_MILLISECONDS = 1.5;
+/** The memory at which Lambda gives a function a whole core. Functions with less memory get an equal part of it. */
+const CORE_MEGABYTES = 1_769;
 /**
  * The read units for the credentials of a call. Functions cache credentials for ten seconds. The cost assumes no cache.
  */
@@ -28,11 +28,9 @@ const LOG_BYTES = 900;
 export const LAMBDA_LOG_BYTES = 300;
 /** The assumed bytes of an answer's headers. */
 const HEADER_BYTES = 600;
-/**
- * The assumed duration of starting an instance with 512 MB. Loading the code takes 63 ms of it on a whole core (`npm
- * run bench`).
- */
-export const START_MILLISECONDS = 300;
+/** The CPU time of loading the code on a whole core (`npm run bench bundles`), and the assumed time for the rest of a start. */
+const LOAD_CPU_MILLISECONDS = 63;
+const START_MILLISECONDS = 80;
 /** The assumed share of calls that start an instance. AWS reports less than 1 % for production workloads. */
 const START_SHARE = 0.01;
 
@@ -79,12 +77,12 @@ export function costOfCall(
   name: string,
   consumed: RequestConsumption,
   {
-    memoryMb = 512,
+    memoryMb = API_MEMORY_MB,
     sends = false,
     answerBytes = 0,
   }: { memoryMb?: number | undefined; sends?: boolean; answerBytes?: number } = {},
 ): CallCost {
-  const milliseconds = OWN_MILLISECONDS + consumed.roundTrips * ROUND_TRIP_MILLISECONDS;
+  const milliseconds = onShare(OWN_CPU_MILLISECONDS, memoryMb) + consumed.roundTrips * ROUND_TRIP_MILLISECONDS;
   const parts = {
     gateway: prices.httpRequests,
     lambda: lambdaDollars(MILLION, milliseconds, memoryMb),
@@ -124,8 +122,18 @@ export function withIdempotencyKey({ roundTrips, read, written }: RequestConsump
  * Returns the cost of starting instances for a million calls in dollars. `share` is the share of calls that start an
  * instance. The share is 1 if an endpoint gets one call in ten minutes or fewer.
  */
-export function startCost(share: number, memoryMb = 512): number {
-  return startDollars(MILLION * share, START_MILLISECONDS, memoryMb);
+export function startCost(share: number, memoryMb = API_MEMORY_MB): number {
+  return startDollars(MILLION * share, startMilliseconds(memoryMb), memoryMb);
+}
+
+/** Returns the assumed duration of starting an instance in ms. */
+export function startMilliseconds(memoryMb: number): number {
+  return START_MILLISECONDS + onShare(LOAD_CPU_MILLISECONDS, memoryMb);
+}
+
+/** Returns how many ms a function takes for CPU time that it needs on a whole core. */
+function onShare(cpuMilliseconds: number, memoryMb: number): number {
+  return cpuMilliseconds * Math.max(1, CORE_MEGABYTES / memoryMb);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The cost of a month without calls, computed from the templates of a deployment. */
-import { consumptionOfRequests, costOfCall } from './calls.ts';
+import { API_MEMORY_MB } from '../../constructs/memory.ts';
+import { consumptionOfRequests, costOfCall, LAMBDA_LOG_BYTES } from './calls.ts';
 import { byteDollars, lambdaDollars, MILLION, MINUTES_PER_MONTH, prices, tableDollars } from './prices.ts';
 
 interface Resource {
@@ -27,6 +28,8 @@ const SWEEP_LOG_BYTES = 3_000;
 /** The assumed duration of one heartbeat, which makes two calls through the public URL. */
 const HEARTBEAT_MILLISECONDS = 100;
 const HEARTBEAT_LOG_BYTES = 1_000;
+/** The assumed duration of a ping. It ends before any middleware. */
+const PING_MILLISECONDS = 2;
 
 /**
  * Returns the cost of a month without calls, by billed item. Resources of the types in `free` cost nothing without
@@ -43,6 +46,7 @@ export function idleBill(templates: readonly Readonly<Record<string, Resource>>[
     selected.reduce((sum, { Properties }) => sum + runsPerMonth(String(Properties?.ScheduleExpression)), 0);
   const heartbeats = runsOf(rules.filter(startsHeartbeat));
   const sweeps = runsOf(rules.filter((rule) => !startsHeartbeat(rule)));
+  const pings = runsOf(ofType('AWS::Scheduler::Schedule'));
   const polled = ofType('AWS::Lambda::EventSourceMapping').filter(
     ({ Properties }) => Properties?.ScalingConfig !== undefined,
   ).length;
@@ -66,7 +70,20 @@ export function idleBill(templates: readonly Readonly<Record<string, Resource>>[
         byteDollars(sweeps * SWEEP_LOG_BYTES, prices.logGigabyte),
     },
     ...(heartbeats > 0 ? [heartbeatLine(heartbeats)] : []),
+    ...(pings > 0 ? [pingLine(pings)] : []),
   ];
+}
+
+/** Returns the cost of pings, which keep instances of functions: the schedules, the runs and what Lambda logs about them. */
+function pingLine(pings: number): CostLine {
+  return {
+    item: 'pings of warm functions',
+    count: pings,
+    dollars:
+      (pings * prices.schedules) / MILLION +
+      lambdaDollars(pings, PING_MILLISECONDS, API_MEMORY_MB) +
+      byteDollars(pings * LAMBDA_LOG_BYTES, prices.logGigabyte),
+  };
 }
 
 /** Returns whether a rule starts the heartbeat worker, whose function has the logical id `Heartbeat`. */
@@ -110,6 +127,7 @@ const billed = new Set([
   'AWS::CloudWatch::Dashboard',
   'AWS::Lambda::EventSourceMapping',
   'AWS::Events::Rule',
+  'AWS::Scheduler::Schedule',
 ]);
 const free = new Set([
   'AWS::ApiGatewayV2::Api',

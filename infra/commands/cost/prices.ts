@@ -16,6 +16,8 @@ export const prices = {
   tableWritten: 0.625,
   tableGigabyte: 0.25,
   backupGigabyte: 0.2,
+  /** EventBridge Scheduler: a million calls of targets. */
+  schedules: 1.0,
   /** SQS: a million requests of standard queues. */
   queueRequests: 0.4,
   /** AppSync Events: a million operations, and a million minutes of connections. */

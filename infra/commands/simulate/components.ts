@@ -3,7 +3,8 @@
  * of them.
  */
 import { CURRENT_KEY_MILLISECONDS } from '../../../lib/crypto/keyRing.ts';
-import { CREDENTIALS_UNITS_READ, START_MILLISECONDS } from '../cost/calls.ts';
+import { API_MEMORY_MB } from '../../constructs/memory.ts';
+import { CREDENTIALS_UNITS_READ, startMilliseconds } from '../cost/calls.ts';
 import { POSTING_MILLISECONDS } from '../cost/deliveries.ts';
 import { ORGANIZATIONS, type Scope } from './footprints.ts';
 import { type Quota, quotas } from './quotas.ts';
@@ -231,14 +232,14 @@ function jumpComponents(workload: Workload): Component[] {
       name: 'new environments of the busiest function',
       limit: quotas.newEnvironments.limit,
       when: 'jump',
-      use: (rps) => requestConcurrency([busiest], rps, START_MILLISECONDS),
+      use: (rps) => requestConcurrency([busiest], rps, startMilliseconds(API_MEMORY_MB)),
       remedy: increase,
     },
     {
       name: 'new log streams',
       limit: quotas.logStreams.limit,
       when: 'jump',
-      use: (rps) => requestConcurrency(calls, rps, START_MILLISECONDS) / JUMP_SECONDS,
+      use: (rps) => requestConcurrency(calls, rps, startMilliseconds(API_MEMORY_MB)) / JUMP_SECONDS,
       remedy: `${REQUEST}, or accept that some lines of the first seconds are lost`,
     },
     {

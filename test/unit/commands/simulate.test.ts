@@ -181,9 +181,9 @@ describe('dollarsPerMillion', () => {
       0,
     );
     const { event, eventAlone, alone, inTens } = deliveryConsumption;
-    // 5 of 20 calls are writes with an Idempotency-Key. The keys cost capacity units, and ten more milliseconds with
-    // half a gigabyte.
-    const keys = (5 / 20) * (written * 0.625 + 0.01 * 0.5 * 13.3334);
+    // 5 of 20 calls are writes with an Idempotency-Key. The keys cost capacity units, and ten more milliseconds with a
+    // gigabyte.
+    const keys = (5 / 20) * (written * 0.625 + 0.01 * 13.3334);
     for (const [rate, ...batches] of [[10, eventAlone, alone] as const, [100_000, event, inTens] as const]) {
       const [perEvent, perDelivery] = batches.map(({ consumed }) => deliveryCost(consumed).total);
       expect(dollarsPerMillion(workload, rate)).toBeCloseTo(

@@ -48,7 +48,6 @@ export const endpoint = defineEndpoint(
         data: { editorKey: 'edt_37kkGJMKKIS19jXVHTBYgMZ07xh', update: 'AAA=', version: 1767225600000000 },
       },
     },
-    memoryMb: 1024,
   },
   async ({ input: { organizationId, documentId, editorId, ...clientState }, caller, deps }) => {
     const { scope } = await deps.findDocument(caller.tenant, { organizationId, documentId });

@@ -48,7 +48,6 @@ export const endpoint = defineEndpoint(
       },
       result: { data: { version: 1767225600000000 } },
     },
-    memoryMb: 1024,
   },
   async ({ input, caller, deps, now, log }) => {
     const change: WriteChange = (editors, context, author) => pushUpdate(editors, context, input, author);

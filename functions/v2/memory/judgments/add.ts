@@ -22,7 +22,6 @@ export const endpoint = defineEndpoint(
     uses: { findLocation: findJudgmentLocation, judgments: addJudgments },
     impact: 'review decisions of customers and agents are not stored',
     timeoutSeconds: 25,
-    memoryMb: 1024,
     example: {
       data: {
         organizationId: 'acme',
