@@ -86,7 +86,9 @@ export class Backend extends Stack {
     const deployed = endpoints.filter(isDeployed);
     const twins = deployed.filter(isTwin);
     const endpointsWithoutTwins = deployed.filter((endpoint) => !isTwin(endpoint));
-    this.families = [...Map.groupBy(endpointsWithoutTwins, ({ path }) => familyOf(path))]
+    const byFamily = Map.groupBy(endpointsWithoutTwins, ({ path }) => familyOf(path));
+    const isWarm = warmFamilies(settings.warmFamilies, [...byFamily.keys()]);
+    this.families = [...byFamily]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(
         ([family, members]) =>
@@ -97,6 +99,7 @@ export class Backend extends Stack {
             code,
             apiId: api.ref,
             logRetentionDays,
+            isWarm: isWarm(family),
             ...context,
           }),
       );
@@ -159,3 +162,13 @@ export class Backend extends Stack {
 }
 
 const resourceOf = ({ nestedStackResource }: NestedStack) => nestedStackResource as CfnStack;
+
+/** Returns whether a family has pings, by the setting `warmFamilies`. Throws if the setting has an unknown family. */
+function warmFamilies(setting: string, families: readonly string[]): (family: string) => boolean {
+  if (setting === 'all') return () => true;
+  const warm = setting.split(',').filter((name) => name !== '');
+  const unknown = warm.filter((name) => !families.includes(name));
+  if (unknown.length > 0)
+    throw new Error(`warmFamilies: unknown family ${unknown.join(', ')}. There are ${families.toSorted().join(', ')}.`);
+  return (family) => warm.includes(family);
+}

@@ -7,6 +7,7 @@ import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
 import { type DeploymentContext, functionAccess } from '../constructs/environment.ts';
 import { deployInLanes, ROUTE_LANES } from '../constructs/lanes.ts';
 import { functionName, pascal } from '../constructs/names.ts';
+import { keepWarm } from '../constructs/pings.ts';
 import { familyQueries, saveQueries } from '../monitoring/savedQueries.ts';
 import { NamedStack } from './namedStack.ts';
 
@@ -23,11 +24,12 @@ export interface FamilyProps extends DeploymentContext {
   readonly code: (id: string) => Code;
   readonly apiId: string;
   readonly logRetentionDays: number;
+  readonly isWarm: boolean;
 }
 
 /**
  * The largest number of functions in a family, so that two limits of AWS are kept. CloudFormation allows 500 resources
- * in a stack, and the functions have five each, fewer than 400 together. An inline policy has at most 10,240
+ * in a stack, and the functions have six each with their pings, fewer than 470 together. An inline policy has at most 10,240
  * characters, and contains the functions' ARNs of up to 114 characters each.
  *
  * A twin adds one resource, its route. So five twins count as one function.
@@ -64,6 +66,11 @@ export class FamilyStack extends NamedStack {
       construct.addRoutes(props.apiId, [endpoint, ...twinsOf(endpoint)].flatMap(routeKeys), invoker),
     );
     deployInLanes(routes, ROUTE_LANES);
+    if (props.isWarm)
+      keepWarm(
+        this,
+        this.functions.map(({ construct }) => construct.function),
+      );
     saveQueries(
       this,
       familyQueries,

@@ -5,6 +5,7 @@ import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import { type DeploymentContext, functionAccess } from '../constructs/environment.ts';
 import { createEventApi, type EventApi } from '../constructs/eventApi.ts';
 import { LambdaFunction } from '../constructs/lambdaFunction.ts';
+import { WORKER_MEMORY_MB } from '../constructs/memory.ts';
 import { pascal } from '../constructs/names.ts';
 import { saveQueries, workerQueries } from '../monitoring/savedQueries.ts';
 import { NamedStack } from './namedStack.ts';
@@ -33,6 +34,7 @@ export class LiveStack extends NamedStack {
       code: code(workerId(worker.name)),
       ...functionAccess(workerCapabilities(worker), context),
       logRetentionDays,
+      memoryMb: worker.memoryMb ?? WORKER_MEMORY_MB,
       timeoutSeconds: worker.timeoutSeconds,
     });
     this.authorizer = { worker, construct };

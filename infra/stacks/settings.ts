@@ -193,6 +193,16 @@ const schema = z.object({
   streamBatchesPerShard: wholeNumber(2, 1, 10).describe(
     "Batches of one shard of the table's stream that are processed at the same time. The largest concurrency of the worker is this number times the number of shards. A new table has about 4 shards, a larger table more.",
   ),
+  warmFamilies: z
+    .string('must be names of families separated by commas, or "all"')
+    .regex(
+      /^(all|v\d\/[a-z]+(,v\d\/[a-z]+)*)?$/,
+      'must be names of families such as v2/auth, separated by commas, or "all"',
+    )
+    .default('')
+    .describe(
+      'Families whose functions get a ping every five minutes, such as `v2/auth,v2/commentannotations`, or `all`. Each function then has one instance that is already started: see [Starts of instances](#starts-of-instances).',
+    ),
   reconcileAfterSeconds: wholeNumber(180, 60, 3_600).describe(
     'Seconds after which an event without deliveries is fanned out again.',
   ),

@@ -77,6 +77,9 @@ export function definePage<I extends z.ZodType, U extends Uses>(
 /** The route for CORS preflight requests. It exists if at least one endpoint is open to users. */
 export const PREFLIGHT_ROUTE = 'OPTIONS /{proxy+}';
 
+/** The event that keeps an instance of a function. No request of the gateway has this form. */
+export const PING = { ping: true };
+
 /** Returns whether an endpoint is open to users, who call it from browsers. */
 export function isOpenToUsers(routed: Routed): boolean {
   return 'user' in routed;

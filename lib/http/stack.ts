@@ -54,8 +54,13 @@ export function stack(
   handler.use([observe(name), securityHeaders(), ...middlewares, stateForHandler, mapErrors(toErrorResponse)] as never);
   const handle = handler as unknown as Handler;
   return (event, context) => {
+    if (isPing(event)) return Promise.resolve({ statusCode: 204 });
     // The context that tests pass has no `getRemainingTimeInMillis`.
     const remaining = (context as Partial<Context>).getRemainingTimeInMillis?.() ?? Infinity;
     return withRetryContext({ until: Date.now() + remaining - RETRIES_END_MILLISECONDS }, () => handle(event, context));
   };
+}
+
+function isPing(event: object): boolean {
+  return 'ping' in event && !('requestContext' in event);
 }
