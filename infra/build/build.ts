@@ -96,16 +96,7 @@ export async function buildFunctions({
     // This option selects the ESM build of packages that also have a CommonJS build. The ESM build has half the size
     // and half the load time.
     mainFields: ['module', 'main'],
-    alias: {
-      '@aws-sdk/credential-provider-node': './infra/build/lambdaCredentials.ts',
-      '@aws-sdk/token-providers': './infra/build/lambdaTokens.ts',
-      '@aws-sdk/client-dynamodb': './infra/build/lambdaDynamoDb.ts',
-      '@aws-sdk/client-secrets-manager': './infra/build/lambdaSecretsManager.ts',
-      '@aws-sdk/client-sqs': './infra/build/lambdaSqs.ts',
-      '@aws-sdk/lib-dynamodb': './infra/build/lambdaDocumentCommands.ts',
-      '@aws-sdk/endpoint-cache': './infra/build/lambdaEndpointCache.ts',
-    },
-    plugins: [loadBuiltinModules],
+    plugins: [loadBuiltinModules, omitUnusedModules],
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
@@ -120,6 +111,32 @@ export async function buildFunctions({
 }
 
 /**
+ * Modules that the AWS SDK loads with `import()` at their first use, and that no function uses. Lambda puts credentials into the
+ * environment, where the SDK looks first. Its other sources (profiles, SSO, web identity, metadata of instances) do not exist in
+ * Lambda. No call of the service has a stream of events.
+ */
+export const omittedModules: readonly string[] = [
+  '@aws-sdk/credential-provider-http',
+  '@aws-sdk/credential-provider-ini',
+  '@aws-sdk/credential-provider-process',
+  '@aws-sdk/credential-provider-sso',
+  '@aws-sdk/credential-provider-web-identity',
+  '@aws-sdk/nested-clients/sso-oidc',
+  '@smithy/core/event-streams',
+  '@smithy/credential-provider-imds',
+];
+
+/** Leaves `omittedModules` out of bundles. The `import()` stays, and would fail if a function reached it. */
+const omitUnusedModules: Plugin = {
+  name: 'omit-unused-modules',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^@(aws-sdk|smithy)\// }, ({ path, kind }) =>
+      kind === 'dynamic-import' && omittedModules.includes(path) ? { path, external: true } : undefined,
+    );
+  },
+};
+
+/**
  * Makes bundles load the modules of Node with `getBuiltinModule`, and read only the exports that they use. An `import`
  * reads all exports, and reading some of them loads further modules. For example, reading `WebSocket` of `node:http`
  * loads undici.
@@ -132,6 +149,14 @@ const loadBuiltinModules: Plugin = {
       kind === 'import-statement' ? { path, namespace, sideEffects: false } : undefined,
     );
     bundler.onLoad({ filter: /^node:/, namespace }, ({ path }) => ({ contents: builtinExports(path) }));
+    // The SDK loads `node:http` with `import()`. esbuild reads the exports of a CommonJS module one by one, at their use.
+    const onDemand = 'builtin-on-demand';
+    bundler.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path, namespace: onDemand } : undefined,
+    );
+    bundler.onLoad({ filter: /^node:/, namespace: onDemand }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule('${path}');`,
+    }));
   },
 };
 

@@ -1,6 +1,6 @@
-import { SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
 import type { VectorIndexName } from '../app/capability.ts';
 import { ApiError } from '../shared/errors.ts';
+import { SearchVectorsCommand } from '../table/commands.ts';
 import type { Key } from '../table/entity.ts';
 import type { Table } from '../table/table.ts';
 

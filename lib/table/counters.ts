@@ -1,6 +1,6 @@
 import type { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { fromAttributes } from './attributeValues.ts';
+import { UpdateCommand } from './commands.ts';
 import type { Entity } from './entity.ts';
 import type { Table } from './table.ts';
 import { errorName, throttled } from './writeErrors.ts';

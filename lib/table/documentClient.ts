@@ -4,14 +4,15 @@ import {
   type DynamoDBClient,
   DynamoDBServiceException,
 } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { errorParts, type ErrorReply, type JsonConfig, JsonService } from '../net/jsonService.ts';
 import { fromErrorBody, fromResponseBody, type Json, toRequestBody } from './attributeValues.ts';
+import type { DocumentCommand } from './commands.ts';
+import { DynamoDbService, type ErrorReply, type ServiceConfig } from './dynamoDbService.ts';
 import { callSignal } from './retryOnConflict.ts';
 
-export interface DocumentCommand {
-  readonly constructor: { readonly name: string };
-  readonly input: Json;
+/** What `Table` needs of a client. */
+export interface TableClient {
+  send<Output>(command: DocumentCommand<Output>): Promise<Output>;
+  destroy(): void;
 }
 
 /** The operations whose names differ from those of their document commands. */
@@ -26,15 +27,14 @@ const operations: Readonly<Record<string, string>> = {
 };
 
 /** Returns the operation of DynamoDB that a document command calls. */
-export function operationOf({ constructor: { name } }: DocumentCommand): string {
+export function operationOf({ constructor: { name } }: Pick<DocumentCommand<unknown>, 'constructor'>): string {
   const short = name.replace(/Command$/, '');
   return operations[short] ?? short;
 }
 
 /** Opens the document client of the table. Tests and benches replace `open`. */
 export const documentClients = {
-  open: (client: DynamoDBClient): DynamoDBDocumentClient =>
-    new DocumentClient(client) as unknown as DynamoDBDocumentClient,
+  open: (client: DynamoDBClient): TableClient => new DocumentClient(client),
 };
 
 /**
@@ -42,15 +42,14 @@ export const documentClients = {
  * provides credentials, endpoint, region, connections, timeouts and retries. This class implements serialisation, signature and
  * errors.
  */
-class DocumentClient {
-  readonly #service: JsonService;
+class DocumentClient implements TableClient {
+  readonly #service: DynamoDbService;
   /** DynamoDB answers vector searches at an address of their own, and no other operation there. */
-  readonly #searchService: JsonService;
+  readonly #searchService: DynamoDbService;
 
   constructor({ config }: DynamoDBClient) {
-    const names = { signingName: 'dynamodb', target: 'DynamoDB_20120810', version: '1.0' } as const;
-    this.#service = new JsonService(jsonConfig(config, { isSearch: false }), names, toError);
-    this.#searchService = new JsonService(jsonConfig(config, { isSearch: true }), names, toError);
+    this.#service = new DynamoDbService(serviceConfig(config, { isSearch: false }), toError);
+    this.#searchService = new DynamoDbService(serviceConfig(config, { isSearch: true }), toError);
   }
 
   /**
@@ -58,13 +57,13 @@ class DocumentClient {
    * error with AWS's error name. Throws an AbortError after the deadline of the current request. Otherwise, a call that still waits
    * then would be sent when Lambda uses the instance for the next request, perhaps minutes later.
    */
-  async send(command: DocumentCommand): Promise<Json> {
+  async send<Output>(command: DocumentCommand<Output>): Promise<Output> {
     const operation = operationOf(command);
     // If a transaction is sent again with the same token, DynamoDB does not execute it a second time.
     const token = operation === 'TransactWriteItems' ? { ClientRequestToken: randomUUID() } : undefined;
     const service = operation === 'SearchVectors' ? this.#searchService : this.#service;
     const body = toRequestBody({ ...token, ...command.input });
-    return fromResponseBody(await service.call(operation, body, { abortSignal: callSignal() }));
+    return fromResponseBody(await service.call(operation, body, { abortSignal: callSignal() })) as Output;
   }
 
   /** Closes the connections. Both services share them. */
@@ -73,8 +72,8 @@ class DocumentClient {
   }
 }
 
-/** Returns the parts of an SDK client's configuration that `JsonService` needs. */
-function jsonConfig(config: DynamoDBClient['config'], { isSearch }: { readonly isSearch: boolean }): JsonConfig {
+/** Returns the parts of an SDK client's configuration that `DynamoDbService` needs. */
+function serviceConfig(config: DynamoDBClient['config'], { isSearch }: { readonly isSearch: boolean }): ServiceConfig {
   return {
     credentials: config.credentials,
     region: config.region,
@@ -82,7 +81,7 @@ function jsonConfig(config: DynamoDBClient['config'], { isSearch }: { readonly i
     async retryStrategy() {
       const strategy = await config.retryStrategy();
       if (!('acquireInitialRetryToken' in strategy)) throw new Error('The retry strategy has an old interface');
-      return strategy as unknown as Awaited<ReturnType<JsonConfig['retryStrategy']>>;
+      return strategy as unknown as Awaited<ReturnType<ServiceConfig['retryStrategy']>>;
     },
     async url() {
       const { endpointProvider, region, serviceConfiguredEndpoint, useFipsEndpoint, useDualstackEndpoint } = config;
@@ -98,11 +97,25 @@ function jsonConfig(config: DynamoDBClient['config'], { isSearch }: { readonly i
   };
 }
 
-/** Returns an error with the name and the fields of an error response. */
-function toError(reply: ErrorReply): Error {
-  const { fields, ...parts } = errorParts(reply, fromErrorBody);
-  const { name, message, $metadata } = parts;
+/**
+ * Returns an error with the name and the fields of an error response. If the body is not JSON, for example the text of a proxy, the
+ * name is `HTTP <status>`.
+ */
+function toError({ status, requestId, body }: ErrorReply): Error {
+  const { __type = '', message: text, Message, ...fields } = parsed(body);
+  const name = String(__type).split('#').at(-1) || `HTTP ${status}`;
+  const message = [text, Message].find((part) => typeof part === 'string') ?? name;
+  const $metadata = { httpStatusCode: status, ...(requestId !== undefined && { requestId }) };
   if (name === 'ConditionalCheckFailedException')
     return new ConditionalCheckFailedException({ message, $metadata, ...fields });
-  return Object.assign(new DynamoDBServiceException(parts), fields);
+  const $fault = status < 500 ? 'client' : 'server';
+  return Object.assign(new DynamoDBServiceException({ name, message, $fault, $metadata }), fields);
+}
+
+function parsed(body: string): Json {
+  try {
+    return fromErrorBody(body);
+  } catch {
+    return {};
+  }
 }

@@ -1,25 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import {
-  BatchGetCommand,
-  BatchWriteCommand,
-  type BatchWriteCommandInput,
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  type QueryCommandInput,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+import type { BatchWriteCommandInput, QueryCommandInput, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Environment, IndexName } from '../app/capability.ts';
 import { clientSettings } from '../app/sdkSettings.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { slicesOf } from '../shared/collections.ts';
 import { fromAttributes } from './attributeValues.ts';
-import { documentClients } from './documentClient.ts';
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+} from './commands.ts';
+import { documentClients, type TableClient } from './documentClient.ts';
 import { type Entity, indexPartition, type Key, type Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
 import type { Page } from './pages.ts';
@@ -184,14 +181,14 @@ interface PendingRemoval extends PromiseWithResolvers<undefined> {
 
 /** The DynamoDB table of the service. Stores use it through entities. */
 export class Table {
-  readonly #client: DynamoDBDocumentClient;
+  readonly #client: TableClient;
   readonly #name: string;
   readonly #now: () => number;
   readonly #removals: PendingRemoval[] = [];
   /** The number of running loops that delete the waiting keys. */
   #removalLoops = 0;
 
-  constructor(client: DynamoDBDocumentClient, name: string, now: () => number = Date.now) {
+  constructor(client: TableClient, name: string, now: () => number = Date.now) {
     this.#client = client;
     this.#name = name;
     this.#now = now;
@@ -201,7 +198,7 @@ export class Table {
    * The client and the table name, for operations that few functions need. Every method of this class is in every bundle, so such
    * operations are functions outside the class.
    */
-  get connection(): { readonly client: DynamoDBDocumentClient; readonly name: string } {
+  get connection(): { readonly client: TableClient; readonly name: string } {
     return { client: this.#client, name: this.#name };
   }
 

@@ -1,10 +1,10 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import * as sdk from '@aws-sdk/lib-dynamodb';
 import { Connections, type Reply } from '../../infra/local/table/connections.ts';
 import { findRequestFault, type IndexKeySizes } from '../../infra/local/table/requestFault.ts';
 import { indexNames } from '../../lib/app/capability.ts';
 import { fromErrorBody, fromResponseBody, toRequestBody } from '../../lib/table/attributeValues.ts';
-import { documentClients, operationOf } from '../../lib/table/documentClient.ts';
+import { documentClients, operationOf, type TableClient as OpenedClient } from '../../lib/table/documentClient.ts';
 import { requirePermission } from './permissions.ts';
 
 type Json = Record<string, any>;
@@ -86,8 +86,22 @@ export function openTablesWithSdk(): void {
 }
 
 /** Returns the client as the type that `Table` expects. */
-export function asDocumentClient(client: Pick<TableClient, 'send'>): DynamoDBDocumentClient {
-  return client as unknown as DynamoDBDocumentClient;
+export function asDocumentClient(client: Pick<TableClient, 'send'>): OpenedClient {
+  return client as unknown as OpenedClient;
+}
+
+/**
+ * Returns a client that sends all calls with the document client of the SDK, through the middlewares of `client`. Adds `more` to
+ * each input.
+ */
+export function sdkDocumentClient(client: DynamoDBClient, more: object = {}): OpenedClient {
+  const documents = sdk.DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  return asDocumentClient({
+    send({ constructor: { name }, input }) {
+      const Command = sdk[name as 'GetCommand'];
+      return documents.send(new Command({ ...(input as sdk.GetCommandInput), ...more }));
+    },
+  });
 }
 
 function errorOf(status: number, { __type = '', message, Message, ...more }: Json): Error {

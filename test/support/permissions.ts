@@ -15,7 +15,7 @@ import {
   type RuntimeVariable,
 } from '../../lib/app/capability.ts';
 import { lazy } from '../../lib/shared/lazy.ts';
-import { type DocumentCommand, operationOf } from '../../lib/table/documentClient.ts';
+import { operationOf } from '../../lib/table/documentClient.ts';
 import { queueVariable } from '../../lib/workers/queues.ts';
 
 /** Runs the work of a function with the permissions of the function's role. */
@@ -191,7 +191,7 @@ function namespaceArn(name = ''): string {
 
 interface SdkClient {
   readonly config: { readonly serviceId: string };
-  send(command: DocumentCommand, ...rest: unknown[]): unknown;
+  send(command: { readonly input: Record<string, unknown> }, ...rest: unknown[]): unknown;
 }
 
 // All clients of the SDK send their calls with the method of this class.

@@ -1,4 +1,4 @@
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { outboxShards, pendingEvents } from '../../lib/events/outbox.ts';
 import { dueJobIndex } from '../../lib/jobs/jobStore.ts';
 import { dueMailIndex } from '../../lib/mail/mailStore.ts';
@@ -28,7 +28,8 @@ export const dueIndexes: Readonly<Record<SweptWork, DueIndex>> = {
  */
 export async function withoutEmptyPartitions(table: Table): Promise<Pick<Table, 'queryIndex'>> {
   const { client, name } = table.connection;
-  const { Items = [] } = await client.send(new ScanCommand({ TableName: name, IndexName: 'gsi3' }));
+  const scan = new ScanCommand({ TableName: name, IndexName: 'gsi3' });
+  const { Items = [] } = await client.send<ScanCommandOutput>(scan);
   const partitions = new Set(Items.map(({ gsi3pk }) => gsi3pk as unknown));
   return {
     queryIndex: async (index, partition, options) =>

@@ -1,5 +1,4 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { documentClients } from '../../../lib/table/documentClient.ts';
+import { documentClients, type TableClient } from '../../../lib/table/documentClient.ts';
 import { startEngine } from '../../support/engine.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { MemoryTable } from '../../support/memoryTable.ts';
@@ -57,10 +56,10 @@ async function startEnvironment(): Promise<() => Promise<void>> {
 }
 
 /** Returns a client that calls `onInsert` for each new item, like the table's stream. */
-function observed(client: DynamoDBDocumentClient, onInsert: (item: Item) => void): DynamoDBDocumentClient {
+function observed(client: TableClient, onInsert: (item: Item) => void): TableClient {
   return asDocumentClient({
     async send(command: Command) {
-      const answer = (await client.send(command as unknown as Parameters<typeof client.send>[0])) as Item;
+      const answer: Item = await client.send(command);
       const { input } = command;
       for (const { Item: item, ConditionExpression } of [
         input,

@@ -1,4 +1,3 @@
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { OccurredEvent } from '../../../lib/events/audience.ts';
 import { fanOutInApp } from '../../../lib/notifications/inAppFanOut.ts';
@@ -8,16 +7,14 @@ import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda, occurredEvents } from '../../support/content.ts';
 import { deliveryRoles } from '../../support/deliveryRoles.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
+import { sdkDocumentClient } from '../../support/leanClient.ts';
 import { times } from '../../support/times.ts';
 import { newUser } from '../../support/userTokens.ts';
 
 const { engine, customer } = acmeWorld({ documents: ['nda'] });
 let fanOut: (event: OccurredEvent) => Promise<void>;
 beforeAll(() => {
-  const table = new Table(
-    DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } }),
-    TABLE_NAME,
-  );
+  const table = new Table(sdkDocumentClient(engine.client), TABLE_NAME);
   const open = fanOutInApp({
     table,
     clock: Date.now,

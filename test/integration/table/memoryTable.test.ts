@@ -1,5 +1,4 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { documentClients } from '../../../lib/table/documentClient.ts';
 import { Cloud } from '../../bench/deliveries/cloud.ts';
@@ -7,7 +6,7 @@ import { newPublisher } from '../../bench/deliveries/world.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { WebhookReceiver } from '../../support/hooks.ts';
-import { asDocumentClient, type Command } from '../../support/leanClient.ts';
+import { asDocumentClient, type Command, sdkDocumentClient } from '../../support/leanClient.ts';
 import { MemoryTable } from '../../support/memoryTable.ts';
 import type { Item } from '../../support/tableExpressions.ts';
 
@@ -15,7 +14,7 @@ const ENDPOINTS = 3;
 
 forAllTests(() => startEngine({ sdk: true }));
 const hooks = forAllTests(() => new WebhookReceiver().start());
-let client: DynamoDBDocumentClient;
+let client: DynamoDBClient;
 const memory = new MemoryTable();
 const cloud = new Cloud();
 /** The capacity units of each call, on the engine and on the table in memory. */
@@ -28,8 +27,7 @@ async function send(command: Command): Promise<Item> {
   const stored = memory.send(command).catch(() => undefined);
   const units = memory.consumed.read - before.read + memory.consumed.written - before.written;
   await stored;
-  const Again = command.constructor as unknown as new (input: Item) => Parameters<typeof client.send>[0];
-  const answer = (await client.send(new Again({ ...command.input, ReturnConsumedCapacity: 'TOTAL' }))) as Item;
+  const answer: Item = await sdkDocumentClient(client, { ReturnConsumedCapacity: 'TOTAL' }).send(command);
   const capacities = [answer.ConsumedCapacity ?? []].flat() as { readonly CapacityUnits: number }[];
   consumed.push({
     call: name,
@@ -43,7 +41,7 @@ beforeAll(() => {
   Object.assign(process.env, { ALLOW_LOOPBACK_DELIVERY: 'true', POWERTOOLS_DEV: 'true' });
   // Powertools warns about metrics that are disabled.
   jest.spyOn(console, 'warn').mockImplementation(() => undefined);
-  client = DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } });
+  client = new DynamoDBClient({});
   documentClients.open = () => asDocumentClient({ send });
   memory.onInsert = cloud.insert;
 });

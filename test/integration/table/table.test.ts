@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import { DynamoDBClient, TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { toApiError } from '../../../lib/http/middlewares.ts';
@@ -11,6 +10,7 @@ import { insert, remove, replace, Table, upsert, type WriteOp } from '../../../l
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
+import { asDocumentClient, sdkDocumentClient } from '../../support/leanClient.ts';
 import { times } from '../../support/times.ts';
 
 const Thing = defineEntity({
@@ -95,11 +95,7 @@ beforeAll(() => {
       },
     { step: 'initialize' },
   );
-  table = new Table(
-    DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
-    TABLE_NAME,
-    () => NOW,
-  );
+  table = new Table(sdkDocumentClient(client), TABLE_NAME, () => NOW);
 });
 beforeEach(() => {
   sent = [];
@@ -118,13 +114,13 @@ async function store(things: ReturnType<typeof thing>[]): Promise<void> {
 function scripted(...answers: ((input: any) => unknown)[]): { table: Table; inputs: any[] } {
   const inputs: any[] = [];
   const client = {
-    async send(command: { input: unknown }) {
+    async send(command: { input: unknown }): Promise<any> {
       inputs.push(command.input);
       const answer = answers[Math.min(inputs.length, answers.length) - 1]!;
       return answer(command.input);
     },
   };
-  return { table: new Table(client as unknown as DynamoDBDocumentClient, TABLE_NAME, () => NOW), inputs };
+  return { table: new Table(asDocumentClient(client), TABLE_NAME, () => NOW), inputs };
 }
 
 function fail(error: Error): () => never {
@@ -156,10 +152,7 @@ function loseFirstAnswer(): Table {
     },
     { step: 'deserialize', priority: 'low', name: 'loseFirstAnswer' },
   );
-  return new Table(
-    DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
-    TABLE_NAME,
-  );
+  return new Table(sdkDocumentClient(client), TABLE_NAME);
 }
 
 describe('Table.write', () => {

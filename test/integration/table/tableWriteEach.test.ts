@@ -1,5 +1,4 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { defineEntity, type Stored } from '../../../lib/table/entity.ts';
@@ -8,6 +7,7 @@ import { insert, replace, Table, upsert } from '../../../lib/table/table.ts';
 import { writeEach } from '../../../lib/table/writeEach.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
+import { asDocumentClient } from '../../support/leanClient.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 
@@ -102,7 +102,7 @@ describe('writeEach on a scripted table', () => {
         });
       },
     };
-    return { table: new Table(client as unknown as DynamoDBDocumentClient, 'table'), transactions };
+    return { table: new Table(asDocumentClient(client), 'table'), transactions };
   }
 
   /** Writes `width` items for each name. Returns how often `decide` was called for each name. */
@@ -201,8 +201,6 @@ describe('writeEach on a scripted table', () => {
         throw new Error('The table is away');
       },
     };
-    await expect(run(new Table(client as unknown as DynamoDBDocumentClient, 'table'), names(3))).rejects.toThrow(
-      'The table is away',
-    );
+    await expect(run(new Table(asDocumentClient(client), 'table'), names(3))).rejects.toThrow('The table is away');
   });
 });

@@ -1,5 +1,4 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
 import { Credentials } from '../../../lib/http/credentials.ts';
@@ -8,6 +7,7 @@ import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
+import { sdkDocumentClient } from '../../support/leanClient.ts';
 import { eventOf, post, send } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
@@ -35,7 +35,7 @@ beforeAll(() => {
       },
     { step: 'initialize' },
   );
-  table = new Table(DynamoDBDocumentClient.from(client), TABLE_NAME);
+  table = new Table(sdkDocumentClient(client), TABLE_NAME);
   reads = [];
 });
 beforeEach(() => {

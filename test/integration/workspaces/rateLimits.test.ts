@@ -1,8 +1,9 @@
-import type { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
 import { endpoint as getDocuments } from '../../../functions/v2/organizations/documents/get.ts';
 import { endpoint as getOrganizations } from '../../../functions/v2/organizations/get.ts';
 import { run as command } from '../../../infra/commands/workspace.ts';
+import type { UpdateCommand } from '../../../lib/table/commands.ts';
+import type { TableClient } from '../../../lib/table/documentClient.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { RateBucketEntity, RateBuckets } from '../../../lib/workspaces/rateBuckets.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
@@ -157,7 +158,7 @@ describe('RateBuckets', () => {
         moved.push(by);
         return { Attributes: { at: NOW + by } };
       },
-    } as unknown as DynamoDBDocumentClient;
+    } as unknown as TableClient;
     const buckets = new RateBuckets(new Table(client, 'table'), limits);
     let failures = 0;
     let count = 0;

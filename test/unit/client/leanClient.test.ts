@@ -17,7 +17,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { documentClients } from '../../../lib/table/documentClient.ts';
+import { documentClients, type TableClient } from '../../../lib/table/documentClient.ts';
 import { type Command, LeanClient } from '../../support/leanClient.ts';
 import { times } from '../../support/times.ts';
 
@@ -28,9 +28,9 @@ const Key = { PK: 'T#key#ORG#acme', SK: 'DOC#~1' };
 
 let server: Server;
 let lean: LeanClient;
-let deployed: DynamoDBDocumentClient;
+let deployed: TableClient;
 /** The client whose requests and results must equal those of the SDK. */
-let compared: LeanClient | DynamoDBDocumentClient;
+let compared: LeanClient | TableClient;
 let sdk: DynamoDBDocumentClient;
 /** `request` is the last request that the server received. `answer` is what the server answers next. */
 let request: { target: unknown; body: Json };

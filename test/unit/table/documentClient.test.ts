@@ -4,18 +4,11 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { DynamoDBClient as SdkClient } from '@aws-sdk/client-dynamodb';
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  SearchVectorsCommand,
-  TransactWriteCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { GetCommand, PutCommand, SearchVectorsCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { DynamoDBClient as BundledClient } from '../../../infra/build/lambdaDynamoDb.ts';
 import { readAuthorization, signatureVerifier } from '../../../infra/local/iam/signature.ts';
-import { documentClients } from '../../../lib/table/documentClient.ts';
+import { documentClients, type TableClient } from '../../../lib/table/documentClient.ts';
 import { withRetryContext } from '../../../lib/table/retryOnConflict.ts';
 
 interface Received {
@@ -29,17 +22,8 @@ const put = new PutCommand({ TableName, Item: { PK: 'a', SK: 'b', text: 'Ünïco
 const search = new SearchVectorsCommand({ TableName, IndexName: 'index', SearchVector: [1, 0], TopK: 1 });
 const environment = { ...process.env };
 
-/**
- * The two clients on which the document client can be built. Commands of operators use the SDK, and functions use the
- * one of bundles.
- */
-const clients = [
-  ['the SDK', SdkClient],
-  ['bundles', BundledClient as unknown as typeof SdkClient],
-] as const;
-
 let server: Server;
-let client: DynamoDBDocumentClient;
+let client: TableClient;
 let received: Received[];
 /** What the server answers next, in order. The last entry is repeated. With `hang` the server never answers. */
 let answers: (readonly [status: number, body: string] | 'hang')[];
@@ -85,7 +69,7 @@ async function failureOf(call: Promise<unknown>) {
   return { name: error?.name, code: error?.code, attempts: error?.$metadata.attempts };
 }
 
-describe.each(clients)('the document client with the configuration of %s', (_name, DynamoDBClient) => {
+describe('the document client', () => {
   beforeEach(() => {
     client = documentClients.open(new DynamoDBClient({ maxAttempts: 3 }));
   });
@@ -126,8 +110,8 @@ describe.each(clients)('the document client with the configuration of %s', (_nam
     };
     const { config } = new DynamoDBClient({ region });
     client.destroy();
-    client = documentClients.open({ config: { ...config, requestHandler } } as unknown as SdkClient);
-    for (const command of [get, search, put]) await client.send(command as typeof get);
+    client = documentClients.open({ config: { ...config, requestHandler } } as unknown as DynamoDBClient);
+    for (const command of [get, search, put]) await client.send(command);
     expect(hosts).toEqual([
       `https://dynamodb.${domain}`,
       `https://search-dynamodb.${domain}`,

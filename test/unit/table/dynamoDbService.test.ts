@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import { expect, test } from '@jest/globals';
-import { type JsonConfig, JsonService } from '../../../lib/net/jsonService.ts';
+import { DynamoDbService, type ServiceConfig } from '../../../lib/table/dynamoDbService.ts';
 
-test.each(['url', 'region'] as const)('a service calls AWS after its %s could not be resolved once', async (name) => {
+test.each(['url', 'region'] as const)('the table is called after its %s could not be resolved once', async (name) => {
   let failures = 1;
   const sent: string[] = [];
   const resolve = async <T>(setting: string, value: T) => {
     if (setting === name && failures-- > 0) throw new Error(`no ${setting}`);
     return value;
   };
-  const config: JsonConfig = {
+  const config: ServiceConfig = {
     credentials: async () => ({ accessKeyId: 'id', secretAccessKey: 'secret' }),
     region: () => resolve('region', 'eu-central-1'),
     url: () => resolve('url', new URL('https://service.test')),
@@ -25,8 +25,8 @@ test.each(['url', 'region'] as const)('a service calls AWS after its %s could no
       },
     },
   };
-  const service = new JsonService(config, { signingName: 'sqs', target: 'AmazonSQS', version: '1.0' });
-  const send = () => service.call('SendMessage', '{}');
+  const service = new DynamoDbService(config, ({ body }) => new Error(body));
+  const send = () => service.call('GetItem', '{}');
   await expect(Promise.all([send(), send()])).rejects.toThrow(`no ${name}`);
   expect(await send()).toBe('{}');
   expect(sent).toEqual(['service.test']);

@@ -1,11 +1,8 @@
 import type { Readable } from 'node:stream';
 import { RequestSigner, type SigningCredentials } from '../crypto/requestSigner.ts';
-import { connectionErrorCodes } from './connectionErrors.ts';
+import { connectionErrorCodes } from '../net/connectionErrors.ts';
 
-/** A JSON object with unknown fields. */
-type Json = Record<string, unknown>;
-
-export interface JsonRequest {
+export interface ServiceRequest {
   readonly protocol: string;
   readonly hostname: string;
   readonly port?: number | undefined;
@@ -16,7 +13,7 @@ export interface JsonRequest {
   readonly body: string;
 }
 
-export interface JsonResponse {
+export interface ServiceResponse {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
@@ -29,10 +26,10 @@ export interface RetryToken {
 }
 
 /** The settings for sending and repeating calls. A resolved configuration of an SDK client has the same fields. */
-export interface JsonConfig {
+export interface ServiceConfig {
   credentials(): Promise<SigningCredentials>;
   region(): Promise<string>;
-  /** Returns the address of the service. */
+  /** Returns the address of DynamoDB. */
   url(): Promise<URL>;
   retryStrategy(): Promise<{
     acquireInitialRetryToken(scope: string): Promise<RetryToken>;
@@ -44,22 +41,14 @@ export interface JsonConfig {
   }>;
   readonly requestHandler: {
     handle(
-      request: JsonRequest,
+      request: ServiceRequest,
       options?: { abortSignal?: AbortSignal | undefined },
-    ): Promise<{ response: JsonResponse }>;
+    ): Promise<{ response: ServiceResponse }>;
     destroy?(): void;
   };
 }
 
-/** The names of an AWS service in its signatures and headers. */
-export interface JsonServiceNames {
-  readonly signingName: string;
-  /** The text before the operation in the header `x-amz-target`, without the dot. */
-  readonly target: string;
-  readonly version: '1.0' | '1.1';
-}
-
-/** An error response of a service. */
+/** An error response of DynamoDB. */
 export interface ErrorReply {
   readonly status: number;
   readonly requestId: string | undefined;
@@ -74,22 +63,20 @@ interface CallError extends Error {
 
 type ErrorType = 'THROTTLING' | 'TRANSIENT' | 'CLIENT_ERROR';
 
-/** The URL of a service and the signer of its requests. A process resolves them once. */
+/** The URL of DynamoDB and the signer of its requests. A process resolves them once. */
 interface Destination {
   readonly url: URL;
   readonly signer: RequestSigner;
 }
 
-/** Calls the operations of an AWS service that has a JSON protocol. */
-export class JsonService {
-  readonly #config: JsonConfig;
-  readonly #names: JsonServiceNames;
+/** Signs, sends and repeats calls of DynamoDB. */
+export class DynamoDbService {
+  readonly #config: ServiceConfig;
   readonly #toError: (reply: ErrorReply) => Error;
   #destination: Promise<Destination> | undefined;
 
-  constructor(config: JsonConfig, names: JsonServiceNames, toError: (reply: ErrorReply) => Error = toServiceError) {
+  constructor(config: ServiceConfig, toError: (reply: ErrorReply) => Error) {
     this.#config = config;
-    this.#names = names;
     this.#toError = toError;
   }
 
@@ -127,7 +114,7 @@ export class JsonService {
   async #attempt(operation: string, body: string, options: { abortSignal?: AbortSignal | undefined }): Promise<string> {
     const { url, signer } = await (this.#destination ??= this.#resolveDestination().catch(this.#forgetDestination));
     const credentials = await this.#config.credentials();
-    const signed = { 'x-amz-target': `${this.#names.target}.${operation}` };
+    const signed = { 'x-amz-target': `DynamoDB_20120810.${operation}` };
     const { protocol, hostname, port, host } = url;
     const request = {
       protocol,
@@ -138,7 +125,7 @@ export class JsonService {
       query: {},
       headers: {
         ...signer.sign({ host, path: '/', headers: signed, body }, credentials, Date.now()),
-        'content-type': `application/x-amz-json-${this.#names.version}`,
+        'content-type': 'application/x-amz-json-1.0',
       },
       body,
     };
@@ -155,7 +142,7 @@ export class JsonService {
 
   async #resolveDestination(): Promise<Destination> {
     const [url, region] = await Promise.all([this.#config.url(), this.#config.region()]);
-    return { url, signer: new RequestSigner(region, this.#names.signingName) };
+    return { url, signer: new RequestSigner(region, 'dynamodb') };
   }
 
   /** The next call resolves the destination again. */
@@ -178,45 +165,6 @@ function readText(body: Readable): Promise<string> {
     body.on('error', reject);
     body.on('close', () => reject(new Error('aborted')));
   });
-}
-
-/** The fields that the error responses of all AWS services have. */
-export interface ErrorParts {
-  readonly name: string;
-  readonly message: string;
-  readonly $fault: 'client' | 'server';
-  readonly $metadata: { readonly httpStatusCode: number; readonly requestId?: string };
-  /** The other fields of the response body. */
-  readonly fields: Json;
-}
-
-/**
- * Returns the parts of an error response. `parse` parses its body. If `parse` throws, for example for the text of a proxy, the name
- * is `HTTP <status>`.
- */
-export function errorParts({ status, requestId, body }: ErrorReply, parse: (body: string) => Json): ErrorParts {
-  const { __type = '', message, Message, ...fields } = parsed(body, parse);
-  const name = String(__type).split('#').at(-1) || `HTTP ${status}`;
-  return {
-    name,
-    message: [message, Message].find((part) => typeof part === 'string') ?? name,
-    $fault: status < 500 ? 'client' : 'server',
-    $metadata: { httpStatusCode: status, ...(requestId !== undefined && { requestId }) },
-    fields,
-  };
-}
-
-function parsed(body: string, parse: (body: string) => Json): Json {
-  try {
-    return parse(body);
-  } catch {
-    return {};
-  }
-}
-
-function toServiceError(reply: ErrorReply): Error {
-  const { message, name, $fault, $metadata, fields } = errorParts(reply, (body) => JSON.parse(body) as Json);
-  return Object.assign(new Error(message), fields, { name, $fault, $metadata });
 }
 
 const THROTTLING: ReadonlySet<string> = new Set([

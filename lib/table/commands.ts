@@ -1,0 +1,31 @@
+import type * as sdk from '@aws-sdk/lib-dynamodb';
+
+/** What the table's client reads of a command. `output` has no value. It gives `send` the type of the output. */
+export interface DocumentCommand<Output> {
+  readonly constructor: { readonly name: string };
+  readonly input: object;
+  readonly output?: Output;
+}
+
+/**
+ * Names, inputs and outputs of these commands are those of the SDK's document client. The SDK's classes would add the serialisation
+ * of each operation to every bundle, and `documentClient.ts` does not use it.
+ */
+class TableCommand<Input extends object, Output> implements DocumentCommand<Output> {
+  readonly input: Input;
+  declare readonly output?: Output;
+
+  constructor(input: Input) {
+    this.input = input;
+  }
+}
+
+export class BatchGetCommand extends TableCommand<sdk.BatchGetCommandInput, sdk.BatchGetCommandOutput> {}
+export class BatchWriteCommand extends TableCommand<sdk.BatchWriteCommandInput, sdk.BatchWriteCommandOutput> {}
+export class DeleteCommand extends TableCommand<sdk.DeleteCommandInput, sdk.DeleteCommandOutput> {}
+export class GetCommand extends TableCommand<sdk.GetCommandInput, sdk.GetCommandOutput> {}
+export class PutCommand extends TableCommand<sdk.PutCommandInput, sdk.PutCommandOutput> {}
+export class QueryCommand extends TableCommand<sdk.QueryCommandInput, sdk.QueryCommandOutput> {}
+export class SearchVectorsCommand extends TableCommand<sdk.SearchVectorsCommandInput, sdk.SearchVectorsCommandOutput> {}
+export class TransactWriteCommand extends TableCommand<sdk.TransactWriteCommandInput, sdk.TransactWriteCommandOutput> {}
+export class UpdateCommand extends TableCommand<sdk.UpdateCommandInput, sdk.UpdateCommandOutput> {}
