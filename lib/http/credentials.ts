@@ -2,16 +2,19 @@ import type { Capability } from '../app/capability.ts';
 import type { ApiKeyCaller, UserCaller, WorkspaceCaller } from '../app/endpoint.ts';
 import { matchesAny, tokenHash } from '../crypto/tokenHash.ts';
 import { ApiError } from '../shared/errors.ts';
+import { isId } from '../shared/ids.ts';
 import type { Entity, Stored } from '../table/entity.ts';
 import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
 import { openTable, type Table } from '../table/table.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../workspaces/entities.ts';
 
-const MAX_HEADER_CHARACTERS = 512;
+/** The characters of all tokens that the service issues. */
+const TOKEN = /^[\w.-]{1,512}$/;
 
 /**
  * Verifies the credentials of API keys and workspaces against hashes in the table. Records are read eventually
- * consistently, and stay in memory for 10 s. Every wrong credential gets the same PERMISSION_DENIED.
+ * consistently, and stay in memory for 10 s. Every wrong credential gets the same PERMISSION_DENIED. Nothing is read for a
+ * credential that the service cannot have issued.
  */
 export class Credentials {
   readonly #apiKeys;
@@ -29,7 +32,7 @@ export class Credentials {
     authToken: string | undefined,
     options: CacheOptions,
   ): Promise<ApiKeyCaller> {
-    if (!isPlausible(apiKey) || !isPlausible(authToken)) throw apiKeyDenied();
+    if (!isId('key', apiKey) || !isToken(authToken)) throw apiKeyDenied();
     const hash = tokenHash(authToken);
     const record = await this.#apiKeys.get(
       apiKey,
@@ -53,7 +56,7 @@ export class Credentials {
     authToken: string | undefined,
     options: CacheOptions,
   ): Promise<WorkspaceCaller> {
-    if (!isPlausible(workspaceId) || !isPlausible(authToken)) throw workspaceDenied();
+    if (!isId('ws', workspaceId) || !isToken(authToken)) throw workspaceDenied();
     const hash = tokenHash(authToken);
     const record = await this.#workspaces.get(workspaceId, options, ({ tokenHashes }) => matchesAny(hash, tokenHashes));
     if (!record) throw workspaceDenied();
@@ -78,8 +81,8 @@ async function readRecord<T, P, K>(
   return record || !eventual ? record : table.get(entity, key, { eventual: false });
 }
 
-function isPlausible(header: string | undefined): header is string {
-  return header !== undefined && header.length > 0 && header.length <= MAX_HEADER_CHARACTERS;
+function isToken(header: string | undefined): header is string {
+  return header !== undefined && TOKEN.test(header);
 }
 
 /** Returns the error for every wrong credential of an API key. */

@@ -37,6 +37,13 @@ export function newId(prefix: string, now: number): string {
   return `${prefix}_${ksuid(now)}`;
 }
 
+const ID_END = /^_[0-9A-Za-z]{27}$/;
+
+/** Returns whether a text has the form of an id that `newId` returns for this prefix. */
+export function isId(prefix: string, text: string | undefined): text is string {
+  return text?.startsWith(prefix) === true && ID_END.test(text.slice(prefix.length));
+}
+
 /** Returns an id like `newId`. The same prefix, time and values in `of` always give the same id. */
 export function derivedId(prefix: string, now: number, of: readonly (string | number)[]): string {
   return `${prefix}_${ksuid(now, hash('sha256', JSON.stringify(of), 'buffer').subarray(0, 16))}`;

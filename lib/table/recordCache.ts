@@ -23,6 +23,8 @@ interface CachedRecord<T> {
 /** A read-through cache of records by id. When it is full, it drops the record that was read first. */
 export class RecordCache<T> {
   readonly #records = new BoundedMap<string, CachedRecord<T>>(MAX_RECORDS);
+  /** When an id had no record: epoch milliseconds. Its own map, so that guessed ids cannot displace records. */
+  readonly #missingAt = new BoundedMap<string, number>(MAX_RECORDS);
   /** When a refused credential last caused a read of a record: epoch milliseconds, by record id. */
   readonly #rereadAt = new Map<string, number>();
   readonly #read: (id: string, options: { eventual: boolean }) => Promise<T | undefined>;
@@ -48,10 +50,8 @@ export class RecordCache<T> {
   /** Returns the record from memory, or from the table if memory has no recent one. */
   async #cached(id: string, now: number): Promise<T | undefined> {
     const cached = this.#records.get(id);
-    if (cached && cached.readAt + POSITIVE_MILLISECONDS > now) {
-      const record = await cached.record;
-      if (record || cached.readAt + NEGATIVE_MILLISECONDS > now) return record;
-    }
+    if (cached && cached.readAt + POSITIVE_MILLISECONDS > now) return cached.record;
+    if ((this.#missingAt.get(id) ?? -Infinity) + NEGATIVE_MILLISECONDS > now) return undefined;
     return this.#readThrough(id, now, { eventual: true });
   }
 
@@ -73,7 +73,12 @@ export class RecordCache<T> {
     const cached = { record: this.#read(id, options), readAt: now };
     this.#records.set(id, cached);
     try {
-      return await cached.record;
+      const record = await cached.record;
+      if (record === undefined && this.#records.get(id) === cached) {
+        this.#records.delete(id);
+        this.#missingAt.set(id, now);
+      }
+      return record;
     } catch (error) {
       if (this.#records.get(id) === cached) this.#records.delete(id);
       throw error;

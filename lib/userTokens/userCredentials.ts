@@ -1,5 +1,6 @@
 import type { ReadUserToken } from '../app/userRule.ts';
 import { isSignedBy } from '../crypto/ed25519.ts';
+import { isId } from '../shared/ids.ts';
 import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
 import { itemOf, type Table } from '../table/table.ts';
 import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
@@ -44,7 +45,7 @@ export class UserCredentials {
   ): Promise<ReadUserToken> {
     const token = authorization.length <= MAX_HEADER_CHARACTERS ? bearerToken(authorization) : undefined;
     const parsed = token === undefined ? undefined : parseToken(this.#serviceName, token);
-    if (!parsed) return NOTHING_READ;
+    if (!parsed || !isId('key', parsed.claims.tenant)) return NOTHING_READ;
     const { claims, keyId } = parsed;
     const publicKeyOf = ({ apiKey }: KeyRecord) => apiKey.userTokenKeys?.find((key) => key.keyId === keyId)?.publicKey;
     const isCurrent = (candidate: KeyRecord) =>

@@ -42,6 +42,10 @@ beforeEach(() => {
   reads = [];
 });
 
+/** Returns an id of the length that the service issues, which begins with `start`. */
+const idOf = (start: string) => `${start}${'0'.repeat(start.indexOf('_') + 28 - start.length)}`;
+const [KEY, WORKSPACE] = [idOf('key_'), idOf('ws_')];
+
 async function storeKey(apiKey: string, tokens: string[], expiresAt?: number): Promise<void> {
   await table.write([
     upsert(ApiKeyEntity, {
@@ -201,62 +205,63 @@ describe('the cache of credentials', () => {
 
   test('accepts a revoked token for up to 10 s', async () => {
     const credentials = new Credentials(table);
-    await storeKey('key_revoked', ['old']);
-    await credentials.apiKey('key_revoked', 'old', optionsAt(NOW));
-    await storeKey('key_revoked', ['new']);
-    await expect(credentials.apiKey('key_revoked', 'old', optionsAt(NOW + 9_999))).resolves.toMatchObject({
-      tenant: 'key_revoked',
+    await storeKey(idOf('key_revoked'), ['old']);
+    await credentials.apiKey(idOf('key_revoked'), 'old', optionsAt(NOW));
+    await storeKey(idOf('key_revoked'), ['new']);
+    await expect(credentials.apiKey(idOf('key_revoked'), 'old', optionsAt(NOW + 9_999))).resolves.toMatchObject({
+      tenant: idOf('key_revoked'),
     });
-    await expect(credentials.apiKey('key_revoked', 'old', optionsAt(NOW + 10_000))).rejects.toMatchObject(denied);
+    await expect(credentials.apiKey(idOf('key_revoked'), 'old', optionsAt(NOW + 10_000))).rejects.toMatchObject(denied);
     // Before a token is rejected, a consistent read checks that it is not a new token.
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
 
   test('rejects a revoked token after 10 s even if requests continue', async () => {
     const credentials = new Credentials(table);
-    await storeKey('key_busy', ['old']);
-    for (let now = NOW; now < NOW + 10_000; now += 1_000) await credentials.apiKey('key_busy', 'old', optionsAt(now));
-    await storeKey('key_busy', ['new']);
-    await expect(credentials.apiKey('key_busy', 'old', optionsAt(NOW + 10_000))).rejects.toMatchObject(denied);
+    await storeKey(idOf('key_busy'), ['old']);
+    for (let now = NOW; now < NOW + 10_000; now += 1_000)
+      await credentials.apiKey(idOf('key_busy'), 'old', optionsAt(now));
+    await storeKey(idOf('key_busy'), ['new']);
+    await expect(credentials.apiKey(idOf('key_busy'), 'old', optionsAt(NOW + 10_000))).rejects.toMatchObject(denied);
     // Before a token is rejected, a consistent read checks that it is not a new token.
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
 
   test('reads a key once in 10 s with an eventually consistent read, even for concurrent requests', async () => {
     const credentials = new Credentials(table);
-    await storeKey('key_read', ['t']);
-    await Promise.all(times(20, () => credentials.apiKey('key_read', 't', optionsAt(NOW))));
-    await credentials.apiKey('key_read', 't', optionsAt(NOW + 9_999));
+    await storeKey(idOf('key_read'), ['t']);
+    await Promise.all(times(20, () => credentials.apiKey(idOf('key_read'), 't', optionsAt(NOW))));
+    await credentials.apiKey(idOf('key_read'), 't', optionsAt(NOW + 9_999));
     expect(reads).toEqual([{ consistent: false }]);
   });
 
   test('is not used for a fresh check, which rejects a revoked token at once', async () => {
     const credentials = new Credentials(table);
-    await storeKey('key_fresh', ['old']);
-    await credentials.apiKey('key_fresh', 'old', optionsAt(NOW, true));
-    await storeKey('key_fresh', ['new']);
-    await expect(credentials.apiKey('key_fresh', 'old', optionsAt(NOW, true))).rejects.toMatchObject(denied);
+    await storeKey(idOf('key_fresh'), ['old']);
+    await credentials.apiKey(idOf('key_fresh'), 'old', optionsAt(NOW, true));
+    await storeKey(idOf('key_fresh'), ['new']);
+    await expect(credentials.apiKey(idOf('key_fresh'), 'old', optionsAt(NOW, true))).rejects.toMatchObject(denied);
     expect(reads).toEqual([{ consistent: true }, { consistent: true }]);
   });
 
   test('rejects an unknown key for 1 s without another read', async () => {
     const credentials = new Credentials(table);
-    await expect(credentials.apiKey('key_late', 't', optionsAt(NOW))).rejects.toMatchObject(denied);
-    await storeKey('key_late', ['t']);
-    await expect(credentials.apiKey('key_late', 't', optionsAt(NOW + 999))).rejects.toMatchObject(denied);
+    await expect(credentials.apiKey(idOf('key_late'), 't', optionsAt(NOW))).rejects.toMatchObject(denied);
+    await storeKey(idOf('key_late'), ['t']);
+    await expect(credentials.apiKey(idOf('key_late'), 't', optionsAt(NOW + 999))).rejects.toMatchObject(denied);
     expect(reads).toEqual([{ consistent: false }, { consistent: true }]);
-    await expect(credentials.apiKey('key_late', 't', optionsAt(NOW + 1_000))).resolves.toMatchObject({
-      tenant: 'key_late',
+    await expect(credentials.apiKey(idOf('key_late'), 't', optionsAt(NOW + 1_000))).resolves.toMatchObject({
+      tenant: idOf('key_late'),
     });
   });
 
   test('accepts a new token at once although the key was just read', async () => {
     const credentials = new Credentials(table);
-    await storeKey('key_second', ['first']);
-    await credentials.apiKey('key_second', 'first', optionsAt(NOW));
-    await storeKey('key_second', ['first', 'second']);
-    await expect(credentials.apiKey('key_second', 'second', optionsAt(NOW + 1))).resolves.toMatchObject({
-      tenant: 'key_second',
+    await storeKey(idOf('key_second'), ['first']);
+    await credentials.apiKey(idOf('key_second'), 'first', optionsAt(NOW));
+    await storeKey(idOf('key_second'), ['first', 'second']);
+    await expect(credentials.apiKey(idOf('key_second'), 'second', optionsAt(NOW + 1))).resolves.toMatchObject({
+      tenant: idOf('key_second'),
     });
     expect(reads).toEqual([{ consistent: false }, { consistent: true }]);
   });
@@ -272,49 +277,59 @@ describe('the cache of credentials', () => {
         _r: 1,
       }),
     } as unknown as Table);
-    await expect(credentials.apiKey('key', 'new', optionsAt(NOW))).resolves.toMatchObject({ tenant: 'key' });
+    await expect(credentials.apiKey(KEY, 'new', optionsAt(NOW))).resolves.toMatchObject({ tenant: KEY });
   });
 
   test('accepts a new key and a new workspace at once although eventually consistent reads miss them', async () => {
-    const record = { apiKey: 'key', workspaceId: 'ws', tokenHashes: [tokenHash('new')], owner: { email: '' }, _r: 1 };
+    const record = {
+      apiKey: KEY,
+      workspaceId: WORKSPACE,
+      tokenHashes: [tokenHash('new')],
+      owner: { email: '' },
+      _r: 1,
+    };
     const get = async (_entity: unknown, _key: unknown, { eventual }: { eventual: boolean }) =>
       eventual ? undefined : record;
     const credentials = new Credentials({ get } as unknown as Table);
-    await expect(credentials.apiKey('key', 'new', optionsAt(NOW))).resolves.toMatchObject({ tenant: 'key' });
-    await expect(credentials.workspace('ws', 'new', optionsAt(NOW))).resolves.toMatchObject({ workspaceId: 'ws' });
+    await expect(credentials.apiKey(KEY, 'new', optionsAt(NOW))).resolves.toMatchObject({ tenant: KEY });
+    await expect(credentials.workspace(WORKSPACE, 'new', optionsAt(NOW))).resolves.toMatchObject({
+      workspaceId: WORKSPACE,
+    });
   });
 
   test('rejects another new token within the same second and accepts it later', async () => {
     const credentials = new Credentials(table);
-    await storeKey('key_third', ['first']);
-    await expect(credentials.apiKey('key_third', 'second', optionsAt(NOW))).rejects.toMatchObject(denied);
-    await storeKey('key_third', ['first', 'second']);
-    await expect(credentials.apiKey('key_third', 'second', optionsAt(NOW + 999))).rejects.toMatchObject(denied);
-    await expect(credentials.apiKey('key_third', 'second', optionsAt(NOW + 1_000))).resolves.toMatchObject({
-      tenant: 'key_third',
+    await storeKey(idOf('key_third'), ['first']);
+    await expect(credentials.apiKey(idOf('key_third'), 'second', optionsAt(NOW))).rejects.toMatchObject(denied);
+    await storeKey(idOf('key_third'), ['first', 'second']);
+    await expect(credentials.apiKey(idOf('key_third'), 'second', optionsAt(NOW + 999))).rejects.toMatchObject(denied);
+    await expect(credentials.apiKey(idOf('key_third'), 'second', optionsAt(NOW + 1_000))).resolves.toMatchObject({
+      tenant: idOf('key_third'),
     });
   });
 
   test("makes one read per second for guessed tokens, and the owner's token still works", async () => {
     const credentials = new Credentials(table);
-    await storeKey('key_guessed', ['right']);
-    await credentials.apiKey('key_guessed', 'right', optionsAt(NOW));
+    await storeKey(idOf('key_guessed'), ['right']);
+    await credentials.apiKey(idOf('key_guessed'), 'right', optionsAt(NOW));
     reads = [];
     for (let now = NOW; now < NOW + 2_000; now += 100) {
-      await expect(credentials.apiKey('key_guessed', `guess ${now}`, optionsAt(now))).rejects.toMatchObject(denied);
-      await credentials.apiKey('key_guessed', 'right', optionsAt(now));
+      await expect(credentials.apiKey(idOf('key_guessed'), `guess-${now}`, optionsAt(now))).rejects.toMatchObject(
+        denied,
+      );
+      await credentials.apiKey(idOf('key_guessed'), 'right', optionsAt(now));
     }
     expect(reads).toEqual([{ consistent: true }, { consistent: true }]);
   });
 
   test('makes one fresh read for 50 concurrent requests', async () => {
     const credentials = new Credentials(table);
-    await storeKey('key_rush', ['first']);
-    await credentials.apiKey('key_rush', 'first', optionsAt(NOW));
-    await storeKey('key_rush', ['first', 'second']);
+    await storeKey(idOf('key_rush'), ['first']);
+    await credentials.apiKey(idOf('key_rush'), 'first', optionsAt(NOW));
+    await storeKey(idOf('key_rush'), ['first', 'second']);
     reads = [];
     const outcomes = await Promise.allSettled(
-      times(50, (n) => credentials.apiKey('key_rush', n % 2 ? 'second' : `guess ${n}`, optionsAt(NOW + n))),
+      times(50, (n) => credentials.apiKey(idOf('key_rush'), n % 2 ? 'second' : `guess-${n}`, optionsAt(NOW + n))),
     );
     expect(reads).toEqual([{ consistent: true }]);
     expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map((_, n) => (n % 2 ? 'fulfilled' : 'rejected')));
@@ -323,7 +338,9 @@ describe('the cache of credentials', () => {
   test('makes one consistent read per second for an unknown key', async () => {
     const credentials = new Credentials(table);
     for (let n = 0; n < 20; n++)
-      await expect(credentials.apiKey('key_nobody', `guess ${n}`, optionsAt(NOW + n))).rejects.toMatchObject(denied);
+      await expect(credentials.apiKey(idOf('key_nobody'), `guess-${n}`, optionsAt(NOW + n))).rejects.toMatchObject(
+        denied,
+      );
     expect(reads).toEqual([{ consistent: false }, { consistent: true }]);
   });
 
@@ -342,17 +359,21 @@ describe('the cache of credentials', () => {
 
   test('rejects an API key from the moment it expires', async () => {
     const credentials = new Credentials(table);
-    await storeKey('key_expiring', ['t'], NOW + 5_000);
-    await credentials.apiKey('key_expiring', 't', optionsAt(NOW + 4_999));
-    await expect(credentials.apiKey('key_expiring', 't', optionsAt(NOW + 5_000))).rejects.toMatchObject(denied);
+    await storeKey(idOf('key_expiring'), ['t'], NOW + 5_000);
+    await credentials.apiKey(idOf('key_expiring'), 't', optionsAt(NOW + 4_999));
+    await expect(credentials.apiKey(idOf('key_expiring'), 't', optionsAt(NOW + 5_000))).rejects.toMatchObject(denied);
   });
 
   test('rejects malformed headers without a read', async () => {
     const credentials = new Credentials(table);
-    for (const key of [undefined, '', 'k'.repeat(513)])
+    for (const key of [undefined, '', 'k'.repeat(513), 'key_short', `${KEY}0`, `${KEY.slice(0, -1)}-`, WORKSPACE])
       await expect(credentials.apiKey(key, 't', optionsAt(NOW))).rejects.toMatchObject(denied);
-    for (const token of [undefined, '', 't'.repeat(513)])
-      await expect(credentials.workspace('ws', token, optionsAt(NOW))).rejects.toMatchObject(denied);
+    for (const token of [undefined, '', 't'.repeat(513), 'two words', 'tök.en']) {
+      await expect(credentials.apiKey(KEY, token, optionsAt(NOW))).rejects.toMatchObject(denied);
+      await expect(credentials.workspace(WORKSPACE, token, optionsAt(NOW, true))).rejects.toMatchObject(denied);
+    }
+    for (const workspaceId of ['ws', KEY])
+      await expect(credentials.workspace(workspaceId, 't', optionsAt(NOW))).rejects.toMatchObject(denied);
     expect(reads).toEqual([]);
   });
 
@@ -382,9 +403,11 @@ describe('the size of the cache of credentials', () => {
   function counting() {
     const ids: string[] = [];
     let failures = 0;
+    let only: string | undefined;
     const get = async (_entity: unknown, { apiKey }: { apiKey: string }) => {
       ids.push(apiKey);
       if (failures-- > 0) throw new Error('The table is away');
+      if (only !== undefined && apiKey !== only) return undefined;
       return {
         apiKey,
         workspaceId: 'ws',
@@ -396,6 +419,9 @@ describe('the size of the cache of credentials', () => {
     };
     return {
       ids,
+      removeAllBut: (apiKey: string) => {
+        only = apiKey;
+      },
       failNext: (times: number) => {
         failures = times;
       },
@@ -406,20 +432,33 @@ describe('the size of the cache of credentials', () => {
 
   test('is limited to 1,000 keys, and the oldest key is removed first', async () => {
     const { ids, credentials } = counting();
-    for (let i = 0; i <= 1_000; i++) await credentials.apiKey(`key ${i}`, 't', options);
+    for (let i = 0; i <= 1_000; i++) await credentials.apiKey(idOf(`key_${i}x`), 't', options);
     ids.length = 0;
-    await credentials.apiKey('key 1', 't', options);
-    await credentials.apiKey('key 1000', 't', options);
+    await credentials.apiKey(idOf('key_1x'), 't', options);
+    await credentials.apiKey(idOf('key_1000x'), 't', options);
     expect(ids).toEqual([]);
-    await credentials.apiKey('key 0', 't', options);
-    expect(ids).toEqual(['key 0']);
+    await credentials.apiKey(idOf('key_0x'), 't', options);
+    expect(ids).toEqual([idOf('key_0x')]);
+  });
+
+  test('does not shrink if somebody sends many keys that do not exist', async () => {
+    const { ids, credentials, removeAllBut } = counting();
+    removeAllBut(KEY);
+    await credentials.apiKey(KEY, 't', options);
+    for (let i = 0; i < 2_000; i++)
+      await expect(credentials.apiKey(idOf(`key_${i}x`), 't', options)).rejects.toMatchObject({
+        status: 'PERMISSION_DENIED',
+      });
+    ids.length = 0;
+    await credentials.apiKey(KEY, 't', options);
+    expect(ids).toEqual([]);
   });
 
   test('does not include failed reads, so the next request reads again', async () => {
     const { ids, failNext, credentials } = counting();
     failNext(1);
-    await expect(credentials.apiKey('key', 't', options)).rejects.toThrow('The table is away');
-    await expect(credentials.apiKey('key', 't', options)).resolves.toMatchObject({ tenant: 'key' });
+    await expect(credentials.apiKey(KEY, 't', options)).rejects.toThrow('The table is away');
+    await expect(credentials.apiKey(KEY, 't', options)).resolves.toMatchObject({ tenant: KEY });
     expect(ids).toHaveLength(2);
   });
 });

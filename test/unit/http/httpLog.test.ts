@@ -13,6 +13,7 @@ import { capturedLogObjects } from '../../support/capturedLog.ts';
 import { testHandler } from '../../support/endpoint.ts';
 import { eventOf, send } from '../../support/requests.ts';
 
+const [KEY, OTHER_KEY] = [`key_${'a'.repeat(27)}`, `key_${'b'.repeat(27)}`];
 const SECRET = 'hunter2-hunter2-hunter2';
 const limit = { perSecond: 1_000, burstSeconds: 10 };
 const lines = capturedLogObjects();
@@ -20,11 +21,11 @@ const lines = capturedLogObjects();
 const accessLines = () => lines.filter(({ message }) => message === 'request completed');
 const metrics = () => lines.filter((line) => '_aws' in line);
 
-/** Returns an endpoint of the auth level `apiKey`. Its table has only the key `key_a`, with the token `SECRET`. */
+/** Returns an endpoint of the auth level `apiKey`. Its table has only the key `KEY`, with the token `SECRET`. */
 function authenticated(run: () => Promise<unknown>, kind: 'read' | 'write' = 'read') {
   const table = {
     get: async (_entity: unknown, { apiKey }: { apiKey: string }) =>
-      apiKey === 'key_a'
+      apiKey === KEY
         ? { apiKey, workspaceId: 'ws', tokenHashes: [tokenHash(SECRET)], pageKey: new Uint8Array(32), createdAt: 0 }
         : undefined,
     putIf: async () => 'done',
@@ -55,7 +56,7 @@ function authenticated(run: () => Promise<unknown>, kind: 'read' | 'write' = 're
   );
 }
 const withKey = (body = '{"data":{}}', more: Record<string, string> = {}) =>
-  eventOf(body, { 'x-svc-api-key': 'key_a', 'x-svc-auth-token': SECRET, ...more });
+  eventOf(body, { 'x-svc-api-key': KEY, 'x-svc-auth-token': SECRET, ...more });
 
 describe('the access log', () => {
   // This must be the first test, because it sends the first request of the process.
@@ -77,7 +78,7 @@ describe('the access log', () => {
         endpoint: 'v2.tests.log',
         requestId: event.requestContext.requestId,
         lambdaRequestId: expect.any(String),
-        tenant: 'key_a',
+        tenant: KEY,
         status: 200,
         method: 'POST',
         durationMs: expect.any(Number),
@@ -96,7 +97,7 @@ describe('the access log', () => {
       withKey(),
     );
     expect(accessLines()).toEqual([
-      expect.objectContaining({ level: 'INFO', status: 404, errorStatus: 'NOT_FOUND', tenant: 'key_a' }),
+      expect.objectContaining({ level: 'INFO', status: 404, errorStatus: 'NOT_FOUND', tenant: KEY }),
     ]);
     expect(accessLines()[0]).not.toHaveProperty('error');
     expect(metrics()).toEqual([]);
@@ -105,7 +106,7 @@ describe('the access log', () => {
   test('has no tenant for a request with wrong credentials', async () => {
     await send(
       authenticated(async () => ({})),
-      eventOf('{"data":{}}', { 'x-svc-api-key': 'key_b', 'x-svc-auth-token': SECRET }),
+      eventOf('{"data":{}}', { 'x-svc-api-key': OTHER_KEY, 'x-svc-auth-token': SECRET }),
     );
     expect(accessLines()).toEqual([
       expect.objectContaining({ level: 'INFO', status: 403, errorStatus: 'PERMISSION_DENIED' }),
