@@ -106,7 +106,9 @@ export class Backend extends Stack {
     const publicRoutes = deployed
       .filter(({ auth }) => auth === 'none')
       .flatMap((declared) => {
-        const limitsSources = 'limitsSources' in declared && declared.limitsSources;
+        const { kind } = declared;
+        const limitsSources =
+          kind === 'page' || kind === 'asset' || ('limitsSources' in declared && declared.limitsSources);
         const perSecond = limitsSources ? settings.requestsPerSecond : settings.publicRequestsPerSecond;
         return routeKeys(declared).map((key) => [key, perSecond] as const);
       });

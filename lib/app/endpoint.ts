@@ -33,7 +33,7 @@ export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
   readonly repeatableId: (prefix: string, number: number) => string;
   /** True if the call has an Idempotency-Key. */
   readonly hasIdempotencyKey: boolean;
-  /** The IP address of the caller, as the gateway reports it. */
+  /** The IP address of the caller as the gateway reports it, of IPv6 its /64 network. Only for limits. */
   readonly sourceIp: string;
   readonly log: Log;
 }

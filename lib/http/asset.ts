@@ -7,6 +7,7 @@ import type { AssetOf } from '../app/asset.ts';
 import { environment, openAll, type Uses } from '../app/capability.ts';
 import { endpointId } from '../app/endpoint.ts';
 import { lazy } from '../shared/lazy.ts';
+import { limitSources } from './sourceLimits.ts';
 import { type Handler, stack } from './stack.ts';
 
 /**
@@ -48,7 +49,7 @@ export function toAsset<U extends Uses, F extends string>(
 
   return stack(
     { endpoint: endpointId(asset.path), path: asset.path, serviceName: () => env().SERVICE_NAME },
-    [],
+    [limitSources()],
     ({ headers: requestHeaders, requestContext }): APIGatewayProxyStructuredResultV2 => {
       const { text, headers, contentHeaders } = content();
       if (namesTag(requestHeaders['if-none-match'], headers.etag)) return { statusCode: 304, headers, body: '' };

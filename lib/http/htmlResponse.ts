@@ -69,11 +69,12 @@ ${body}
 }
 
 /** Returns the page that a failed request gets. */
-export function htmlFailure({ status, message }: ApiError): APIGatewayProxyStructuredResultV2 {
+export function htmlFailure({ status, message, retryAfterSeconds }: ApiError): APIGatewayProxyStructuredResultV2 {
   const { http, retryable } = errorCatalogue[status];
-  return htmlResponse({
+  const view = {
     status: http,
     title: http >= 500 ? 'Something went wrong' : 'This did not work',
     body: html`<p>${retryable ? 'Please try again in a moment.' : 'Please open the link again.'}</p>\n<p><small>${message}</small></p>`,
-  });
+  };
+  return htmlResponse(view, retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) });
 }

@@ -10,6 +10,7 @@ import {
   type TwinOf,
 } from '../app/endpoint.ts';
 import { routeKey } from '../app/page.ts';
+import { sourceOf } from '../net/sourceOf.ts';
 import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
 import { derivedId, newId } from '../shared/ids.ts';
@@ -93,7 +94,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
       newId: newIdOf(state),
       repeatableId: repeatableId ?? newIdOf(state),
       hasIdempotencyKey: repeatableId !== undefined,
-      sourceIp: event.requestContext.http.sourceIp,
+      sourceIp: sourceOf(event.requestContext.http.sourceIp),
       log: state.log,
     };
     const result = await called.run(call);

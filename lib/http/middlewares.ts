@@ -16,6 +16,7 @@ import { connectionErrorCodes } from '../net/connectionErrors.ts';
 import { FaultShare } from '../observability/faultShare.ts';
 import { logWith } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
+import type { LimitedClass } from '../observability/rateLimited.ts';
 import { ApiError, errorCatalogue, type ErrorStatus, invalid } from '../shared/errors.ts';
 import { INVALID_USER_TOKEN } from '../userTokens/rules/accessDenied.ts';
 import type { CleanMarkup } from '../userTokens/rules/userContent.ts';
@@ -41,8 +42,8 @@ export interface RequestState extends Record<string, unknown> {
   data: unknown;
   input: unknown;
   errorStatus?: ErrorStatus;
-  /** The class of calls whose rate limit this request exceeds. */
-  limitedClass?: LimitClass;
+  /** The class of calls whose rate limit this request exceeds, or `source` for a limit of source addresses. */
+  limitedClass?: LimitedClass;
   /** The internal id of the user whose rate limit this request exceeds. Undefined if it exceeds the limit of the API key. */
   limitedUser?: string | undefined;
   /** The writes that add counted calls to the token buckets that all instances share. */
@@ -72,7 +73,7 @@ export interface FunctionName {
 
 /**
  * Sets the request id and the start time. At the end, writes one log line. Counts an answer with status 500 or above as
- * a fault. Never logs bodies, headers or credentials.
+ * a fault, and one above a rate limit as rate-limited. Never logs bodies, headers or credentials.
  */
 export function observe(options: FunctionName): Middleware {
   const faultShare = new FaultShare();
@@ -97,7 +98,11 @@ export function observe(options: FunctionName): Middleware {
     const isFrequent = faultShare.add(Date.now(), { calls: 1, faults: isFault ? 1 : 0 });
     if (!isFault) {
       internal.log.info(logMessages.requestCompleted, keys);
-      return undefined;
+      const { limitedClass } = internal;
+      if (limitedClass === undefined) return undefined;
+      return import('../observability/rateLimited.ts').then(({ countRateLimited }) =>
+        countRateLimited(options.serviceName(), limitedClass),
+      );
     }
     internal.log.error(logMessages.requestCompleted, keys);
     return import('../observability/faults.ts').then(({ countFault }) =>

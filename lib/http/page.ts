@@ -8,6 +8,7 @@ import { html } from '../shared/html.ts';
 import { lazy } from '../shared/lazy.ts';
 import { bodyText } from './envelope.ts';
 import { htmlFailure, htmlResponse } from './htmlResponse.ts';
+import { limitSources } from './sourceLimits.ts';
 import { type Handler, stack } from './stack.ts';
 import { validate } from './validate.ts';
 
@@ -26,7 +27,7 @@ export function toPage<I extends z.ZodType, U extends Uses>(
   const deps = lazy(() => openAll(page.uses, env()));
   return stack(
     { endpoint: endpointId(page.path), path: page.path, serviceName: () => env().SERVICE_NAME },
-    [],
+    [limitSources()],
     async (event, state) => {
       const { method } = event.requestContext.http;
       if (!['GET', 'HEAD', 'POST'].includes(method)) return notAllowed();

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
+import { BoundedMap } from '../shared/boundedMap.ts';
 import { countDown, countUp } from './counters.ts';
 import { defineEntity } from './entity.ts';
 import { storeCapability } from './storeCapability.ts';
@@ -29,12 +30,18 @@ export interface RateLimit {
   readonly now: number;
 }
 
+/** A process refuses further calls of a subject for this time without a table call. Then another process may have given calls back. */
+const REFUSED_MILLISECONDS = 5_000;
+const MAX_REFUSED = 10_000;
+
 /**
- * Limits the calls of subjects, such as e-mail addresses. All processes share the counters in the table. Each call is one
- * conditional write.
+ * Limits the calls of subjects, such as e-mail addresses. All processes share the counters in the table. Each call within the limit is
+ * one conditional write. A flood above the limit costs each process one table call in five seconds.
  */
 export class RateLimits {
   readonly #table: Table;
+  /** When a subject was last above the limit of a window: epoch milliseconds. */
+  readonly #refusedAt = new BoundedMap<string, number>(MAX_REFUSED);
 
   constructor(table: Table) {
     this.#table = table;
@@ -43,20 +50,36 @@ export class RateLimits {
   /** Counts a call of a subject. Returns whether it is within the limit of the current window. */
   async allow(name: string, subject: string, { limit, windowSeconds, now }: RateLimit): Promise<boolean> {
     const window = Math.floor(now / 1000 / windowSeconds);
-    return countUp(this.#table, RateLimitEntity, { name, subject, window }, limit, (window + 2) * windowSeconds);
+    if (this.#wasRefused(name, subject, window, now)) return false;
+    const key = { name, subject, window };
+    const isAllowed = await countUp(this.#table, RateLimitEntity, key, limit, (window + 2) * windowSeconds);
+    if (!isAllowed) this.#refusedAt.set(refusalId(name, subject, window), now);
+    return isAllowed;
   }
 
   async isUsedUp(name: string, subject: string, { limit, windowSeconds, now }: RateLimit): Promise<boolean> {
     const window = Math.floor(now / 1000 / windowSeconds);
+    if (this.#wasRefused(name, subject, window, now)) return true;
     const stored = await this.#table.get(RateLimitEntity, { name, subject, window }, { eventual: true });
-    return (stored?.count ?? 0) >= limit;
+    const isUsedUp = (stored?.count ?? 0) >= limit;
+    if (isUsedUp) this.#refusedAt.set(refusalId(name, subject, window), now);
+    return isUsedUp;
   }
 
   /** Takes back the count of a call that had no effect. `now` is the time at which the call was counted. */
   async giveBack(name: string, subject: string, { windowSeconds, now }: Omit<RateLimit, 'limit'>): Promise<void> {
     const window = Math.floor(now / 1000 / windowSeconds);
+    this.#refusedAt.delete(refusalId(name, subject, window));
     await countDown(this.#table, RateLimitEntity, { name, subject, window }, (window + 2) * windowSeconds);
   }
+
+  #wasRefused(name: string, subject: string, window: number, now: number): boolean {
+    return (this.#refusedAt.get(refusalId(name, subject, window)) ?? -Infinity) + REFUSED_MILLISECONDS > now;
+  }
+}
+
+function refusalId(name: string, subject: string, window: number): string {
+  return `${name} ${window} ${subject}`;
 }
 
 export const rateLimits = /* @__PURE__ */ storeCapability(RateLimits, ['UpdateItem']);

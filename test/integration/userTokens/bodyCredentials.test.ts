@@ -39,7 +39,7 @@ describe('POST /v1/auth/token/get', () => {
       for (const answer of await Promise.all(times(20, () => call(SERVER)))) expect(answer.status).toBe(200);
       const send = jest.spyOn(table.connection.client, 'send');
       const { headers, status } = await call(ATTACKER);
-      expect([status, send.mock.calls.length]).toEqual([429, 1]);
+      expect([status, send.mock.calls.length]).toEqual([429, 0]);
       expect(Number(headers['retry-after'])).toBeGreaterThan(0);
       send.mockRestore();
     });

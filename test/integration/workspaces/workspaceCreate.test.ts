@@ -308,6 +308,52 @@ describe('the rate limit of workspace/create per source address', () => {
     }
   });
 
+  test('counts the addresses of one IPv6 network as one address', async () => {
+    const limited = handlerWith({ WORKSPACE_CREATION_PER_MINUTE: '1' });
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
+    try {
+      const statusOf = async (sourceIp: string) =>
+        (await postFrom(sourceIp, limited, { ownerEmail: someone() })).status;
+      expect(await statusOf('2001:db8:7:7::1')).toBe(200);
+      expect(await statusOf('2001:db8:7:7:ffff::2')).toBe(429);
+      expect(await statusOf('2001:db8:7:8::1')).toBe(200);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  test('refuses a subject above its limit for five seconds without a table call', async () => {
+    const calls: string[] = [];
+    const counting = new Proxy(table, {
+      get: (target, name) => {
+        calls.push(String(name));
+        return Reflect.get(target, name) as unknown;
+      },
+    });
+    const limits = new RateLimits(counting);
+    const at = (now: number) => ({ limit: 1, windowSeconds: 3_600, now });
+    expect(await limits.allow('flood', 'subject', at(START))).toBe(true);
+    expect(await limits.allow('flood', 'subject', at(START))).toBe(false);
+    calls.length = 0;
+    for (let n = 0; n < 5_000; n += 50) {
+      expect(await limits.allow('flood', 'subject', at(START + n))).toBe(false);
+      expect(await limits.isUsedUp('flood', 'subject', at(START + n))).toBe(true);
+    }
+    expect(calls).toEqual([]);
+    expect(await limits.allow('flood', 'another', at(START))).toBe(true);
+    await new RateLimits(table).giveBack('flood', 'subject', at(START));
+    expect(await limits.allow('flood', 'subject', at(START + 5_000))).toBe(true);
+  });
+
+  test('allows a call that the same process has given back at once', async () => {
+    const limits = new RateLimits(table);
+    const options = { limit: 1, windowSeconds: 60, now: START };
+    await limits.allow('returned', 'subject', options);
+    expect(await limits.allow('returned', 'subject', options)).toBe(false);
+    await limits.giveBack('returned', 'subject', options);
+    expect(await limits.allow('returned', 'subject', options)).toBe(true);
+  });
+
   test('allows as many of 50 concurrent requests as the limit', async () => {
     const limits = new RateLimits(table);
     const allow = (subject: string, now: number) => limits.allow('test', subject, { limit: 7, windowSeconds: 60, now });

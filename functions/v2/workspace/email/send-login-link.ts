@@ -18,6 +18,7 @@ export const endpoint = defineEndpoint(
     summary: 'Mail an owner a link that verifies the e-mail address',
     auth: 'none',
     kind: 'write',
+    limitsSources: true,
     input: z.object({ email: MailAddress, continueUrl: ContinueUrl }),
     output: z.object({ data: z.null() }),
     message: 'Login link sent successfully',

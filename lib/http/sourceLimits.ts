@@ -1,0 +1,35 @@
+import { sourceOf } from '../net/sourceOf.ts';
+import { BoundedMap } from '../shared/boundedMap.ts';
+import { type Bucket, fullBucket, type Limit, takeTokens } from '../workspaces/rules/rateLimit.ts';
+import { type Middleware, tooManyCalls } from './middlewares.ts';
+
+/** The limit of each source address in one process. */
+const SOURCE: Limit = { perSecond: 5, burstSeconds: 10 };
+/** The limit of all addresses in one process. An answer of `/docs` has several hundred kB, which cost more than the call. */
+const ALL: Limit = { perSecond: 25, burstSeconds: 10 };
+const MAX_SOURCES = 10_000;
+
+/**
+ * Limits the calls of pages and assets by source address, and of all addresses together. Throws RESOURCE_EXHAUSTED with
+ * `retry-after`. Each process counts on its own. A call above the limit of its address takes nothing from the limit of all.
+ */
+export function limitSources(): Middleware {
+  const sources = new BoundedMap<string, Bucket>(MAX_SOURCES);
+  let all = fullBucket;
+  return {
+    before: ({ event, internal }) => {
+      const source = sourceOf(event.requestContext.http.sourceIp);
+      const now = internal.startedAt;
+      const refuse = (sender: string, retryAfter: number) => {
+        internal.limitedClass = 'source';
+        return tooManyCalls(sender, 'sends too many requests', retryAfter);
+      };
+      const ofSource = takeTokens(sources.get(source) ?? fullBucket, SOURCE, now);
+      if ('retryAfter' in ofSource) throw refuse('source address', ofSource.retryAfter);
+      const ofAll = takeTokens(all, ALL, now);
+      if ('retryAfter' in ofAll) throw refuse('sum of all callers', ofAll.retryAfter);
+      sources.set(source, ofSource);
+      all = ofAll;
+    },
+  };
+}
