@@ -1,13 +1,15 @@
 /** `npm run cost`: prints the cost of a month without calls, of calls, and of deliveries, at list prices. */
 import { registeredEndpoints } from '../build/registry.ts';
-import type { Settings } from '../stacks/settings.ts';
+import { readSettings, type Settings } from '../stacks/settings.ts';
 import { costOfCall, costsOfCalls, startCost, startMilliseconds } from './cost/calls.ts';
 import { deliveryConsumption, deliveryCost } from './cost/deliveries.ts';
+import { floodBill } from './cost/flood.ts';
 import { type CostLine, heartbeatBill, idleBill, totalOf } from './cost/idle.ts';
 import { liveBill, workday } from './cost/live.ts';
 import { metricBill } from './cost/metrics.ts';
 import { prices } from './cost/prices.ts';
 import { vectorConsumption, vectorDollars, vectorGigabytes, type VectorPrices } from './cost/vectors.ts';
+import { watchingBill } from './cost/watching.ts';
 import { parseArguments, runCommand } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
 import type { StackTemplates } from './templateChanges.ts';
@@ -54,6 +56,12 @@ export function costReport(
     '',
     'A month in which the service writes its own metrics in each hour, dollars',
     ...bill(metricBill(1)),
+    '',
+    'An hour of watching the dashboard, dollars',
+    ...bill([watchingBill(templates)]),
+    '',
+    'An hour of refused calls by their number per second, dollars',
+    ...bill(floodBill(readSettings(() => undefined))),
     '',
     'A million calls, of which 1 % start an instance, dollars',
     heading(width, ['total', 'gateway', 'lambda', 'starts', 'table', 'queue', 'logs', 'data out']),

@@ -1,19 +1,10 @@
-import {
-  Dashboard,
-  GraphWidget,
-  type IMetric,
-  LogQueryVisualizationType,
-  LogQueryWidget,
-  MathExpression,
-  TextWidget,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { Dashboard, GraphWidget, type IMetric, MathExpression, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration, type Stack } from 'aws-cdk-lib/core';
 import { indexNames } from '../../lib/app/capability.ts';
 import { pathInFamily } from '../../lib/app/endpoint.ts';
-import { isRateLimited } from '../../lib/http/capabilities.ts';
 import { deliveryMetrics, type MetricName } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
-import { slicesOf } from '../../lib/shared/collections.ts';
+import { limitedClasses } from '../../lib/observability/rateLimited.ts';
 import { MILLION, prices } from '../commands/cost/prices.ts';
 import { API_MEMORY_MB } from '../constructs/memory.ts';
 import { queueNames } from '../constructs/queues.ts';
@@ -27,10 +18,10 @@ import {
   functionMetric,
   mailReputation,
   queueMetric,
+  rateLimitedCallsOf,
   tableMetric,
   workerFailures,
 } from './metrics.ts';
-import { familyQueries, MAX_QUERIED_LOG_GROUPS, queryText } from './savedQueries.ts';
 
 const metricNames = Object.keys(deliveryMetrics) as MetricName[];
 
@@ -44,7 +35,7 @@ const statistics = { sum: ['Sum'], spread: ['p50', 'p99'], gauge: ['Maximum'] } 
 export function createDashboard(stack: Stack, props: MonitoringProps): void {
   const link = (section: string) => runbookLink(section, props.settings.runbookBaseUrl);
   const dashboard = new Dashboard(stack, 'Dashboard', { defaultInterval: Duration.hours(3) });
-  const row = (markdown: string, ...graphs: (GraphWidget | LogQueryWidget)[]) => {
+  const row = (markdown: string, ...graphs: GraphWidget[]) => {
     dashboard.addWidgets(new TextWidget({ width: 24, height: 1, markdown }));
     dashboard.addWidgets(...graphs);
   };
@@ -54,7 +45,10 @@ export function createDashboard(stack: Stack, props: MonitoringProps): void {
     ...(props.settings.heartbeat === 'on' ? metricGraphs('Health', props) : []),
   );
   for (const family of props.families) row(`**/${family.family}**`, ...familyGraphs(family, props));
-  row('**Rate-limited calls by API key** Limits: `functions/README.md#limits-of-calls`', ...rateLimitedCalls(props));
+  row(
+    '**Rate-limited calls** Limits: `functions/README.md#limits-of-calls`. By API key: saved query `refused calls by API key in <Family>`',
+    ...rateLimitedCalls(props),
+  );
   row(
     `**Deliveries** Runbook: \`${link('overdue-deliveries')}\``,
     successRate(props),
@@ -109,26 +103,15 @@ function familyGraphs(
   ];
 }
 
-/**
- * Returns widgets with the saved query about rate-limited calls. A query searches at most 50 log groups, so each widget
- * queries some of the functions that have a rate limit.
- */
-function rateLimitedCalls({ families }: MonitoringProps): LogQueryWidget[] {
-  const logGroups = families.flatMap(({ functions }) =>
-    functions.filter(({ endpoint }) => isRateLimited(endpoint)).map(({ construct }) => construct.logGroup.logGroupName),
-  );
-  const parts = slicesOf(logGroups, MAX_QUERIED_LOG_GROUPS);
-  return parts.map(
-    (logGroupNames, index) =>
-      new LogQueryWidget({
-        width: Math.max(6, Math.floor(24 / parts.length)),
-        height: 6,
-        title: `Rate-limited calls by API key, part ${index + 1} of ${parts.length}`,
-        view: LogQueryVisualizationType.TABLE,
-        queryString: queryText(familyQueries.refused),
-        logGroupNames,
-      }),
-  );
+/** Logs Insights would search all log lines at each refresh, and bill them by the gigabyte. A metric costs the same at any load. */
+function rateLimitedCalls({ settings: { serviceName } }: MonitoringProps): GraphWidget[] {
+  return [
+    graph(
+      24,
+      'Rate-limited calls by class',
+      limitedClasses.map((limitedClass) => rateLimitedCallsOf(limitedClass, serviceName)),
+    ),
+  ];
 }
 
 /** Returns a metric that the service itself writes, once for each statistic that its kind has. */

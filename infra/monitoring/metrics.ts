@@ -7,7 +7,10 @@ import { Duration } from 'aws-cdk-lib/core';
 import type { MetricName } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import { MIN_FAULT_SHARE } from '../../lib/observability/faultShare.ts';
+import { type LimitedClass, rateLimitedMetric } from '../../lib/observability/rateLimited.ts';
 import { slicesOf } from '../../lib/shared/collections.ts';
+import { refusedCall } from '../commands/cost/flood.ts';
+import { MILLION } from '../commands/cost/prices.ts';
 
 const period = Duration.minutes(5);
 
@@ -119,6 +122,18 @@ export function apiFaults(api: CfnApi): MathExpression {
   });
 }
 
+/** Returns what the calls of an hour with a 4xx answer cost at most, in dollars. The gateway's own 429 count too, but cost nothing. */
+export function refusedDollars(api: CfnApi): MathExpression {
+  const hour = Duration.hours(1);
+  const refused = apiMetric(api, '4xx', 'Sum').with({ period: hour });
+  const dollarsPerMillion = refusedCall.total.toFixed(4);
+  return new MathExpression({
+    expression: `FILL(refused, 0) * ${dollarsPerMillion} / ${MILLION}`,
+    usingMetrics: { refused },
+    period: hour,
+  });
+}
+
 /** Returns the number of failed attempts to send mails. The value is 0 if they are less than 1 % of all attempts. */
 export function mailFailures(serviceName: string): MathExpression {
   return expression(whereFrequent('FILL(failed, 0)', '(FILL(failed, 0) + FILL(sent, 0))'), {
@@ -175,6 +190,15 @@ export function workerFailures(worker: string, target: Function, serviceName: st
     },
     label,
   );
+}
+
+/** Returns the number of calls that a rate limit of this class refused. */
+export function rateLimitedCallsOf(limitedClass: LimitedClass, serviceName: string): Metric {
+  const dimensions = { service: serviceName, limitedClass } satisfies Record<
+    (typeof rateLimitedMetric.dimensions)[number],
+    string
+  >;
+  return metric(rateLimitedMetric.namespace, rateLimitedMetric.name, dimensions, 'Sum', limitedClass);
 }
 
 /** Returns a metric of deliveries or mails that the service itself writes. */

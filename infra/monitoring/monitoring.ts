@@ -15,6 +15,7 @@ import {
   familyFaults,
   indexThrottles,
   mailReputation,
+  refusedDollars,
   tableThrottles,
 } from './metrics.ts';
 import { familyQueries, gatewayQueries, openQuery } from './savedQueries.ts';
@@ -28,6 +29,8 @@ const FAULTS = 5;
  */
 const THROTTLES = 50;
 const THROTTLED_PERIODS = 2;
+/** The dollars that the refused calls of an hour may cost. */
+const REFUSED_DOLLARS = 1;
 /** The share of the account's concurrency limit at which the alarm becomes active. */
 const CONCURRENCY_SHARE = 0.8;
 /**
@@ -81,6 +84,19 @@ function apiAlarms(
         threshold: `at least ${FAULTS} such answers of all endpoints in 5 minutes, and at least 1 % of all answers.`,
         firstStep: `${openQuery(stackName, gatewayQueries.errors)} If no alarm of an API family is active, functions crash, time out or are throttled, or many endpoints have a few faults.`,
         runbook: 'api-faults',
+        severity: 'high',
+      },
+    },
+    {
+      id: 'RefusedCallsCost',
+      metric: refusedDollars(api),
+      threshold: REFUSED_DOLLARS,
+      text: {
+        broken: 'Somebody sends many calls that the API refuses.',
+        impacts: ['each refused call costs money, and a flood can use up the requests per second of all customers'],
+        threshold: `answers with status 4xx in an hour that cost ${REFUSED_DOLLARS} dollar or more.`,
+        firstStep: openQuery(stackName, gatewayQueries.refused),
+        runbook: 'refused-calls',
         severity: 'high',
       },
     },

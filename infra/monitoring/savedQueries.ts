@@ -9,7 +9,7 @@ import * as logMessages from '../../lib/observability/logMessages.ts';
 import { pascal } from '../constructs/names.ts';
 
 /** The largest number of log groups that one query of Logs Insights can search. */
-export const MAX_QUERIED_LOG_GROUPS = 50;
+const MAX_QUERIED_LOG_GROUPS = 50;
 
 interface Query {
   /**
@@ -142,6 +142,14 @@ export const gatewayQueries = {
       'sort errors desc',
     ],
   },
+  refused: {
+    name: 'refused calls by source',
+    text: [
+      'filter status >= 400 and status < 500',
+      'stats count(*) as refused, min(@timestamp) as first, max(@timestamp) as last by sourceIp, route, status',
+      'sort refused desc',
+    ],
+  },
   slowest: {
     name: 'slowest endpoints',
     text: [
@@ -158,7 +166,7 @@ export const gatewayQueries = {
   },
 } as const satisfies Readonly<Record<string, Query>>;
 
-export const queryText = ({ text }: Query) => text.join(' | ');
+const queryText = ({ text }: Query) => text.join(' | ');
 
 /** Returns the name of a saved query, such as `CollaborationBackend/faults of V2Users`. */
 function queryName(stackName: string, { name }: Query, family?: string): string {

@@ -161,7 +161,7 @@ const schema = z.object({
     'The burst size of the limits per API key, in seconds: 10 allows a burst of ten times the limit per second.',
   ),
   requestsPerSecond: wholeNumber(2_000, 1, 1_000_000).describe(
-    'Requests per second of all callers together. Bursts may have twice as many, up to `requestBurst`. The default quota of an AWS account is 10,000, but 2,500 in 13 regions.',
+    'Requests per second of all callers together to one route. API Gateway applies the limit to each route, and only the quota of the account to all routes together. Bursts may have twice as many, up to `requestBurst`. The default quota of an AWS account is 10,000, but 2,500 in 13 regions.',
   ),
   requestBurst: wholeNumber(BURST_OF_EVERY_REGION, 1, 1_000_000).describe(
     'The largest burst of requests. The default quota of an AWS account is 5,000, but 1,250 in 13 regions. AWS sets it by the quota for requests per second.',
@@ -173,7 +173,7 @@ const schema = z.object({
     'The quota "Throttle burst rate" of API Gateway in your account, if it is higher than the default of the region.',
   ),
   publicRequestsPerSecond: wholeNumber(50, 1, 10_000).describe(
-    'Requests per second of all callers together to each route without credentials, and to all unknown paths together. Routes whose functions limit each source address have `requestsPerSecond` instead.',
+    'Requests per second of all callers together to all unknown paths. Routes without credentials have `requestsPerSecond`, because their functions limit each source address.',
   ),
   live: z
     .enum(['off', 'on'], 'must be "off" or "on"')

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
 import { worker as heartbeatWorker } from '../../functions/workers/heartbeat.ts';
+import { refusedCall } from '../../infra/commands/cost/flood.ts';
 import { prices } from '../../infra/commands/cost/prices.ts';
 import { pascal } from '../../infra/constructs/names.ts';
 import { queueNames } from '../../infra/constructs/queues.ts';
@@ -23,6 +24,7 @@ import { ChannelPublisher } from '../../lib/live/channelPublisher.ts';
 import { type CountedMetric, deliveryMetrics, type RecordedMetric } from '../../lib/observability/deliveryMetrics.ts';
 import { countFault, countWorkerFaults, faultsMetric } from '../../lib/observability/faults.ts';
 import { InvocationMeasures } from '../../lib/observability/measures.ts';
+import { countRateLimited, limitedClasses } from '../../lib/observability/rateLimited.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { type QueueDeclaration, queues } from '../../lib/workers/queues.ts';
 import { DeliverySystem, MINUTE, SECOND } from '../support/deliveries.ts';
@@ -455,6 +457,12 @@ describe('alarms on metrics of AWS', () => {
     },
   );
 
+  test('the alarm on refused calls becomes active when those of an hour cost a dollar', () => {
+    const calls = Math.ceil(1_000_000 / refusedCall.total);
+    expect(alarm('RefusedCallsCost')).toMatchObject({ periodSeconds: 3_600 });
+    expectThreshold('RefusedCallsCost', [[calls - 100]], [[calls / 2, calls / 2 + 100]]);
+  });
+
   test('the table alarm becomes active at fifty throttled reads and writes in two consecutive periods', () => {
     const parts = ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) =>
       partOf('TableThrottled', (metric) => metric.name === name),
@@ -666,6 +674,7 @@ describe('the local dashboard', () => {
       if (kind === 'sum') own.count(name as CountedMetric);
       else own.record(name as RecordedMetric, 1);
     own.flush(serviceName);
+    for (const limitedClass of limitedClasses) countRateLimited(serviceName, limitedClass);
     for (const family of families) countFault(serviceName, family, 'any', true);
     for (const { name } of [...workers, { name: 'any' }]) countWorkerFaults(serviceName, name, 1, true);
     for (const line of lines) measurements.recordLine(line);

@@ -12,12 +12,15 @@ import {
   startMilliseconds,
 } from '../../infra/commands/cost/calls.ts';
 import { deliveryConsumption, deliveryCost, deliveryDollars } from '../../infra/commands/cost/deliveries.ts';
+import { floodBill, refusedCall } from '../../infra/commands/cost/flood.ts';
 import { heartbeatBill, idleBill, totalOf } from '../../infra/commands/cost/idle.ts';
 import { liveBill, workday } from '../../infra/commands/cost/live.ts';
 import { metricBill } from '../../infra/commands/cost/metrics.ts';
 import { prices } from '../../infra/commands/cost/prices.ts';
 import { vectorDollars, vectorGigabytes } from '../../infra/commands/cost/vectors.ts';
+import { watchingBill, widgetCosts } from '../../infra/commands/cost/watching.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
+import { limitedClasses } from '../../lib/observability/rateLimited.ts';
 import { queues } from '../../lib/workers/queues.ts';
 
 // The CDK records a stack trace for each resource. Jest raises the limit to 100 frames, which makes that slow.
@@ -213,7 +216,64 @@ describe('metricBill', () => {
     const failing = lines.find(({ item }) => item === 'metrics of faults of 3 endpoints')!;
     expect(failing).toMatchObject({ count: 6, dollars: expect.closeTo(6 * 0.3) });
     const others = lines.filter((line) => line !== failing).reduce((sum, { count }) => sum + count, 0);
-    expect(others).toBe(Object.keys(deliveryMetrics).length);
+    expect(others).toBe(Object.keys(deliveryMetrics).length + limitedClasses.length);
+  });
+});
+
+describe('the cost of watching the dashboard', () => {
+  const dashboard = (...widgets: object[]) => [
+    {
+      Dashboard: {
+        Type: 'AWS::CloudWatch::Dashboard',
+        Properties: { DashboardBody: { 'Fn::Join': ['', [JSON.stringify({ widgets }).slice(0, -1), '}']] } },
+      },
+    },
+  ];
+  const graph = (title: string, ...metrics: unknown[][]) => ({ type: 'metric', properties: { title, metrics } });
+
+  test('is at most a cent a refresh for each widget', () => {
+    const costs = widgetCosts(withLive);
+    expect(costs.length).toBeGreaterThan(50);
+    for (const { title, dollars } of costs) expect([title, dollars <= 0.01]).toEqual([title, true]);
+    expect(watchingBill(withLive).dollars).toBeLessThan(1);
+  });
+
+  test('counts the metrics of each graph, and a query as the metrics of the largest graph', () => {
+    const [names, query] = [graph('a', ['N', 'one'], ['N', 'two'], ['N', 'three']), [{ expression: 'SELECT SUM(x)' }]];
+    const costs = widgetCosts(
+      dashboard({ type: 'text', properties: {} }, names, graph('b', query, [{ expression: 'm' }])),
+    );
+    expect(costs).toEqual([
+      { title: 'a', metrics: 3, dollars: 3e-5 },
+      { title: 'b', metrics: 3, dollars: 3e-5 },
+    ]);
+    expect(watchingBill(dashboard(names))).toMatchObject({ count: 60, dollars: expect.closeTo(60 * 3e-5) });
+  });
+
+  test('throws for a widget that searches logs', () => {
+    expect(() => widgetCosts(dashboard({ type: 'log', properties: { title: 'Calls' } }))).toThrow(
+      'The widget "Calls" of type log costs more at a larger load.',
+    );
+  });
+});
+
+describe('floodBill', () => {
+  test('prices an hour of refused calls of one route and of the whole account', () => {
+    // The gateway, and a function of 15 ms with half a gigabyte that reads one and a half units.
+    expect(refusedCall.total).toBeGreaterThan(1 + 0.2 + 0.015 * 0.5 * 13.3334 + 1.5 * 0.125);
+    expect(refusedCall.total).toBeLessThan(2.5);
+    const dollars = (perSecond: number) => (perSecond * 3_600 * refusedCall.total) / 1e6;
+    expect(floodBill({ requestsPerSecond: 100 }).map((line) => [line.count, line.dollars])).toEqual([
+      [100, dollars(100)],
+      [2_500, dollars(2_500)],
+      [10_000, dollars(10_000)],
+    ]);
+  });
+
+  test('equals the ceilings on the page for operators', () => {
+    const page = readFileSync(join(projectDir, 'infra/README.md'), 'utf8');
+    for (const { count, dollars } of floodBill({ requestsPerSecond: 2_000 }))
+      expect(page).toContain(`| ${count.toLocaleString('en-US')} | ${dollars.toFixed(2)} |`);
   });
 });
 

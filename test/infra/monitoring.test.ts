@@ -11,6 +11,7 @@ import { familyOf, pathInFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import * as logMessages from '../../lib/observability/logMessages.ts';
+import { limitedClasses } from '../../lib/observability/rateLimited.ts';
 import { type QueueDeclaration, queues } from '../../lib/workers/queues.ts';
 import { times } from '../support/times.ts';
 import { type Assembly, assemblyOf, functionsOf, type Resource, resources, type Template } from './assembly.ts';
@@ -438,7 +439,9 @@ describe('saveQueries', () => {
   test("saves queries over the gateway's log, by fields that it has: errors, slowest endpoints, one request", () => {
     const queries = queriesOf(assembly.root);
     expect([...queries.keys()].sort()).toEqual(
-      ['a request by its id', 'errors by endpoint', 'slowest endpoints'].map((name) => `CollaborationBackend/${name}`),
+      ['a request by its id', 'errors by endpoint', 'refused calls by source', 'slowest endpoints'].map(
+        (name) => `CollaborationBackend/${name}`,
+      ),
     );
     const [[, stage]] = resources(assembly.root, 'AWS::ApiGatewayV2::Stage') as [[string, Resource]];
     const written = Object.keys(JSON.parse(stage.Properties.AccessLogSettings.Format));
@@ -517,7 +520,7 @@ describe('createDashboard', () => {
     expect(headings).toEqual([
       'Health',
       ...[...assembly.families.keys()].map((family) => `/${family}`),
-      'Rate-limited calls by API key',
+      'Rate-limited calls',
       'Deliveries',
       'Queues and workers',
       'E-mail',
@@ -526,17 +529,19 @@ describe('createDashboard', () => {
     ]);
   });
 
-  test('queries rate-limited calls of all functions with a limit, at most 50 log groups per query', () => {
-    const queries = widgets()
-      .filter(({ type }) => type === 'log')
-      .map(({ properties }) => String(properties.query));
-    const sources = queries.flatMap((query) => query.match(/SOURCE '[^']+'/g) ?? []);
-    expect(sources).toHaveLength(ownFunctions.filter(({ auth }) => auth === 'apiKey').length);
-    for (const query of queries) {
-      expect(query.match(/SOURCE /g)!.length).toBeLessThanOrEqual(50);
-      expect(query).toContain(`filter message = "${logMessages.requestCompleted}" and ispresent(limitedClass)`);
-      expect(query).toContain('by tenant, limitedClass, endpoint');
-    }
+  test('shows rate-limited calls by class from a metric, and no widget searches logs', () => {
+    expect([...row('**Rate-limited calls').values()]).toEqual([
+      limitedClasses.map((limitedClass) => [
+        'CollaborationBackend',
+        'RateLimitedCalls',
+        'limitedClass',
+        limitedClass,
+        'service',
+        'acme',
+        { label: limitedClass, stat: 'Sum' },
+      ]),
+    ]);
+    expect(new Set(widgets().map(({ type }) => type))).toEqual(new Set(['text', 'metric']));
   });
 
   test('shows due deliveries, overdue deliveries and dead letters in the health row', () => {

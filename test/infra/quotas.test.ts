@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
+import { rateLimitedMetric } from '../../lib/observability/rateLimited.ts';
 import { type Assembly, assemblyOf, functionsOf, isReference, resources } from './assembly.ts';
 import { certificateArn, domainName, greedy, registered } from './endpoints.ts';
 
@@ -53,7 +54,12 @@ const awsMetrics: Readonly<Record<string, readonly string[]>> = {
     'NumberOfMessagesSent',
   ],
 };
-const ownMetrics = [...Object.keys(deliveryMetrics), faultsMetric.name, faultsMetric.frequentName];
+const ownMetrics = [
+  ...Object.keys(deliveryMetrics),
+  faultsMetric.name,
+  faultsMetric.frequentName,
+  rateLimitedMetric.name,
+];
 
 let assembly: Assembly;
 beforeAll(() => {

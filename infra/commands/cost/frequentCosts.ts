@@ -1,6 +1,7 @@
 import { registeredEndpoints } from '../../build/registry.ts';
 import { costOfCall, costsOfCalls, withIdempotencyKey } from './calls.ts';
 import { deliveryConsumption, deliveryCost } from './deliveries.ts';
+import { refusedCall } from './flood.ts';
 import { prices } from './prices.ts';
 
 /** Returns the costs that section "Cost" of infra/README.md names, in dollars per million. */
@@ -16,6 +17,7 @@ export function frequentCosts(): [subject: string, dollars: number][] {
       '`Idempotency-Key` headers of writes, in addition',
       costOfCall(write, withIdempotencyKey(consumed)).total - costOfCall(write, consumed).total,
     ],
+    ['calls that are refused for an unknown API key', refusedCall.total],
     ...Object.values(deliveryConsumption).map(({ label, consumed: used }): [string, number] => [
       label,
       deliveryCost(used).total,

@@ -1,5 +1,6 @@
 /** The cost of the metrics that the service itself writes. */
 import { deliveryMetrics } from '../../../lib/observability/deliveryMetrics.ts';
+import { limitedClasses } from '../../../lib/observability/rateLimited.ts';
 import type { CostLine } from './idle.ts';
 import { prices } from './prices.ts';
 
@@ -18,6 +19,7 @@ export function metricBill(failing: number): CostLine[] {
   const rows = Map.groupBy(names, ({ row }) => row);
   return [
     ...[...rows].map(([row, metrics]) => line(`metrics of row "${row}" of the dashboard`, metrics.length)),
+    line('metrics of rate-limited calls', limitedClasses.length),
     line(`metrics of faults of ${failing} endpoints`, failing * FAULT_METRICS),
   ];
 }

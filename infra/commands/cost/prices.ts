@@ -32,6 +32,8 @@ export const prices = {
   alarmMetric: 0.1,
   metric: 0.3,
   dashboard: 3.0,
+  /** CloudWatch: a million metrics that GetMetricData returns. */
+  metricsRead: 10,
   /** CloudWatch Logs: a gigabyte ingested. */
   logGigabyte: 0.5,
   /** Data from AWS to the internet: a gigabyte of the first 10 TB in a month. Data to AWS costs nothing. */

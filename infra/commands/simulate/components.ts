@@ -58,12 +58,14 @@ function requestComponents(workload: Workload): Component[] {
   const { calls, limits, tenantShares } = workload;
   const largestTenant = tenantShares[0] ?? 0;
   const writes = shareOf(calls, isWrite);
+  const routes = [...Map.groupBy(calls, ({ path }) => path).values()];
+  const busiestRoute = Math.max(...routes.map((ofRoute) => shareOf(ofRoute, () => true)));
   const perKey = 'raise the limits of the API key with `npm run workspace -- limits`';
   return [
     steady(
-      'requests to the stage of the API',
+      'requests to the busiest route',
       limits.requestsPerSecond,
-      (rps) => rps,
+      (rps) => rps * busiestRoute,
       'raise the setting `requestsPerSecond`',
     ),
     ofQuota('requests to API Gateway', quotas.gatewayRequests, (rps) => rps),

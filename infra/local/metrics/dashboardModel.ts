@@ -74,8 +74,6 @@ export function rowsOf({ properties }: Resource, serviceName?: string): RowModel
   const { widgets } = JSON.parse(String(properties.DashboardBody)) as { widgets: readonly Widget[] };
   const rows: { title: string; graphs: GraphModel[] }[] = [];
   for (const widget of widgets) {
-    // A log widget needs Logs Insights, which the local run does not have. Functions log to the file `functions.log`.
-    if (widget.type === 'log') continue;
     const { title = '', markdown = '' } = widget.properties;
     requireSupported(widget.properties, supportedProperties, `the widget "${title || markdown}"`);
     if (widget.type === 'text') rows.push({ title: markdown, graphs: [] });

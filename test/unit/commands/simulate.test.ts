@@ -126,15 +126,20 @@ describe('the components that componentsOf returns', () => {
     for (const { name, remedy } of components) expect([name, remedy]).toEqual([name, expect.stringMatching(/\w+/)]);
   });
 
-  test('are full at the request quotas of the gateway and of the stage', () => {
+  test('are full at the quota of the gateway for all requests, and at its limit for those of the busiest route', () => {
     expect(fullAt(named('requests to API Gateway'))).toBeCloseTo(quotas.gatewayRequests.limit, 3);
-    expect(fullAt(named('requests to the stage of the API'))).toBeCloseTo(small.limits.requestsPerSecond, 3);
+    const routes = Map.groupBy(small.calls, ({ path }) => path).values();
+    const shares = [...routes].map((calls) => calls.reduce((sum, { share }) => sum + share, 0));
+    expect(fullAt(named('requests to the busiest route'))).toBeCloseTo(
+      small.limits.requestsPerSecond / Math.max(...shares),
+      3,
+    );
   });
 
   test('are full at a higher load if their limit is higher', () => {
     const limits = { ...small.limits, requestsPerSecond: 5_000, deliverConcurrency: 1_000 };
     const raised = componentsOf({ ...small, limits });
-    for (const name of ['requests to the stage of the API', 'runs of the worker of webhooks'])
+    for (const name of ['requests to the busiest route', 'runs of the worker of webhooks'])
       expect(fullAt(named(name, raised))).toBeGreaterThan(fullAt(named(name)));
   });
 
@@ -250,10 +255,10 @@ describe('concurrencyAt', () => {
 });
 
 describe('the tables of npm run simulate', () => {
-  test('name the API stage as the first full component, only at 100,000 requests per second', () => {
+  test('name the busiest route as the first full component, only at 100,000 requests per second', () => {
     const rows = new Map(simulatedLoads(workload).map(([name = '', ...cells]) => [name, cells]));
     expect(rows.get('Requests per second')).toEqual(['10', '1,000', '100,000']);
-    expect(rows.get('full first')).toEqual(['nothing', 'nothing', 'requests to the stage of the API']);
+    expect(rows.get('full first')).toEqual(['nothing', 'nothing', 'requests to the busiest route']);
   });
 
   test('list each component by the load that fills it, and jumps at the end', () => {

@@ -18,7 +18,6 @@ const lines = capturedLogObjects();
 let clock: jest.SpiedFunction<typeof Date.now>;
 beforeEach(() => {
   clock = jest.spyOn(Date, 'now').mockReturnValue(START);
-  return () => clock.mockRestore();
 });
 
 const declared = { summary: 'Text', uses: {}, impact: 'nothing is broken' };

@@ -27,8 +27,10 @@ describe('the source of a call', () => {
       .slice(0, 4)
       .map((part) => part.toString(16))
       .join(':')}::/64`;
-    return [ip.toString(), ip.toNormalizedString(), ip.toFixedLengthString()].every(
-      (text) => sourceOf(text) === network,
-    );
+    return [
+      ip.toString(),
+      ip.toNormalizedString(),
+      parts.map((part) => part.toString(16).padStart(4, '0')).join(':'),
+    ].every((text) => sourceOf(text) === network);
   });
 });
