@@ -20,10 +20,18 @@ export interface VectorHit {
   readonly distance: number;
 }
 
+/** AWS's guide names about half a minute for an index of a new table, and minutes for one that is backfilled. */
+const RETRY_SECONDS = 60;
+/**
+ * The messages of the `ValidationException` that DynamoDB throws while it creates or backfills an index, and shortly
+ * after it reports the index as ACTIVE. An index that is missing after a restore has the second message.
+ */
+const NOT_READY = /Cannot search backfilling vector index|The table does not have the specified index/;
+
 /**
  * Returns the items with the nearest vectors, nearest first. Conditions apply before the limit. The index is eventually
- * consistent, and approximate if it is large. Throws UNAVAILABLE on a table engine without vector search, such as
- * DynamoDB Local.
+ * consistent, and approximate if it is large. Throws UNAVAILABLE while the index is not ready, and on a table engine
+ * without vector search, such as DynamoDB Local.
  */
 export async function searchVectors(
   table: Table,
@@ -45,13 +53,23 @@ export async function searchVectors(
       }),
     )
     .catch((error: unknown) => {
-      throw error instanceof Error && error.name === 'UnknownOperationException'
-        ? new ApiError('UNAVAILABLE', 'Vector search is not available on this table engine.', { cause: error })
-        : error;
+      throw apiErrorOf(error) ?? error;
     });
   return SearchResults.map(({ Item = {}, Score = 0 }) => ({
     key: { PK: Item.PK as string, SK: Item.SK as string },
     attributes: Item,
     distance: Score,
   }));
+}
+
+function apiErrorOf(error: unknown): ApiError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error.name === 'UnknownOperationException')
+    return new ApiError('UNAVAILABLE', 'Vector search is not available on this table engine.', { cause: error });
+  if (error.name === 'ValidationException' && NOT_READY.test(error.message))
+    return new ApiError('UNAVAILABLE', 'The index of the search is not ready yet. Send the request again later.', {
+      cause: error,
+      retryAfterSeconds: RETRY_SECONDS,
+    });
+  return undefined;
 }

@@ -235,7 +235,7 @@ function errorResponses(endpoints: readonly Endpoint[]): Record<string, Document
           description: statuses.map((status) => `${status}: ${errorCatalogue[status].meaning}`).join('\n'),
           headers: {
             ...requestId,
-            ...(statuses.includes('RESOURCE_EXHAUSTED') && {
+            ...(statuses.some((status) => status === 'RESOURCE_EXHAUSTED' || status === 'UNAVAILABLE') && {
               'retry-after': { $ref: '#/components/headers/RetryAfter' },
             }),
           },
@@ -306,7 +306,7 @@ const answerHeaders = {
   RequestId: { description: "The id of this request in the service's logs.", schema: { type: 'string' } },
   RetryAfter: {
     description:
-      'The number of seconds after which the request can succeed. Sent only if the API key has sent too many calls.',
+      'The number of seconds after which the request can succeed. Sent only if the API key has sent too many calls, or if the index of a search is not ready.',
     schema: { type: 'integer', minimum: 1 },
   },
   IdempotencyReplayed: {

@@ -50,6 +50,15 @@ describe('the OpenAPI document', () => {
     ).toEqual([]);
   });
 
+  test('documents retry-after for the answers that can have it: too many calls, and an index that is not ready', () => {
+    const { responses } = openApi.paths['/v2/memory/search']!.post;
+    const hasRetryAfter = (code: string) => {
+      const { $ref } = responses[code] as { $ref: string };
+      return 'retry-after' in resolveReference<{ headers: object }>($ref).headers;
+    };
+    expect(['404', '429', '500', '503'].map(hasRetryAfter)).toEqual([false, true, false, true]);
+  });
+
   test('does not depend on the order of the registry', () => {
     expect(JSON.stringify(documentOf(endpoints.toReversed(), webhooks))).toBe(JSON.stringify(openApi));
   });
