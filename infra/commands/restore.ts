@@ -8,11 +8,15 @@ import { parseArguments, runCommand } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
 import type { DeployedResource, StackTemplates } from './templateChanges.ts';
 
+/** The first versions of the AWS CLI with vector indexes, of 4 August 2026. */
+const CLI_VERSIONS = '2.36.16 or later, or 1.45.64 or later of version 1';
+
 const USAGE = `Usage: npm run -s restore -- table|stream [--stack <stack>]
 
 Prints a shell script for the AWS CLI. Runs nothing. See infra/RESTORE.md.
 
-  table     restores a deleted table under its old name, and sets the settings that a restore omits
+  table     restores a deleted table under its old name, and sets the settings that a restore omits. Needs AWS CLI
+            ${CLI_VERSIONS}
   stream    connects the worker of the deleted table's stream to the new stream
   --stack   the CloudFormation stack (default: ${STACK})`;
 
@@ -21,11 +25,12 @@ interface VectorIndex {
   readonly SearchSchema: readonly { readonly AttributeName: string }[];
 }
 
-/** The properties of the table that this command reads. */
+/** The properties of the table that this command reads. The only replica is in the region of the stack. */
 interface TableProperties {
   readonly AttributeDefinitions: readonly { readonly AttributeName: string }[];
-  readonly DeletionProtectionEnabled?: boolean;
-  readonly PointInTimeRecoverySpecification: object;
+  readonly Replicas: readonly [
+    { readonly DeletionProtectionEnabled?: boolean; readonly PointInTimeRecoverySpecification: object },
+  ];
   readonly StreamSpecification: object;
   readonly TimeToLiveSpecification: object;
   readonly VectorIndexes: readonly VectorIndex[];
@@ -47,8 +52,16 @@ interface TemplateResource {
 
 /** Returns the commands that restore the table. */
 export function tableCommands({ resources }: StackTemplates, stack: string): string {
-  const table = singleResource(resources, ({ Type }) => Type === 'AWS::DynamoDB::Table').properties as TableProperties;
+  const table = singleResource(resources, ({ Type }) => Type === 'AWS::DynamoDB::GlobalTable')
+    .properties as TableProperties;
+  const [replica] = table.Replicas;
   return script(stack, [
+    [
+      `Stop if the AWS CLI does not know vector indexes. It needs version ${CLI_VERSIONS}`,
+      [
+        `if [[ $(aws dynamodb update-table --generate-cli-skeleton) != *VectorIndexUpdates* ]]; then echo 'Install a newer AWS CLI: ${CLI_VERSIONS}.' >&2; exit 1; fi`,
+      ],
+    ],
     [
       'Restore the table from the backup that DynamoDB made when it was deleted',
       [
@@ -63,20 +76,23 @@ export function tableCommands({ resources }: StackTemplates, stack: string): str
       'Set the settings that a restore omits',
       [
         `aws dynamodb update-time-to-live --table-name "$TABLE" --time-to-live-specification ${json(table.TimeToLiveSpecification)}`,
-        `aws dynamodb update-continuous-backups --table-name "$TABLE" --point-in-time-recovery-specification ${json(table.PointInTimeRecoverySpecification)}`,
+        `aws dynamodb update-continuous-backups --table-name "$TABLE" --point-in-time-recovery-specification ${json(replica.PointInTimeRecoverySpecification)}`,
         ...update(`--stream-specification ${json({ StreamEnabled: true, ...table.StreamSpecification })}`),
-        ...(table.DeletionProtectionEnabled ? update('--deletion-protection-enabled') : []),
+        ...(replica.DeletionProtectionEnabled ? update('--deletion-protection-enabled') : []),
       ],
     ],
     [
-      'Create missing vector indexes',
+      'Create missing vector indexes. DynamoDB builds one index at a time, which takes minutes even for few items',
       [
+        String.raw`wait_for_index() { until [ "$(aws dynamodb describe-table --table-name "$TABLE" --query "Table.VectorIndexes[?IndexName=='$1' && IndexStatus=='ACTIVE' && Backfilling != \`true\`].IndexName" --output text)" = "$1" ]; do echo "Waiting for vector index $1"; sleep 20; done; }`,
         'INDEXES=$(aws dynamodb describe-table --table-name "$TABLE" --query "Table.VectorIndexes[].IndexName" --output text)',
+        'for INDEX in ${INDEXES/None/}; do wait_for_index "$INDEX"; done',
         ...table.VectorIndexes.flatMap((index) => [
           `if ! grep -qw ${index.IndexName} <<< "$INDEXES"; then`,
           ...update(
             `--attribute-definitions ${json(definitionsOf(index, table))} --vector-index-updates ${json([{ Create: index }])}`,
           ).map((line) => `  ${line}`),
+          `  wait_for_index ${index.IndexName}`,
           'fi',
         ]),
       ],

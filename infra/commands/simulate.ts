@@ -17,6 +17,7 @@ import {
   dollarsPerMonth,
   keysAboveLimits,
   pushDollarsPerMonth,
+  replicaDollarsPerMonth,
   type Workload,
   zipfShares,
 } from './simulate/rules.ts';
@@ -68,6 +69,9 @@ export function simulatedLoads(workload: Workload): Rows {
     row('dollars per million requests', (load) => dollarsPerMillion(workload, load).toFixed(2)),
     row('dollars per month more for pushes, with the setting `live`', (load) =>
       integer(pushDollarsPerMonth(workload, load)),
+    ),
+    row('dollars per month more for a second region of the table', (load) =>
+      integer(replicaDollarsPerMonth(workload, load)),
     ),
     row('concurrent executions', (load) => significant(concurrencyAt(workload, load))),
     row('full first', (load) => isFull(load)[0]?.name ?? 'nothing'),

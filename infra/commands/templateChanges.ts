@@ -44,20 +44,24 @@ interface StatefulType {
 }
 
 const stateful: Readonly<Record<string, StatefulType>> = {
-  'AWS::DynamoDB::Table': {
+  'AWS::DynamoDB::GlobalTable': {
     holds: 'all data',
     inPlace: [
       'AttributeDefinitions',
       'BillingMode',
-      'ContributorInsightsSpecification',
-      'DeletionProtectionEnabled',
       'GlobalSecondaryIndexes',
-      'OnDemandThroughput',
-      'PointInTimeRecoverySpecification',
-      'Tags',
+      'ReadOnDemandThroughputSettings',
+      'Replicas.ContributorInsightsSpecification',
+      'Replicas.DeletionProtectionEnabled',
+      'Replicas.PointInTimeRecoverySpecification',
+      'Replicas.ReadOnDemandThroughputSettings',
+      'Replicas.Tags',
       'TimeToLiveSpecification',
+      'WriteOnDemandThroughputSettings',
     ],
   },
+  // No template has this type. A deployment of an old one is found before its table is removed.
+  'AWS::DynamoDB::Table': { holds: 'all data', inPlace: [] },
   // `GenerateSecretString` is not in the list, because its change generates a new value that overwrites the old one.
   'AWS::SecretsManager::Secret': {
     holds: 'keys or credentials',
@@ -186,8 +190,7 @@ function changesOf(id: string, old: DeployedResource, now: DeployedResource): Ch
   const kind = stateful[type];
   if (!kind) return [];
   const refuse = (text: string): Change => ({ id, type, refused: true, text });
-  const names = [...new Set([...Object.keys(old.Properties ?? {}), ...Object.keys(now.Properties ?? {})])].sort();
-  const differing = names.filter((name) => !isDeepStrictEqual(old.Properties?.[name], now.Properties?.[name]));
+  const differing = differingProperties(old, now);
   const unknown = differing.filter((name) => !kind.inPlace.includes(name));
   const policies = ['DeletionPolicy', 'UpdateReplacePolicy'] as const;
   return [
@@ -201,11 +204,52 @@ function changesOf(id: string, old: DeployedResource, now: DeployedResource): Ch
     ...policies
       .filter((policy) => isRetained(old[policy]) && !isRetained(now[policy]))
       .map((policy) => refuse(`would be deleted with its stack: ${policy} is not Retain`)),
-    ...(old.Properties?.DeletionProtectionEnabled === true && now.Properties?.DeletionProtectionEnabled !== true
-      ? [refuse('loses its deletion protection')]
-      : []),
+    ...replicaLosses(old, now).map(refuse),
     ...indexChanges(old, now).map(refuse),
   ];
+}
+
+/**
+ * Returns the names of the properties that differ. Properties of a table's replicas have names such as `Replicas.Tags`.
+ * A replica that only one of the two has makes no difference.
+ */
+function differingProperties(old: DeployedResource, now: DeployedResource): string[] {
+  const { Replicas: _, ...oldTable } = old.Properties ?? {};
+  const { Replicas: __, ...newTable } = now.Properties ?? {};
+  const newReplicas = replicasOf(now);
+  const ofReplicas = [...replicasOf(old)].flatMap(([region, replica]) =>
+    differingKeys(replica, newReplicas.get(region) ?? replica).map((name) => `Replicas.${name}`),
+  );
+  return [...new Set([...differingKeys(oldTable, newTable), ...ofReplicas])];
+}
+
+function differingKeys(old: Readonly<Record<string, unknown>>, now: Readonly<Record<string, unknown>>): string[] {
+  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])].sort();
+  return names.filter((name) => !isDeepStrictEqual(old[name], now[name]));
+}
+
+interface Replica extends Readonly<Record<string, unknown>> {
+  /** The name of a region, or a reference to that of the stack. */
+  readonly Region: unknown;
+  readonly DeletionProtectionEnabled?: boolean;
+}
+
+/** Returns the replicas of a table by their region, as JSON. */
+function replicasOf({ Properties = {} }: DeployedResource): ReadonlyMap<string, Replica> {
+  return new Map(
+    ((Properties.Replicas ?? []) as Replica[]).map((replica) => [JSON.stringify(replica.Region), replica]),
+  );
+}
+
+function replicaLosses(old: DeployedResource, now: DeployedResource): string[] {
+  const newReplicas = replicasOf(now);
+  return [...replicasOf(old)].flatMap(([region, replica]) => {
+    const kept = newReplicas.get(region);
+    if (!kept) return [`loses its replica in ${region}, and with it that copy of all data`];
+    return replica.DeletionProtectionEnabled === true && kept.DeletionProtectionEnabled !== true
+      ? ['loses its deletion protection']
+      : [];
+  });
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
+import type { CfnGlobalTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Aws } from 'aws-cdk-lib/core';
 import { type Capability, type EnvironmentName, mergeGrants, type ResourceName } from '../../lib/app/capability.ts';
@@ -12,7 +12,7 @@ import type { Queues } from './queues.ts';
 export interface SharedResources {
   /** The URL with which customers call the API. */
   readonly publicUrl: string;
-  readonly table: CfnTable;
+  readonly table: CfnGlobalTable;
   readonly secrets: Readonly<Record<'masterKey' | 'permissionKey' | 'signingKey', CfnSecret>> & {
     /** Undefined while the setting `heartbeat` is off. */
     readonly heartbeat?: CfnSecret | undefined;

@@ -1,15 +1,16 @@
-import { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
-import { RemovalPolicy, Validations } from 'aws-cdk-lib/core';
+import { CfnGlobalTable } from 'aws-cdk-lib/aws-dynamodb';
+import { Aws, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { indexNames } from '../../lib/app/capability.ts';
 import { vectorIndexes, vectorKeys } from '../../lib/memory/vectorIndexes.ts';
 
 /**
- * Creates the only table. It has all indexes from the first deployment, because CloudFormation can add only one index
- * per update. The L1 construct keeps the logical id `Table`.
+ * Creates the only table, as a global table with one replica (decision 097). It has all indexes from the first
+ * deployment, because CloudFormation can add only one index per update. The L1 construct keeps the logical id `Table`.
+ * `restoredOn` becomes a tag of the replica.
  */
-export function createTable(scope: Construct): CfnTable {
-  const table = new CfnTable(scope, 'Table', {
+export function createTable(scope: Construct, restoredOn?: string): CfnGlobalTable {
+  const table = new CfnGlobalTable(scope, 'Table', {
     attributeDefinitions: [
       'PK',
       'SK',
@@ -42,18 +43,20 @@ export function createTable(scope: Construct): CfnTable {
         projection: { projectionType: Projection.ProjectionType, nonKeyAttributes: Projection.NonKeyAttributes },
       }),
     ),
-    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     timeToLiveSpecification: { attributeName: 'ttl', enabled: true },
-    streamSpecification: { streamViewType: 'NEW_IMAGE' },
-    deletionProtectionEnabled: true,
+    // A second replica needs a stream with both images. Another view type later would create another stream.
+    streamSpecification: { streamViewType: 'NEW_AND_OLD_IMAGES' },
+    replicas: [
+      {
+        region: Aws.REGION,
+        pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+        deletionProtectionEnabled: true,
+        ...(restoredOn !== undefined && { tags: [{ key: 'restored', value: restoredOn }] }),
+      },
+    ],
   });
   // Not RetainExceptOnCreate: the rollback of a first deployment would fail, because the table is protected against
   // deletion. The empty table that remains costs nothing.
   table.applyRemovalPolicy(RemovalPolicy.RETAIN);
-  Validations.of(table).acknowledge({
-    id: 'CloudFormation-Validate::E3039',
-    reason:
-      "DynamoDB requires attribute definitions for a vector index's search schema. The rule checks key schemas only.",
-  });
   return table;
 }

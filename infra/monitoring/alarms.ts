@@ -1,6 +1,6 @@
 import type { CfnApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
+import type { CfnGlobalTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Stack } from 'aws-cdk-lib/core';
 import type { Worker } from '../../lib/app/worker.ts';
@@ -53,7 +53,7 @@ export interface MonitoringProps {
   /** The workers with their functions. */
   readonly workers: readonly { readonly worker: Worker; readonly construct: LambdaFunction }[];
   readonly api: CfnApi;
-  readonly table: CfnTable;
+  readonly table: CfnGlobalTable;
   readonly queues: Queues;
   readonly streamDeadLetters: CfnQueue;
   readonly settings: Settings;

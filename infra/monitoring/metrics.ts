@@ -1,6 +1,6 @@
 import type { CfnApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
+import type { CfnGlobalTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { Function } from 'aws-cdk-lib/aws-lambda';
 import type { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import { Duration } from 'aws-cdk-lib/core';
@@ -143,7 +143,7 @@ export function mailFailures(serviceName: string): MathExpression {
 }
 
 /** Returns the number of throttled reads and writes of the table. */
-export function tableThrottles(table: CfnTable): MathExpression {
+export function tableThrottles(table: CfnGlobalTable): MathExpression {
   return expression('FILL(reads, 0) + FILL(writes, 0)', {
     reads: tableMetric(table, 'ReadThrottleEvents', 'reads'),
     writes: tableMetric(table, 'WriteThrottleEvents', 'writes'),
@@ -154,7 +154,7 @@ export function tableThrottles(table: CfnTable): MathExpression {
  * Returns the number of throttled writes, by index of the table. CloudWatch bills the query only for indexes that
  * throttled.
  */
-export function indexThrottles(table: CfnTable): MathExpression {
+export function indexThrottles(table: CfnGlobalTable): MathExpression {
   return expression(
     `SELECT SUM(WriteThrottleEvents) FROM SCHEMA("AWS/DynamoDB", TableName, GlobalSecondaryIndexName) WHERE TableName = '${table.ref}' GROUP BY GlobalSecondaryIndexName ORDER BY SUM() DESC`,
     {},
@@ -225,7 +225,7 @@ export function functionMetric(target: Function, metricName: string, statistic: 
 }
 
 /** Returns a metric of the table, or of one of its indexes if `index` is given. */
-export function tableMetric(table: CfnTable, metricName: string, label: string, index?: string): Metric {
+export function tableMetric(table: CfnGlobalTable, metricName: string, label: string, index?: string): Metric {
   const dimensions = { TableName: table.ref, ...(index && { GlobalSecondaryIndexName: index }) };
   return metric('AWS/DynamoDB', metricName, dimensions, 'Sum', label);
 }

@@ -41,7 +41,7 @@ export class Backend extends Stack {
     const { api, stage, url } = createHttpApi(this, this.stackName, settings);
     const shared = {
       publicUrl: url,
-      table: createTable(this),
+      table: createTable(this, settings.restoredOn),
       secrets: {
         masterKey: createKey(this, 'MasterKey', 'Encrypts the secrets of customers'),
         signingKey: createKey(this, 'SigningKey', 'Signs user tokens'),

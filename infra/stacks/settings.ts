@@ -206,6 +206,9 @@ const schema = z.object({
   reconcileAfterSeconds: wholeNumber(180, 60, 3_600).describe(
     'Seconds after which an event without deliveries is fanned out again.',
   ),
+  restoredOn: orNothing(z.iso.date('must be a date, such as 2026-11-28')).describe(
+    'The day on which the table was [restored](RESTORE.md). It becomes a tag of the table, so that CloudFormation reads the properties of the restored table.',
+  ),
 });
 
 /** The settings of a deployment, from the `context` of cdk.json or from `-c name=value`. */

@@ -479,7 +479,7 @@ describe('alarms on metrics of AWS', () => {
   });
 
   test('the index alarm becomes active at fifty throttled writes to one index in two periods, and names it', () => {
-    const TableName = resourcesOf('AWS::DynamoDB::Table')[0]!.ref;
+    const TableName = resourcesOf('AWS::DynamoDB::GlobalTable')[0]!.ref;
     const throttle = (GlobalSecondaryIndexName: string) => (store: MetricStore, value: number) => {
       store.add(
         { namespace: 'AWS/DynamoDB', name: 'WriteThrottleEvents', dimensions: { TableName, GlobalSecondaryIndexName } },

@@ -33,6 +33,11 @@ function refusals(change: Change, allowed?: string[]): string[] {
   );
 }
 
+/** Returns the only replica of the table, which a test may change. */
+function replicaOf({ Properties }: { Properties: Record<string, unknown> }): Record<string, unknown> {
+  return (Properties.Replicas as [Record<string, unknown>])[0];
+}
+
 describe('checkUpdate', () => {
   test('accepts an update without changes', () => {
     expect(checkUpdate(templates, templates)).toEqual({ refused: [], deleted: [] });
@@ -51,7 +56,7 @@ describe('checkUpdate', () => {
     const types = [...new Set(all(templates))].sort();
     expect(types.filter(holdsState)).toEqual([
       'AWS::ApiGatewayV2::Api',
-      'AWS::DynamoDB::Table',
+      'AWS::DynamoDB::GlobalTable',
       'AWS::SQS::Queue',
       'AWS::SecretsManager::Secret',
     ]);
@@ -98,7 +103,7 @@ describe('checkUpdate', () => {
   test.each([
     ['Table', 'KeySchema', []],
     ['Table', 'TableName', 'orders'],
-    ['Table', 'StreamSpecification', { StreamViewType: 'NEW_AND_OLD_IMAGES' }],
+    ['Table', 'StreamSpecification', { StreamViewType: 'NEW_IMAGE' }],
     ['Table', 'SomethingNew', true],
     ['MasterKey', 'GenerateSecretString', { PasswordLength: 128 }],
     ['MailQueue', 'FifoQueue', true],
@@ -121,13 +126,34 @@ describe('checkUpdate', () => {
   test('refuses to remove the retention or deletion protection of the table and the keys', () => {
     const said = refusals(({ Table, MasterKey }) => {
       Object.assign(Table!, { DeletionPolicy: 'Delete' });
-      Table!.Properties.DeletionProtectionEnabled = false;
+      replicaOf(Table!).DeletionProtectionEnabled = false;
       Object.assign(MasterKey!, { UpdateReplacePolicy: undefined });
     });
     expect(said.sort()).toEqual([
       'MasterKey would be deleted with its stack: UpdateReplacePolicy is not Retain',
       'Table loses its deletion protection',
       'Table would be deleted with its stack: DeletionPolicy is not Retain',
+    ]);
+  });
+
+  test('accepts a change in place of a replica and a new replica, and refuses other changes of a replica and its removal', () => {
+    const withReplicas = (change: (replica: Record<string, unknown>) => object[]) =>
+      refusals(({ Table }) => void (Table!.Properties.Replicas = change(replicaOf(Table!))));
+    const elsewhere = { Region: 'eu-north-1' };
+    expect(withReplicas((replica) => [{ ...replica, Tags: [{ Key: 'restored', Value: '2026-11-28' }] }])).toEqual([]);
+    expect(withReplicas((replica) => [elsewhere, replica])).toEqual([]);
+    expect(withReplicas((replica) => [{ ...replica, TableClass: 'STANDARD_INFREQUENT_ACCESS' }])).toEqual([
+      expect.stringMatching(/^Table may be replaced or get a new value, because Replicas\.TableClass changes/),
+    ]);
+    expect(withReplicas(() => [elsewhere])).toEqual([
+      'Table loses its replica in {"Ref":"AWS::Region"}, and with it that copy of all data',
+    ]);
+  });
+
+  test('refuses to turn the table of an old deployment into another type of resource', () => {
+    const before = { ...templates, resources: { Table: { Type: 'AWS::DynamoDB::Table', Properties: {} } } };
+    expect(checkUpdate(before, templates).refused).toEqual([
+      { id: 'Table', type: 'AWS::DynamoDB::Table', text: 'is removed, and with it all data' },
     ]);
   });
 
@@ -254,7 +280,7 @@ describe('npm run check:deploy', () => {
       },
     } as unknown as Deployed;
     await expect(run(['--stack', 'mine', '--after', after], client)).rejects.toThrow(
-      /Refused:\n {2}Table \(AWS::DynamoDB::Table\) is removed, and with it all data\n {2}Workers\/Kept \(AWS::SQS::Queue\) is removed[^]*--allow <id>/,
+      /Refused:\n {2}Table \(AWS::DynamoDB::GlobalTable\) is removed, and with it all data\n {2}Workers\/Kept \(AWS::SQS::Queue\) is removed[^]*--allow <id>/,
     );
     expect(requested).toEqual(['mine', 'arn:workers']);
     await expect(

@@ -32,12 +32,12 @@ beforeAll(async () => {
 });
 beforeEach(() => writeFileSync(join(scratch, 'calls'), ''));
 
-/** Runs a script with the fake AWS CLI. Returns the recorded calls, each with its words and options. */
-function calls(
+/** Runs a script with the fake AWS CLI. */
+function bash(
   commands: string,
   answers: Readonly<Record<string, string>>,
   failing?: string,
-): { readonly command: string; readonly options: Record<string, any> }[] {
+): { readonly status: number | null; readonly stderr: string } {
   writeFileSync(
     join(scratch, 'answers'),
     [
@@ -53,7 +53,15 @@ function calls(
     encoding: 'utf8',
     timeout: 30_000,
   });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return { status, stderr };
+}
+
+/** Runs a script with the fake AWS CLI. Returns the recorded calls, each with its words and options. */
+function calls(...[commands, answers, failing]: Parameters<typeof bash>): {
+  readonly command: string;
+  readonly options: Record<string, any>;
+}[] {
+  expect(bash(commands, answers, failing)).toEqual({ status: 0, stderr: '' });
   return readFileSync(join(scratch, 'calls'), 'utf8')
     .split('\0\n')
     .filter((line) => line !== '')
@@ -74,12 +82,26 @@ function calls(
 
 const names = { 'cloudformation describe-stacks': 'the-table' };
 const table = () => templates.resources.Table!.Properties as Record<string, any>;
+const replica = () => table().Replicas[0] as Record<string, any>;
 
 describe('restore table', () => {
-  const answers = { ...names, 'dynamodb list-backups': 'arn:of:the:backup', 'dynamodb describe-table': 'None' };
+  const SKELETON = 'dynamodb update-table --generate-cli-skeleton';
+  const DESCRIBE = 'dynamodb describe-table --table-name the-table --query';
+  const ready = (index: string) =>
+    `${DESCRIBE} Table.VectorIndexes[?IndexName=='${index}' && IndexStatus=='ACTIVE' && Backfilling != \`true\`]`;
+  const answers = {
+    ...names,
+    [SKELETON]: '{"VectorIndexUpdates":[]}',
+    'dynamodb list-backups': 'arn:of:the:backup',
+    [ready('review')]: 'review',
+    [ready('content')]: 'content',
+    [DESCRIBE]: 'None',
+  };
 
   test('restores the last backup under the old table name, then sets omitted properties one update at a time', () => {
-    const made = calls(tableCommands(templates, 'Mine'), answers);
+    const made = calls(tableCommands(templates, 'Mine'), answers).filter(
+      ({ options }) => !('generate-cli-skeleton' in options),
+    );
     expect(made[0]).toMatchObject({ command: 'cloudformation describe-stacks', options: { 'stack-name': 'Mine' } });
     expect(made.find(({ command }) => command === 'dynamodb restore-table-from-backup')!.options).toEqual({
       'backup-arn': 'arn:of:the:backup',
@@ -90,7 +112,7 @@ describe('restore table', () => {
       ...made.filter(({ command }) => command.startsWith('dynamodb update-')).map((each) => each.options),
     ) as Record<string, any>;
     expect(options['time-to-live-specification']).toEqual(table().TimeToLiveSpecification);
-    expect(options['point-in-time-recovery-specification']).toEqual(table().PointInTimeRecoverySpecification);
+    expect(options['point-in-time-recovery-specification']).toEqual(replica().PointInTimeRecoverySpecification);
     expect(options['stream-specification']).toEqual({ StreamEnabled: true, ...table().StreamSpecification });
     expect(options).toHaveProperty('deletion-protection-enabled');
     made.forEach(({ command }, index) => {
@@ -119,8 +141,35 @@ describe('restore table', () => {
   });
 
   test('keeps vector indexes that exist after the restore', () => {
-    const made = calls(tableCommands(templates, 'Mine'), { ...answers, 'dynamodb describe-table': 'content\\treview' });
+    const made = calls(tableCommands(templates, 'Mine'), { ...answers, [DESCRIBE]: 'content\\treview' });
     expect(made.filter(({ options }) => 'vector-index-updates' in options)).toEqual([]);
+  });
+
+  test('waits until each vector index is ready before it creates the next', () => {
+    const steps = (commands: string, given: Record<string, string>, failing?: string) =>
+      calls(commands, given, failing).flatMap(({ options }) => {
+        const update = options['vector-index-updates']?.[0].Create.IndexName;
+        const [, awaited] = /IndexName=='(\w+)'/.exec(options.query ?? '') ?? [];
+        return update ? [`create ${update}`] : awaited ? [`await ${awaited}`] : [];
+      });
+    const commands = tableCommands(templates, 'Mine').replace('sleep 20', ':').replaceAll('echo "Waiting', ': "');
+    expect(steps(commands, answers)).toEqual(['create review', 'await review', 'create content', 'await content']);
+    writeFileSync(join(scratch, 'calls'), '');
+    expect(steps(commands, { ...answers, [DESCRIBE]: 'content' }, ready('content'))).toEqual([
+      'await content',
+      'await content',
+      'create review',
+      'await review',
+    ]);
+  });
+
+  test('stops before the restore if the AWS CLI has no vector indexes, and names the version it needs', () => {
+    const { status, stderr } = bash(tableCommands(templates, 'Mine'), { ...answers, [SKELETON]: '{}' });
+    expect([status, stderr]).toEqual([
+      1,
+      'Install a newer AWS CLI: 2.36.16 or later, or 1.45.64 or later of version 1.\n',
+    ]);
+    expect(readFileSync(join(scratch, 'calls'), 'utf8')).not.toContain('restore-table-from-backup');
   });
 
   test('waits again if waiting for the restored table times out', () => {
@@ -135,14 +184,13 @@ describe('restore table', () => {
 
   test('restores every property of the table, from the backup or by a command', () => {
     const inBackup = ['AttributeDefinitions', 'BillingMode', 'GlobalSecondaryIndexes', 'KeySchema'];
-    const setByCommand = [
+    const setByCommand = ['Replicas', 'StreamSpecification', 'TimeToLiveSpecification', 'VectorIndexes'];
+    expect(Object.keys(table()).sort()).toEqual([...inBackup, ...setByCommand].sort());
+    expect(Object.keys(replica()).sort()).toEqual([
       'DeletionProtectionEnabled',
       'PointInTimeRecoverySpecification',
-      'StreamSpecification',
-      'TimeToLiveSpecification',
-      'VectorIndexes',
-    ];
-    expect(Object.keys(table()).sort()).toEqual([...inBackup, ...setByCommand].sort());
+      'Region',
+    ]);
   });
 });
 

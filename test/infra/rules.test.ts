@@ -188,7 +188,7 @@ describe('resources', () => {
         UpdateReplacePolicy,
       ]),
     ).toEqual([
-      ['Table', 'AWS::DynamoDB::Table', 'Retain', 'Retain'],
+      ['Table', 'AWS::DynamoDB::GlobalTable', 'Retain', 'Retain'],
       ['MasterKey', 'AWS::SecretsManager::Secret', 'RetainExceptOnCreate', 'Retain'],
       ['SigningKey', 'AWS::SecretsManager::Secret', 'RetainExceptOnCreate', 'Retain'],
       ['PermissionKey', 'AWS::SecretsManager::Secret', 'RetainExceptOnCreate', 'Retain'],
@@ -230,7 +230,7 @@ describe('resources', () => {
 });
 
 describe('the table', () => {
-  test('has its keys, KEYS_ONLY indexes, backups, expiry and a stream of new images', () => {
+  test('has its keys, KEYS_ONLY indexes, expiry, a stream of both images, and one replica with backups in the region of the stack', () => {
     const { Properties } = assembly.root.Resources.Table!;
     const key = (pk: string, sk: string) => [
       { AttributeName: pk, KeyType: 'HASH' },
@@ -239,10 +239,15 @@ describe('the table', () => {
     expect(Properties).toMatchObject({
       KeySchema: key('PK', 'SK'),
       BillingMode: 'PAY_PER_REQUEST',
-      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
       TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
-      StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
-      DeletionProtectionEnabled: true,
+      StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
+      Replicas: [
+        {
+          Region: { Ref: 'AWS::Region' },
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+          DeletionProtectionEnabled: true,
+        },
+      ],
       GlobalSecondaryIndexes: [1, 2, 3, 4].map((n) => ({
         IndexName: `gsi${n}`,
         KeySchema: key(`gsi${n}pk`, `gsi${n}sk`),
@@ -250,6 +255,12 @@ describe('the table', () => {
       })),
     });
     expect(Properties.AttributeDefinitions).toHaveLength(20);
+  });
+
+  test('has the day of a restore as a tag of its replica', () => {
+    const { Table } = assemblyOf([], { restoredOn: '2026-11-28' }).root.Resources;
+    expect(Table!.Properties.Replicas[0].Tags).toEqual([{ Key: 'restored', Value: '2026-11-28' }]);
+    expect(assembly.root.Resources.Table!.Properties.Replicas[0]).not.toHaveProperty('Tags');
   });
 
   test('has two vector indexes of 512 dimensions, partitioned by tenant and model, with string filters', () => {

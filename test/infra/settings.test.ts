@@ -103,6 +103,7 @@ describe('readSettings', () => {
     ['mailFrom', 'Ada <ada@example.com>'],
     ['embeddingModel', 'titan'],
     ['claudeModelId', 'arn:aws:bedrock:eu-central-1::foundation-model/*'],
+    ['restoredOn', 'yesterday'],
     ['mailIdentity', 'identity/example.com'],
     ['emailStatusPerMinutePerAddress', 0],
     ['emailStatusPerMinutePerEmail', 'many'],

@@ -50,7 +50,7 @@ export function insertsEvent(items: readonly Record<string, unknown>[], createdA
         Keys: image({ PK: item.PK, SK: item.SK }),
         NewImage: image(item),
         SequenceNumber: String(index + 1),
-        StreamViewType: 'NEW_IMAGE',
+        StreamViewType: 'NEW_AND_OLD_IMAGES',
       } as StreamRecord,
     })),
   };

@@ -140,7 +140,7 @@ const free = new Set([
   'AWS::AppSync::ChannelNamespace',
   'AWS::CDK::Metadata',
   'AWS::CloudFormation::Stack',
-  'AWS::DynamoDB::Table',
+  'AWS::DynamoDB::GlobalTable',
   'AWS::IAM::Role',
   'AWS::Lambda::EventInvokeConfig',
   'AWS::Lambda::Function',

@@ -12,7 +12,7 @@ import {
   POSTING_MILLISECONDS,
 } from '../cost/deliveries.ts';
 import { pushDollars } from '../cost/live.ts';
-import { MILLION, MINUTES_PER_MONTH, prices } from '../cost/prices.ts';
+import { MILLION, MINUTES_PER_MONTH, prices, tableDollars } from '../cost/prices.ts';
 import type { PricedCall } from '../load/mix.ts';
 import { callFootprints, eventFootprint, type Footprint } from './footprints.ts';
 import { quotas } from './quotas.ts';
@@ -220,6 +220,20 @@ export function dollarsPerMillion(workload: Workload, requestsPerSecond: number)
 export function pushDollarsPerMonth({ calls }: Workload, requestsPerSecond: number): number {
   const pushes = requestsPerSecond * SECONDS_PER_MONTH * shareOf(calls, isWrite);
   return (pushes / MILLION) * pushDollars(assumptions.connectedUsersPerDocument);
+}
+
+/**
+ * Returns the most that a replica of the table in a second region adds to the cost of a month, in dollars: every unit
+ * that is written, again. Does not include stored data and the transfer between the regions.
+ */
+export function replicaDollarsPerMonth(workload: Workload, requestsPerSecond: number): number {
+  const { events, deliveries } = workOf(workload, requestsPerSecond);
+  const calls = workload.calls.reduce((sum, { share, cost }) => sum + share * cost.written, 0);
+  const written =
+    requestsPerSecond * calls +
+    events * eventInBatches(eventBatchSize(events)).written +
+    deliveries * deliveryInBatches(batchSize(deliveries)).written;
+  return tableDollars({ read: 0, written: written * SECONDS_PER_MONTH });
 }
 
 /** Returns the cost of a month at a constant load in dollars. Does not include the cost of a month without calls. */

@@ -60,9 +60,14 @@ describe('the table engine', () => {
       ],
       ...(indexes.length > 0 && { GlobalSecondaryIndexes: indexes.map(index) }),
       BillingMode: 'PAY_PER_REQUEST',
-      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-      DeletionProtectionEnabled: true,
-      StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
+      Replicas: [
+        {
+          Region: 'us-east-1',
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+          DeletionProtectionEnabled: true,
+        },
+      ],
+      StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
       TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
     },
   });
@@ -116,7 +121,7 @@ describe('the table engine', () => {
         ['gsi2', 'KEYS_ONLY'],
         ['gsi3', 'KEYS_ONLY'],
       ]);
-      expect(Table?.StreamSpecification).toEqual({ StreamEnabled: true, StreamViewType: 'NEW_IMAGE' });
+      expect(Table?.StreamSpecification).toEqual({ StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' });
       expect((await client.send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(Key);
 
       const other = table();

@@ -24,6 +24,7 @@ import {
   keysAboveLimits,
   partitionUse,
   pushDollarsPerMonth,
+  replicaDollarsPerMonth,
   type Workload,
   zipfShares,
 } from '../../../infra/commands/simulate/rules.ts';
@@ -205,6 +206,20 @@ describe('dollarsPerMillion', () => {
 
   test('is the monthly price of one request per second, divided by 2.628 million requests', () => {
     expect(dollarsPerMonth(small, 1)).toBeCloseTo(2.628 * dollarsPerMillion(small, 1), 9);
+  });
+});
+
+describe('replicaDollarsPerMonth', () => {
+  test('pays every unit again that calls, events and deliveries write', () => {
+    const costs = new Map(costsOfCalls(registeredEndpoints()).map((cost) => [cost.name, cost]));
+    const listed = callMix.reduce(
+      (sum, { path, cost, weight }) => sum + (weight / 20) * costs.get(`${path} ${cost}`)!.written,
+      0,
+    );
+    // 5 of 20 calls are writes with an Idempotency-Key, and 3 of 20 cause an event with a delivery.
+    const { eventAlone, alone } = deliveryConsumption;
+    const written = listed + (5 / 20) * 2 + (3 / 20) * (eventAlone.consumed.written + alone.consumed.written);
+    expect(replicaDollarsPerMonth(small, 1)).toBeCloseTo(2.628 * written * 0.625, 9);
   });
 });
 

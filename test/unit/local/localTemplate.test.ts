@@ -44,7 +44,10 @@ const role = (...statements: object[]) => ({
   Type: 'AWS::IAM::Role',
   Properties: { Policies: [{ PolicyDocument: { Statement: statements } }] },
 });
-const table = { Type: 'AWS::DynamoDB::Table', Properties: { KeySchema: [] } };
+const table = {
+  Type: 'AWS::DynamoDB::GlobalTable',
+  Properties: { KeySchema: [], Replicas: [{ Region: { Ref: 'AWS::Region' } }] },
+};
 const lambda = (properties: object = {}) => ({
   Type: 'AWS::Lambda::Function',
   Properties: {
@@ -184,7 +187,13 @@ describe('modelOf', () => {
     const model = modelOf(templates);
     const tableArn = 'arn:aws:dynamodb:us-east-1:000000000000:table/Root-Table';
     expect(model).toEqual({
-      tables: [{ name: 'Root-Table', streamArn: `${tableArn}/stream/local`, properties: { KeySchema: [] } }],
+      tables: [
+        {
+          name: 'Root-Table',
+          streamArn: `${tableArn}/stream/local`,
+          properties: { KeySchema: [], Replicas: [{ Region: 'us-east-1' }] },
+        },
+      ],
       functions: [
         {
           name: 'Root-Function',
