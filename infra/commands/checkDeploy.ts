@@ -1,14 +1,19 @@
 /**
- * `npm run check:deploy`: fails if an update would replace or delete a resource with state, such as the table. Run it
- * before a deployment.
+ * `npm run check:deploy`: fails if an update would replace or delete a resource with state, such as the table. Also
+ * prints what the AWS account lacks. Run it before a deployment.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
-import { STACK } from '../stacks/settings.ts';
-import { parseArguments, runCommand } from './operator.ts';
-import { checkUpdate, type DeployedResource, type Finding, type StackTemplates } from './templateChanges.ts';
+import { projectContext } from '../build/projectContext.ts';
+import { readSettings, STACK } from '../stacks/settings.ts';
+import { needsOf } from './account/needs.ts';
+import { readAccount } from './account/readAccount.ts';
+import { type AccountCheck, accountReport, checkReadings } from './account/rules.ts';
+import { explanation, parseArguments, runCommand } from './operator.ts';
+import { nestedIn, synthesisedTemplates, type Template } from './synthesisedTemplates.ts';
+import { checkUpdate, type Finding, type StackTemplates } from './templateChanges.ts';
 
 const USAGE = `Usage: npm run check:deploy [-- [--stack <stack>] [--after <dir>] [--before <dir>] [--allow <id>]...]
 
@@ -16,23 +21,46 @@ Compares the deployed templates with those of this source, including nested stac
 delete a resource with state: the table, a secret, a queue or the API with its address, or if it would fail because a
 route moves to another stack. Changes nothing.
 
+Also reads the account and the region: concurrent executions of Lambda, limits of API Gateway, vector indexes of tables, and with
+the settings in cdk.json the state of SES and the access to Bedrock models. Prints what is missing and where to ask for it.
+
   --stack   the CloudFormation stack (default: ${STACK})
   --after   an output folder of cdk synth, such as cdk.out (default: this source with the settings of cdk.json)
   --before  an output folder of cdk synth, such as that of the version before (default: the deployed templates)
   --allow   the id of a resource whose loss you accept, as this command prints it`;
 
-type Template = {
-  readonly Resources: Readonly<
-    Record<string, DeployedResource & { readonly Metadata?: Readonly<Record<string, unknown>> }>
-  >;
-};
-
 /** The part of CloudFormation's client that the command uses. Tests pass a fake. */
 export type Deployed = Pick<CloudFormationClient, 'send'>;
 
-/** Runs the command and returns its output. Throws an error whose message is for the operator. */
-export async function run(args: string[], client?: Deployed): Promise<string> {
-  const { stack, after, before, allow } = parseArguments(USAGE, {
+/** Checks the account and compares the templates. Returns both reports, or throws an error with them. */
+export async function checkDeployment(
+  args: string[],
+  client?: Deployed,
+  check: () => Promise<AccountCheck> = checkAccount,
+): Promise<string> {
+  parse(args);
+  const [account, templates] = await Promise.allSettled([check(), run(args, client)]);
+  if (account.status === 'rejected') throw account.reason;
+  // Without credentials both checks fail for the same reason.
+  const report = templates.status === 'rejected' && account.value.unreadAccount ? [] : [accountReport(account.value)];
+  if (templates.status === 'rejected')
+    throw new Error([explanation(templates.reason as Error), ...report].join('\n\n'));
+  const text = [templates.value, ...report].join('\n\n');
+  if (account.value.findings.some(({ isRefused }) => isRefused)) throw new Error(text);
+  return text;
+}
+
+/** Compares what this source with the settings of cdk.json needs with what the account has. */
+export async function checkAccount(read = readAccount): Promise<AccountCheck> {
+  const { sourceTemplates } = await import('./sourceTemplates.ts');
+  const context = projectContext();
+  const settings = readSettings((name) => context[name]);
+  const needs = needsOf(await sourceTemplates(settings), settings);
+  return checkReadings(needs, await read(needs));
+}
+
+function parse(args: string[]) {
+  return parseArguments(USAGE, {
     args,
     options: {
       stack: { type: 'string', default: STACK },
@@ -41,6 +69,11 @@ export async function run(args: string[], client?: Deployed): Promise<string> {
       allow: { type: 'string', multiple: true, default: [] },
     },
   }).values;
+}
+
+/** Compares the templates and returns the report. Throws an error whose message is for the operator. */
+export async function run(args: string[], client?: Deployed): Promise<string> {
+  const { stack, after, before, allow } = parse(args);
   const deployed =
     before === undefined
       ? await deployedTemplates(client ?? (await cloudFormation()), stack)
@@ -72,29 +105,6 @@ async function templatesOfThisSource(): Promise<StackTemplates> {
   } finally {
     await rm(outdir, { recursive: true, force: true });
   }
-}
-
-/** Returns the templates in an output folder of `cdk synth`. */
-export async function synthesisedTemplates(dir: string): Promise<StackTemplates> {
-  const read = async (file: string) =>
-    JSON.parse(
-      await readFile(join(dir, file), 'utf8').catch(() => {
-        throw new Error(`${join(dir, file)} does not exist. Is ${dir} an output folder of cdk synth?`);
-      }),
-    ) as Template;
-  const load = async (file: string): Promise<StackTemplates> => {
-    const { Resources: resources } = await read(file);
-    const nested = await Promise.all(
-      nestedIn(resources).map(async (id) => {
-        const path = resources[id]?.Metadata?.['aws:asset:path'];
-        if (typeof path !== 'string')
-          throw new Error(`${join(dir, file)} has no path for the template of the nested stack ${id}.`);
-        return [id, await load(path)] as const;
-      }),
-    );
-    return { resources, nested: new Map(nested) };
-  };
-  return load(`${STACK}.template.json`);
 }
 
 /** Returns the deployed templates of a stack and of its nested stacks. Returns undefined if the stack does not exist. */
@@ -131,15 +141,9 @@ async function deployedTemplates(client: Deployed, stack: string): Promise<Stack
   }
 }
 
-function nestedIn(resources: Template['Resources']): string[] {
-  return Object.entries(resources)
-    .filter(([, { Type }]) => Type === 'AWS::CloudFormation::Stack')
-    .map(([id]) => id);
-}
-
 async function cloudFormation(): Promise<Deployed> {
   const { CloudFormationClient: Client } = await import('@aws-sdk/client-cloudformation');
   return new Client({ maxAttempts: 8 });
 }
 
-if (import.meta.main) await runCommand(USAGE, (args) => run(args));
+if (import.meta.main) await runCommand(USAGE, (args) => checkDeployment(args));

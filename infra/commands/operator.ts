@@ -88,7 +88,7 @@ export async function runCommand(usage: string, execute: (args: string[]) => str
  * Returns the message of an error. For frequent errors of the SDK, returns a message that says what the operator can
  * do.
  */
-function explanation(error: Error): string {
+export function explanation(error: Error): string {
   const { name, message } = error;
   if (message === 'Region is missing')
     return 'No AWS region found. Set AWS_REGION, or set AWS_PROFILE to a profile with a region.';

@@ -6,7 +6,7 @@ import { App } from 'aws-cdk-lib/core';
 import { registeredRoutes, registeredWorkers } from '../build/registry.ts';
 import { Backend } from '../stacks/backend.ts';
 import { readSettings, type Settings, STACK } from '../stacks/settings.ts';
-import { synthesisedTemplates } from './checkDeploy.ts';
+import { synthesisedTemplates } from './synthesisedTemplates.ts';
 import type { StackTemplates } from './templateChanges.ts';
 
 /**

@@ -2,6 +2,7 @@ import type { CfnGlobalTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Aws } from 'aws-cdk-lib/core';
 import { type Capability, type EnvironmentName, mergeGrants, type ResourceName } from '../../lib/app/capability.ts';
+import { modelOfProfile } from '../../lib/bedrock/inferenceProfile.ts';
 import type { Settings } from '../stacks/settings.ts';
 import type { EventApi } from './eventApi.ts';
 import { iamAction } from './iamAction.ts';
@@ -110,7 +111,7 @@ export function resourceArns({ table, secrets, queues, eventApi }: SharedResourc
  */
 function modelArns(id: string | undefined): string[] {
   if (id === undefined) return [];
-  const [, model] = /^(?:global|us-gov|[a-z]{2,4})\.(.+)$/.exec(id) ?? [];
+  const model = modelOfProfile(id);
   const bedrock = `arn:${Aws.PARTITION}:bedrock`;
   if (model === undefined) return [`${bedrock}:${Aws.REGION}::foundation-model/${id}`];
   return [

@@ -188,7 +188,7 @@ const schema = z.object({
       '`on`: a function writes and reads through the public URL every minute, and an alarm becomes active if that fails. It needs credentials: see [Heartbeat](#heartbeat). `off`: no part of this is deployed.',
     ),
   accountConcurrency: wholeNumber(1_000, 10, 1_000_000).describe(
-    'The limit of concurrent Lambda executions of the AWS account. An alarm becomes active at 80 % of it.',
+    'The limit of concurrent Lambda executions of the AWS account: 10 in new accounts. An alarm becomes active at 80 % of it. `npm run check:deploy` compares it with the account.',
   ),
   streamBatchesPerShard: wholeNumber(2, 1, 10).describe(
     "Batches of one shard of the table's stream that are processed at the same time. The largest concurrency of the worker is this number times the number of shards. A new table has about 4 shards, a larger table more.",

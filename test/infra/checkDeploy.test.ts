@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetTemplateCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type Deployed, run, synthesisedTemplates } from '../../infra/commands/checkDeploy.ts';
+import { checkAccount, checkDeployment, type Deployed, run } from '../../infra/commands/checkDeploy.ts';
+import { synthesisedTemplates } from '../../infra/commands/synthesisedTemplates.ts';
 import {
   checkUpdate,
   type DeployedResource,
@@ -306,5 +307,69 @@ describe('npm run check:deploy', () => {
       /nowhere.* does not exist\. Is .* an output folder of cdk synth/,
     );
     await expect(run(['--nonsense'])).rejects.toThrow(/Usage: npm run check:deploy/);
+  });
+});
+
+describe('checkDeployment', () => {
+  const found = { is: 'Lambda is small.', needed: 'more.', where: 'Service Quotas.' };
+  const noCredentials = { findings: [], unread: [], unreadAccount: 'No AWS credentials found.' };
+  const offline = () => ['--before', deployed, '--after', deployed];
+
+  test('prints what the account lacks below the comparison, without failing', async () => {
+    const report = await checkDeployment(offline(), undefined, async () => ({ findings: [found], unread: [] }));
+    expect(report).toMatch(/^No resource with state [^]*\n\nThe account and the region:\n {2}Lambda is small\./);
+  });
+
+  test('fails with both reports if the account cannot take the deployment', async () => {
+    const findings = [{ ...found, isRefused: true as const }];
+    await expect(checkDeployment(offline(), undefined, async () => ({ findings, unread: [] }))).rejects.toThrow(
+      /^No resource with state [^]*Refused: Lambda is small\./,
+    );
+  });
+
+  test('compares two folders without credentials, and says in one line that the account was not read', async () => {
+    await expect(checkDeployment(offline(), undefined, async () => noCredentials)).resolves.toMatch(
+      /\n\nThe account was not read\. No AWS credentials found\.$/,
+    );
+  });
+
+  test('says once that there are no credentials if both checks need them', async () => {
+    const client = {
+      send: async () => {
+        throw Object.assign(new Error('none'), { name: 'CredentialsProviderError' });
+      },
+    } as unknown as Deployed;
+    await expect(checkDeployment(['--after', deployed], client, async () => noCredentials)).rejects.toThrow(
+      /^No AWS credentials found\. .* \(none\)$/,
+    );
+  });
+
+  test('prints what the account lacks although the comparison refuses the update', async () => {
+    const client = {
+      send: async () => ({ TemplateBody: JSON.stringify({ Resources: { Old: templates.resources.Table } }) }),
+    };
+    await expect(
+      checkDeployment(['--after', deployed], client as unknown as Deployed, async () => ({
+        findings: [found],
+        unread: [],
+      })),
+    ).rejects.toThrow(/^[^]*Refused:\n {2}Old \(AWS::DynamoDB::[^]*\n\nThe account and the region:/);
+  });
+});
+
+describe('checkAccount', () => {
+  test('compares the account with the templates and settings of this source', async () => {
+    const failed = { failed: 'no connection' };
+    const { findings, unread } = await checkAccount(async ({ table, concurrency }) => ({
+      concurrency: { value: concurrency },
+      requests: { value: { rate: 1, burst: 1 } },
+      tableProperties: { value: table.properties.filter((property) => property !== 'VectorIndexes') },
+      models: new Map([['amazon.titan-embed-text-v2:0', failed]]),
+    }));
+    expect(findings.map(({ is }) => is)).toEqual([
+      expect.stringContaining('API Gateway takes 1 requests'),
+      expect.stringMatching(/does not know VectorIndexes of AWS::DynamoDB::/),
+    ]);
+    expect(unread).toEqual(['Not read: the access to model amazon.titan-embed-text-v2:0. no connection']);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { registeredRoutes, registeredWorkers } from '../../infra/build/registry.ts';
-import { synthesisedTemplates } from '../../infra/commands/checkDeploy.ts';
+import { synthesisedTemplates } from '../../infra/commands/synthesisedTemplates.ts';
 import type { DeployedResource, StackTemplates } from '../../infra/commands/templateChanges.ts';
 import { synthesised } from './assembly.ts';
 import { mostAtOnce } from './deploymentOrder.ts';

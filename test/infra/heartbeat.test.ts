@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { registeredWorkers } from '../../infra/build/registry.ts';
-import { synthesisedTemplates } from '../../infra/commands/checkDeploy.ts';
+import { synthesisedTemplates } from '../../infra/commands/synthesisedTemplates.ts';
 import { checkUpdate, type StackTemplates } from '../../infra/commands/templateChanges.ts';
 import { appOf, resources, synthesised, type Template, templateTexts } from './assembly.ts';
 import { greedy } from './endpoints.ts';
