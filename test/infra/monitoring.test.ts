@@ -632,8 +632,8 @@ describe('createDashboard', () => {
     expect(table!.expression).toBe(
       '(0.125 * (FILL(read0, 0) + FILL(read1, 0) + FILL(read2, 0) + FILL(read3, 0) + FILL(read4, 0)) + 0.625 * (FILL(write0, 0) + FILL(write1, 0) + FILL(write2, 0) + FILL(write3, 0) + FILL(write4, 0))) / requests',
     );
-    // The first factor is the price of a million runs of one millisecond each, with 512 MB.
-    expect(functions!.expression).toBe('(0.0066667 * duration + 0.2 * runs) / requests');
+    // The first factor is the price of a million runs of one millisecond each, with 1,024 MB.
+    expect(functions!.expression).toBe('(0.0133334 * duration + 0.2 * runs) / requests');
     const metrics = row('**Cost').get('Dollars per million requests')!;
     expect(metrics.filter(([namespace]) => namespace === 'AWS/Lambda')).toEqual([
       ['AWS/Lambda', 'Duration', expect.objectContaining({ stat: 'Sum', id: 'duration' })],
