@@ -8,22 +8,19 @@ import { type CostLine, heartbeatBill, idleBill, totalOf } from './cost/idle.ts'
 import { liveBill, workday } from './cost/live.ts';
 import { metricBill } from './cost/metrics.ts';
 import { prices } from './cost/prices.ts';
-import { vectorConsumption, vectorDollars, vectorGigabytes, type VectorPrices } from './cost/vectors.ts';
+import { vectorConsumption, vectorDollars, vectorGigabytes } from './cost/vectors.ts';
 import { watchingBill } from './cost/watching.ts';
 import { parseArguments, runCommand } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
 import type { StackTemplates } from './templateChanges.ts';
 
-const USAGE = `Usage: npm run cost [-- --live] [--vector-write <dollars> --vector-search <dollars>]
+const USAGE = `Usage: npm run cost [-- --live]
 
 Prints costs at list prices of us-east-1 (infra/commands/cost/prices.ts), without free tiers: a month without calls, a
 million calls of each endpoint, a million events and a million deliveries.
 
-  --live           prints also a workday of 1,000 connected users, and the month with the setting live
-  --vector-write   the price of a gigabyte of vector writes, and
-  --vector-search  the price of a gigabyte of vector searches, from the pricing page of DynamoDB. Without them the command
-                   prints gigabytes only.
-  --help           prints this text`;
+  --live   prints also a workday of 1,000 connected users, and the month with the setting live
+  --help   prints this text`;
 
 /** Returns the resources of the root stack and of every nested stack. `settings` override the defaults. */
 export async function deployedResources(settings: Partial<Settings> = {}): Promise<StackTemplates['resources'][]> {
@@ -34,10 +31,10 @@ export async function deployedResources(settings: Partial<Settings> = {}): Promi
   return all(await sourceTemplates(settings));
 }
 
-/** Returns the report as text. Without `vectorPrices`, it lists the gigabytes of vector indexes without their cost. */
+/** Returns the report as text. */
 export function costReport(
   templates: readonly StackTemplates['resources'][],
-  { live = false, vectorPrices }: { live?: boolean; vectorPrices?: VectorPrices | undefined } = {},
+  { live = false }: { live?: boolean } = {},
 ): string {
   const calls = costsOfCalls(registeredEndpoints());
   const width = Math.max(...calls.map(({ name }) => name.length));
@@ -64,9 +61,9 @@ export function costReport(
     ...bill(floodBill(readSettings(() => undefined))),
     '',
     'A million calls, of which 1 % start an instance, dollars',
-    heading(width, ['total', 'gateway', 'lambda', 'starts', 'table', 'queue', 'logs', 'data out']),
-    ...calls.map(({ name, total, gateway, lambda, starts, table, queue, logs, dataOut }) =>
-      row(name, width, [total, gateway, lambda, starts, table, queue, logs, dataOut]),
+    heading(width, ['total', 'gateway', 'lambda', 'starts', 'table', 'vectors', 'queue', 'logs', 'data out']),
+    ...calls.map(({ name, total, gateway, lambda, starts, table, vectors, queue, logs, dataOut }) =>
+      row(name, width, [total, gateway, lambda, starts, table, vectors, queue, logs, dataOut]),
     ),
     '',
     `If every call starts an instance, a million calls cost ${startCost(1).toFixed(2)} dollars for starts.`,
@@ -90,11 +87,11 @@ export function costReport(
     }),
     `${dollars(prices.mails)}${' '.repeat(5 * 9)}  mails through Amazon SES, without their units and runs`,
     '',
-    'Vector indexes, in addition to units: gigabytes of a million requests',
-    heading(width, ['written', 'searched', ...(vectorPrices ? ['dollars'] : [])]),
+    'Vector indexes, in addition to units: gigabytes and dollars of a million requests',
+    heading(width, ['written', 'searched', 'dollars']),
     ...Object.entries(vectorConsumption).map(([name, consumed]) => {
       const { written, searched } = vectorGigabytes(consumed);
-      return row(name, width, [written, searched, ...(vectorPrices ? [vectorDollars(consumed, vectorPrices)] : [])]);
+      return row(name, width, [written, searched, vectorDollars(consumed)]);
     }),
     ...(live ? liveReport(liveBill(workday, calls)) : []),
   ].join('\n');
@@ -130,27 +127,9 @@ function row(name: string, width: number, values: readonly number[]): string {
 }
 
 /** Returns the options of a command line. Throws an error that names the invalid argument. */
-export function costOptions(args: string[]): { live: boolean; vectorPrices: VectorPrices | undefined } {
-  const { values } = parseArguments(USAGE, {
-    args,
-    options: {
-      live: { type: 'boolean', default: false },
-      'vector-write': { type: 'string' },
-      'vector-search': { type: 'string' },
-    },
-  });
-  const { live, 'vector-write': written, 'vector-search': searched } = values;
-  const vectorPrices =
-    written === undefined && searched === undefined
-      ? undefined
-      : { written: priceOf('--vector-write', written), searched: priceOf('--vector-search', searched) };
-  return { live, vectorPrices };
-}
-
-function priceOf(option: string, text: string | undefined): number {
-  const price = Number(text ?? NaN);
-  if (text === '' || !(price >= 0)) throw new Error(`${option} must be a number of dollars. Give both prices or none.`);
-  return price;
+export function costOptions(args: string[]): { live: boolean } {
+  const { live } = parseArguments(USAGE, { args, options: { live: { type: 'boolean', default: false } } }).values;
+  return { live };
 }
 
 if (import.meta.main) {

@@ -138,9 +138,21 @@ describe('costsOfCalls', () => {
       cost.gateway + cost.lambda + cost.starts + cost.table + cost.queue + cost.logs + cost.dataOut,
       9,
     );
+    expect(cost.vectors).toBe(0);
     expect(
       costOfCall('/v2/things/add one', { roundTrips: 2, read: 1.5, written: 4 }, { memoryMb: 512 }).lambda,
     ).toBeCloseTo(0.2 + 0.0151826 * 0.5 * 13.3334, 4);
+  });
+
+  test('adds the vectors that a request writes or searches', () => {
+    const costs = new Map(costsOfCalls(registeredEndpoints()).map((cost) => [cost.name, cost]));
+    const [add, search] = ['/v2/memory/judgments/add one', '/v2/memory/search a document'].map((name) =>
+      costs.get(name)!,
+    );
+    expect(add!.vectors).toBeCloseTo((2_440e6 / 2 ** 30) * 0.52, 6);
+    expect(search!.vectors).toBeCloseTo((39_000e6 / 2 ** 30) * 0.002, 6);
+    const { total, gateway, lambda, starts, table, queue, logs, dataOut, vectors } = add!;
+    expect(total).toBeCloseTo(gateway + lambda + starts + table + queue + logs + dataOut + vectors, 9);
   });
 
   test('bills the bytes of an answer that leave AWS, with its headers', () => {
@@ -278,29 +290,26 @@ describe('floodBill', () => {
 });
 
 describe('vectorDollars', () => {
-  test('prices the gigabytes of a million requests', () => {
+  test('prices the gigabytes of a million requests: $0.52 for one written, $0.002 for one searched', () => {
     const consumed = { written: 2 ** 30 / 1e6, searched: 2 ** 31 / 1e6 };
     expect(vectorGigabytes(consumed)).toEqual({ written: 1, searched: 2 });
-    expect(vectorDollars(consumed, { written: 3, searched: 0.5 })).toBe(4);
+    expect(vectorDollars(consumed)).toBeCloseTo(0.52 + 2 * 0.002, 9);
   });
+});
 
-  test('reads either both prices from the command line or none', () => {
-    expect(costOptions([])).toEqual({ live: false, vectorPrices: undefined });
-    expect(costOptions(['--live', '--vector-write', '1.5', '--vector-search', '0'])).toEqual({
-      live: true,
-      vectorPrices: { written: 1.5, searched: 0 },
-    });
-    expect(() => costOptions(['--vector-write', '1'])).toThrow('--vector-search must be a number of dollars');
-    expect(() => costOptions(['--vector-write', 'much', '--vector-search', '1'])).toThrow('--vector-write must be');
+describe('costOptions', () => {
+  test('accepts --live, and refuses an unknown option', () => {
+    expect([costOptions([]), costOptions(['--live'])]).toEqual([{ live: false }, { live: true }]);
+    expect(() => costOptions(['--vectors'])).toThrow('--vectors');
   });
 });
 
 describe('costReport', () => {
-  test('lists every request, and the dollars of vectors only if their prices are given', () => {
+  test('lists every request, and the gigabytes and dollars of vectors', () => {
     const report = costReport([]);
     for (const name of consumptionOfRequests(registeredEndpoints()).keys()) expect(report).toContain(`\n${name} `);
-    expect(report).toMatch(/^ +written +searched$/m);
-    expect(costReport([], { vectorPrices: { written: 1, searched: 1 } })).toMatch(/^ +written +searched +dollars$/m);
+    expect(report).toMatch(/^ +written +searched +dollars$/m);
+    expect(report).toMatch(/^\/v2\/memory\/judgments\/add one with content +4\.54 +0\.00 +2\.36$/m);
     expect(report).not.toMatch(/NaN|undefined/);
   });
 });

@@ -4,6 +4,7 @@ import { jsonBytes } from '../../../lib/shared/bytes.ts';
 import { API_MEMORY_MB } from '../../constructs/memory.ts';
 import { byteDollars, lambdaDollars, MILLION, prices, startDollars, tableDollars } from './prices.ts';
 import { requestCosts } from './requests.ts';
+import { vectorConsumption, vectorDollars } from './vectors.ts';
 
 /** What one request uses: table calls that wait for each other (`roundTrips`), and capacity units. */
 export interface RequestConsumption {
@@ -44,6 +45,7 @@ export interface CallCost extends RequestConsumption {
   /** The cost of starting instances, if one call in a hundred starts an instance. */
   readonly starts: number;
   readonly table: number;
+  readonly vectors: number;
   readonly queue: number;
   readonly logs: number;
   /** The cost of sending the answers to the internet. */
@@ -70,7 +72,7 @@ export function consumptionOfRequests(endpoints: readonly Endpoint[]): Map<strin
 }
 
 /**
- * Returns the cost of a million calls in dollars. `memoryMb` is the memory of the function. `sends` is true if the
+ * Returns the cost of a million calls in dollars. The traffic of vector indexes is found by `name`. `memoryMb` is the memory of the function. `sends` is true if the
  * function sends a queue message. `answerBytes` is the size of an answer's body.
  */
 export function costOfCall(
@@ -91,6 +93,7 @@ export function costOfCall(
       read: (consumed.read + CREDENTIALS_UNITS_READ) * MILLION,
       written: consumed.written * MILLION,
     }),
+    vectors: vectorDollars(vectorConsumption[name] ?? { written: 0, searched: 0 }),
     queue: sends ? prices.queueRequests : 0,
     logs: byteDollars(MILLION * (LOG_BYTES + LAMBDA_LOG_BYTES), prices.logGigabyte),
     dataOut: byteDollars(MILLION * (HEADER_BYTES + answerBytes), prices.dataOutGigabyte),

@@ -3,11 +3,13 @@ import { costOfCall, costsOfCalls, withIdempotencyKey } from './calls.ts';
 import { deliveryConsumption, deliveryCost } from './deliveries.ts';
 import { refusedCall } from './flood.ts';
 import { prices } from './prices.ts';
+import { vectorConsumption, vectorDollars } from './vectors.ts';
 
 /** Returns the costs that section "Cost" of infra/README.md names, in dollars per million. */
 export function frequentCosts(): [subject: string, dollars: number][] {
   const calls = new Map(costsOfCalls(registeredEndpoints()).map(({ name, total }) => [name, total]));
   const call = (name: string) => calls.get(name) ?? NaN;
+  const vectors = (name: string) => vectorDollars(vectorConsumption[name] ?? { written: NaN, searched: NaN });
   const [write, consumed] = ['/v2/organizations/update one', { roundTrips: 1, read: 0, written: 1 }];
   return [
     ['reads of one item, of which 1.00 for the gateway', call('/v2/organizations/get by id')],
@@ -22,6 +24,8 @@ export function frequentCosts(): [subject: string, dollars: number][] {
       label,
       deliveryCost(used).total,
     ]),
+    ['writes of one vector, in addition to units', vectors('/v2/memory/judgments/add one')],
+    ['searches of few vectors, in addition to units', vectors('/v2/memory/search a document')],
     ['mails through Amazon SES, without their units and runs', prices.mails],
   ];
 }

@@ -18,6 +18,13 @@ export const prices = {
   backupGigabyte: 0.2,
   /** EventBridge Scheduler: a million calls of targets. */
   schedules: 1.0,
+  /**
+   * DynamoDB vector indexes: a gigabyte written, and a gigabyte searched. Source: AWS's cost model of 20 August 2026,
+   * which names its price list (`VectorWriteRequest` and `VectorSearch`, table class Standard):
+   * github.com/aws/agent-toolkit-for-aws, skill amazon-dynamodb, references/vector-search.md.
+   */
+  vectorsWritten: 0.52,
+  vectorsSearched: 0.002,
   /** SQS: a million requests of standard queues. */
   queueRequests: 0.4,
   /** AppSync Events: a million operations, and a million minutes of connections. */

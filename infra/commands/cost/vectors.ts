@@ -1,5 +1,5 @@
 /** The traffic of vector indexes. DynamoDB bills it by the gigabyte, in addition to read and write units. */
-import { MILLION } from './prices.ts';
+import { MILLION, prices } from './prices.ts';
 
 /** The bytes that one request writes to vector indexes, and the bytes that it searches in them. */
 export interface VectorConsumption {
@@ -17,14 +17,11 @@ export interface VectorConsumption {
 export const vectorConsumption: Readonly<Record<string, VectorConsumption>> = {
   '/v2/memory/judgments/add one': { written: 2_440, searched: 0 },
   '/v2/memory/judgments/add one with content': { written: 4_880, searched: 0 },
+  '/v2/memory/judgments/add one of a thread': { written: 2_440, searched: 0 },
   '/v2/memory/search a document': { written: 0, searched: 39_000 },
+  '/v2/memory/search an organization': { written: 0, searched: 39_000 },
+  '/v2/memory/search everything': { written: 0, searched: 39_000 },
 };
-
-/** Prices of vector indexes in dollars per gigabyte. */
-export interface VectorPrices {
-  readonly written: number;
-  readonly searched: number;
-}
 
 /** Returns the gigabytes that a million requests write and search. */
 export function vectorGigabytes({ written, searched }: VectorConsumption): VectorConsumption {
@@ -33,7 +30,7 @@ export function vectorGigabytes({ written, searched }: VectorConsumption): Vecto
 }
 
 /** Returns the cost of a million requests in dollars, without capacity units. */
-export function vectorDollars(consumed: VectorConsumption, prices: VectorPrices): number {
+export function vectorDollars(consumed: VectorConsumption): number {
   const { written, searched } = vectorGigabytes(consumed);
-  return written * prices.written + searched * prices.searched;
+  return written * prices.vectorsWritten + searched * prices.vectorsSearched;
 }

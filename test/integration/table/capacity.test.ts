@@ -47,10 +47,7 @@ describe('the cost of a warm request', () => {
     const cost = await costOf(recorder, subject, scenario);
     expect(numbersOf(cost)).toEqual(requestCosts[name]);
     // Ids are random, so the length of keys and texts differs by a few bytes between runs.
-    const { written, searched } = vectorConsumption[name] ?? {
-      written: cost.vectorBytesWritten,
-      searched: cost.vectorBytesSearched,
-    };
+    const { written, searched } = vectorConsumption[name] ?? { written: 0, searched: 0 };
     expect(Math.abs(cost.vectorBytesWritten - written)).toBeLessThanOrEqual(0.02 * written);
     expect(Math.abs(cost.vectorBytesSearched - searched)).toBeLessThanOrEqual(0.02 * searched);
   });
