@@ -19,6 +19,7 @@ const everything = {
   certificateArn,
   live: 'on',
   heartbeat: 'on',
+  restoredOn: '2026-11-28',
 } as const;
 
 const reference = z.record(z.string(), z.unknown()).refine(isReference);
