@@ -41,8 +41,8 @@ interface Indexes {
 
 /**
  * Creates the table of the template. If an earlier run has created it, adds missing indexes. Throws a `StartError` if
- * the existing table has other keys. Ignores properties that the engine does not support: backups, encryption at rest,
- * deletion protection, tags.
+ * the existing table has other keys. Ignores properties that the engine does not support: replicas with their
+ * backups, deletion protection and tags, and encryption at rest.
  */
 export async function ensureTable(engine: EngineCall, { name, properties }: TableModel): Promise<void> {
   const call = <T>(operation: string, input: object) =>
