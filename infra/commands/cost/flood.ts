@@ -19,7 +19,7 @@ export const refusedCall = costOfCall(
 );
 
 /** The default quota of an account in the regions with the smallest one, in requests per second. */
-const SMALLEST_QUOTA = 2_500;
+const MIN_QUOTA = 2_500;
 
 /**
  * Returns the cost of an hour of refused calls at each ceiling. The gateway refuses more calls itself, and AWS does not bill
@@ -28,7 +28,7 @@ const SMALLEST_QUOTA = 2_500;
 export function floodBill({ requestsPerSecond }: Pick<Settings, 'requestsPerSecond'>): CostLine[] {
   const ceilings = [
     [`one route, at requestsPerSecond`, requestsPerSecond],
-    ['all routes, at the smallest default quota of an account', SMALLEST_QUOTA],
+    ['all routes, at the smallest default quota of an account', MIN_QUOTA],
     ['all routes, at the usual default quota of an account', quotas.gatewayRequests.limit],
   ] as const;
   return ceilings.map(([item, perSecond]) => ({

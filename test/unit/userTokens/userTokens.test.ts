@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { jwtVerify, SignJWT } from 'jose';
 import { isSignedBy, keyPairOf } from '../../../lib/crypto/ed25519.ts';
 import { accessRoles, resourceTypes, type UserAccess } from '../../../lib/directory/rules/access.ts';
+import type { Table } from '../../../lib/table/table.ts';
 import { completeActor, fillActor, requireAbsent } from '../../../lib/userTokens/rules/actor.ts';
 import { parseToken, toClaims, toPayload, type UserClaims } from '../../../lib/userTokens/rules/claims.ts';
 import { namedResources } from '../../../lib/userTokens/rules/namedResources.ts';
@@ -15,6 +16,7 @@ import {
   tokenAccess,
   tokenDocumentPermission,
 } from '../../../lib/userTokens/rules/tokenAccess.ts';
+import { UserCredentials } from '../../../lib/userTokens/userCredentials.ts';
 import { allowedOrigin } from '../../../lib/workspaces/rules/domains.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { otherSpellings } from '../../support/tokenSpellings.ts';
@@ -103,6 +105,24 @@ describe('the signature of a user token', () => {
     expect(isSignedBy(publicKey, parsed.signedText, parsed.signature)).toBe(true);
     const verified = await jwtVerify(token, createPublicKey(privateKey));
     expect(verified.payload.sub).toBe('ada');
+  });
+
+  test('is not looked up for a tenant that the service cannot have named', async () => {
+    const read: string[] = [];
+    const table = { batchGet: async (...items: readonly object[]) => [void read.push(JSON.stringify(items))] };
+    const readToken = async (tenant: string) => {
+      const token = await new SignJWT({ ...toPayload('svc', { ...claims, tenant }) })
+        .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: '1.0' })
+        .sign(privateKey);
+      const credentials = new UserCredentials(table as unknown as Table, 'svc');
+      const header = { authorization: `Bearer ${token}`, origin: undefined };
+      return credentials.read(header, { now: NOW, fresh: false });
+    };
+    for (const tenant of ['', 'acme', 'key_1', `key_${'0'.repeat(28)}`])
+      expect(await readToken(tenant)).toMatchObject({ caller: undefined });
+    expect(read).toEqual([]);
+    expect(await readToken(`key_${'0'.repeat(27)}`)).toMatchObject({ caller: undefined });
+    expect(read).toHaveLength(1);
   });
 
   test('does not match another key, another text or another signature', async () => {
