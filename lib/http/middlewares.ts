@@ -24,6 +24,7 @@ import type { UserRule } from '../userTokens/rules/userRule.ts';
 import type { RateBuckets } from '../workspaces/rateBuckets.ts';
 import { type LimitClass, MAX_UNITS, tokensOf, unitsOf, type Work } from '../workspaces/rules/rateLimit.ts';
 import type { Credentials } from './credentials.ts';
+import { untilDeadline } from './deadline.ts';
 import { bodyText, type failureResponse, parseEnvelope } from './envelope.ts';
 import { validateRequest } from './validate.ts';
 
@@ -271,10 +272,10 @@ export function corsHeaders(): Middleware {
  * `retry-after`.
  */
 export function limitCalls(options: CallLimit): Middleware {
-  // If the write of a shared bucket fails, the call still succeeds. A later write adds these calls to the bucket.
+  // If the write of a shared bucket fails or hangs, the call still succeeds. A later write adds these calls to the bucket.
   const finish: NonNullable<Middleware['after']> = async ({ internal }) => {
     const logFailure = (error: unknown) => internal.log.warn(logMessages.rateLimitUpdateFailed, { error });
-    await Promise.all((internal.sharedBucketWrites ?? []).map(async (write) => write.catch(logFailure)));
+    await Promise.all((internal.sharedBucketWrites ?? []).map(async (write) => untilDeadline(write).catch(logFailure)));
   };
   return {
     before: async ({ internal }) => {

@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import { ApiError } from '../shared/errors.ts';
-import { withRetryContext } from '../table/retryOnConflict.ts';
+import type { ApiError } from '../shared/errors.ts';
+import { untilDeadline, withDeadline } from './deadline.ts';
 import { failureResponse } from './envelope.ts';
 import {
   type FunctionName,
@@ -14,17 +14,10 @@ import {
 
 export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 
-/** How many milliseconds before the function's timeout a request ends, so that the caller still gets an answer. */
-const EARLY_TIMEOUT_MILLISECONDS = 500;
-/**
- * How many milliseconds before the function's timeout retries of conflicting writes end. The answer is then ABORTED,
- * which is more precise than DEADLINE_EXCEEDED.
- */
-const RETRIES_END_MILLISECONDS = 1_500;
-
 /**
  * Returns a handler that runs `base` inside middlewares. From the outermost on, they are `observe`, `securityHeaders`,
- * the given `middlewares` and `mapErrors`. `toErrorResponse` makes the answer for an error.
+ * the given `middlewares` and `mapErrors`. `toErrorResponse` makes the answer for an error. The `before` hooks and `base` share
+ * one deadline, which runs from the start of the invocation.
  */
 export function stack(
   name: FunctionName,
@@ -42,22 +35,30 @@ export function stack(
     },
   };
   const handler = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>(
-    async (event: APIGatewayProxyEventV2, state: Context, { signal }: { signal: AbortSignal }) =>
-      await withRetryContext({ signal }, () => base(event, state as unknown as RequestState)),
-    {
-      timeoutEarlyInMillis: EARLY_TIMEOUT_MILLISECONDS,
-      timeoutEarlyResponse: () => {
-        throw new ApiError('DEADLINE_EXCEEDED', 'The request took too long. Its effect may or may not have happened.');
-      },
-    },
+    async (event: APIGatewayProxyEventV2, state: Context) =>
+      untilDeadline(Promise.resolve(base(event, state as unknown as RequestState))),
   );
-  handler.use([observe(name), securityHeaders(), ...middlewares, stateForHandler, mapErrors(toErrorResponse)] as never);
+  handler.use([
+    observe(name),
+    securityHeaders(),
+    ...middlewares.map(endsAtDeadline),
+    stateForHandler,
+    mapErrors(toErrorResponse),
+  ] as never);
   const handle = handler as unknown as Handler;
-  return (event, context) => {
-    if (isPing(event)) return Promise.resolve({ statusCode: 204 });
-    // The context that tests pass has no `getRemainingTimeInMillis`.
-    const remaining = (context as Partial<Context>).getRemainingTimeInMillis?.() ?? Infinity;
-    return withRetryContext({ until: Date.now() + remaining - RETRIES_END_MILLISECONDS }, () => handle(event, context));
+  return (event, context) =>
+    isPing(event) ? Promise.resolve({ statusCode: 204 }) : withDeadline(context, () => handle(event, context));
+}
+
+/** The other hooks run when the answer exists. One that waits must give up at the deadline without an error. */
+function endsAtDeadline({ before, ...hooks }: Middleware): Middleware {
+  if (!before) return hooks;
+  return {
+    ...hooks,
+    before(request) {
+      const work: unknown = before(request);
+      return work instanceof Promise ? untilDeadline(work) : work;
+    },
   };
 }
 

@@ -19,7 +19,7 @@ export interface RetryContext {
   readonly random: () => number;
   /** The time after which nothing is retried, epoch milliseconds. It is shortly before the function times out. */
   readonly until: number;
-  /** Is aborted when the request has its answer. Calls of the table then fail. */
+  /** Is aborted at the deadline of the request. Calls of the table then fail. */
   readonly signal?: AbortSignal;
 }
 

@@ -12,6 +12,11 @@ interface Faults {
   fail(operation: string, passing: number): void;
   /** Carries out calls of an operation, but answers them with an internal error of DynamoDB until `heal` is called. */
   loseAnswer(operation: string): void;
+  /**
+   * Lets `passing` more calls of an operation succeed. Later ones get no answer until `heal` is called. `reached` resolves
+   * when the first one arrives, `closed` when its client has closed the connection.
+   */
+  hang(operation: string, passing: number): { readonly reached: Promise<unknown>; readonly closed: Promise<unknown> };
   heal(): void;
   stop(): Promise<void>;
 }
@@ -24,7 +29,9 @@ export async function startFaults(): Promise<Faults> {
   // Uses the SDK's client as in a deployment, because its retries are part of what is tested.
   openTablesWithSdk();
   const engine = new EngineForwarder(process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '');
-  let failing: { operation: string; passing: number; isCarriedOut?: boolean } | undefined;
+  let failing:
+    | { operation: string; passing: number; isCarriedOut?: boolean; onHanging?: (response: ServerResponse) => void }
+    | undefined;
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await text(request);
     if (
@@ -32,6 +39,10 @@ export async function startFaults(): Promise<Faults> {
       String(request.headers['x-amz-target']).endsWith(`.${failing.operation}`) &&
       failing.passing-- <= 0
     ) {
+      if (failing.onHanging) {
+        failing.onHanging(response);
+        return;
+      }
       if (failing.isCarriedOut) await engine.forward(request.headers, body);
       response
         .writeHead(500, { 'content-type': 'application/x-amz-json-1.0' })
@@ -53,6 +64,15 @@ export async function startFaults(): Promise<Faults> {
     },
     loseAnswer(operation) {
       failing = { operation, passing: 0, isCarriedOut: true };
+    },
+    hang(operation, passing) {
+      const [reached, closed] = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()];
+      const onHanging = (response: ServerResponse) => {
+        response.once('close', closed.resolve);
+        reached.resolve(undefined);
+      };
+      failing = { operation, passing, onHanging };
+      return { reached: reached.promise, closed: closed.promise };
     },
     heal() {
       failing = undefined;

@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
+import type { Caller } from '../../../lib/app/endpoint.ts';
+import { limitCalls, toApiError } from '../../../lib/http/middlewares.ts';
+import { type Handler, stack } from '../../../lib/http/stack.ts';
 import { ApiError, errorCatalogue, type ErrorStatus, invalid } from '../../../lib/shared/errors.ts';
 import { callSignal } from '../../../lib/table/retryOnConflict.ts';
+import type { RateBuckets } from '../../../lib/workspaces/rateBuckets.ts';
+import { testHandler } from '../../support/endpoint.ts';
 import { eventOf, post, send } from '../../support/requests.ts';
-
-// The fake timers of Jest do not replace this module, from which middy takes its timers.
-jest.unstable_mockModule('node:timers', () => ({
-  setTimeout: (run: () => void, milliseconds: number) => setTimeout(run, milliseconds),
-  clearTimeout: (timer: NodeJS.Timeout) => clearTimeout(timer),
-}));
-const { toApiError } = await import('../../../lib/http/middlewares.ts');
-const { testHandler } = await import('../../support/endpoint.ts');
 
 afterEach(() => {
   jest.useRealTimers();
@@ -186,7 +183,10 @@ describe('an error', () => {
 describe('the deadline of a request', () => {
   const contextWith = (remaining: number) =>
     ({ awsRequestId: randomUUID(), getRemainingTimeInMillis: () => remaining }) as Context;
-  const call = async (handler: ReturnType<typeof testHandler>, remaining: number) => {
+  const fakeTimers: Parameters<typeof jest.useFakeTimers>[0] = {
+    doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'],
+  };
+  const call = async (handler: Handler, remaining: number) => {
     const result = await handler(eventOf('{"data":{}}'), contextWith(remaining));
     return {
       status: result.statusCode,
@@ -203,7 +203,7 @@ describe('the deadline of a request', () => {
         return new Promise(() => undefined);
       },
     });
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] });
+    jest.useFakeTimers(fakeTimers);
     let ended = false;
     const answering = call(never, 5_500).finally(() => (ended = true));
     const signal = await reached.promise;
@@ -220,6 +220,47 @@ describe('the deadline of a request', () => {
       },
     });
     expect(headers).toMatchObject({ 'x-request-id': expect.any(String), 'x-content-type-options': 'nosniff' });
+  });
+
+  test('ends a middleware that waits for something that cannot be aborted, and runs nothing after it', async () => {
+    const reached = Promise.withResolvers<undefined>();
+    const runs: string[] = [];
+    const hang = () => {
+      reached.resolve(undefined);
+      return new Promise(() => undefined);
+    };
+    const handler = stack(
+      { endpoint: 'tests', path: '/v2/tests/hang', serviceName: () => 'svc' },
+      [{ before: hang }, { before: () => void runs.push('middleware') }],
+      () => ({ statusCode: runs.push('endpoint') }),
+    );
+    jest.useFakeTimers(fakeTimers);
+    const answering = call(handler, 5_500);
+    await reached.promise;
+    jest.advanceTimersByTime(5_000);
+    expect([(await answering).status, runs]).toEqual([504, []]);
+  });
+
+  test('ends the wait for a write of tokens that cannot be aborted, and keeps the answer', async () => {
+    const take = async () => ({ sharedBucketWrites: [new Promise(() => undefined)] });
+    const answered = Promise.withResolvers<undefined>();
+    const handler = stack(
+      { endpoint: 'tests', path: '/v2/tests/hang', serviceName: () => 'svc' },
+      [
+        { before: ({ internal }) => void (internal.caller = { level: 'apiKey', limits: {} } as unknown as Caller) },
+        limitCalls({ limitClass: 'read', buckets: () => ({ take }) as unknown as RateBuckets }),
+      ],
+      () => {
+        answered.resolve(undefined);
+        return { statusCode: 200, body: '{}' };
+      },
+    );
+    jest.useFakeTimers(fakeTimers);
+    const answering = call(handler, 5_500);
+    await answered.promise;
+    await new Promise(setImmediate);
+    jest.advanceTimersByTime(5_000);
+    expect((await answering).status).toBe(200);
   });
 
   test('does not affect a request that ends in time', async () => {
