@@ -20,14 +20,14 @@ export function limitSources(): Middleware {
     before: ({ event, internal }) => {
       const source = sourceOf(event.requestContext.http.sourceIp);
       const now = internal.startedAt;
-      const refuse = (sender: string, retryAfter: number) => {
+      const refuse = (sender: string, problem: string, retryAfter: number) => {
         internal.limitedClass = 'source';
-        return tooManyCalls(sender, 'sends too many requests', retryAfter);
+        return tooManyCalls(sender, problem, retryAfter);
       };
       const ofSource = takeTokens(sources.get(source) ?? fullBucket, SOURCE, now);
-      if ('retryAfter' in ofSource) throw refuse('source address', ofSource.retryAfter);
+      if ('retryAfter' in ofSource) throw refuse('source address', 'sends too many requests', ofSource.retryAfter);
       const ofAll = takeTokens(all, ALL, now);
-      if ('retryAfter' in ofAll) throw refuse('sum of all callers', ofAll.retryAfter);
+      if ('retryAfter' in ofAll) throw refuse('service', 'gets too many requests', ofAll.retryAfter);
       sources.set(source, ofSource);
       all = ofAll;
     },
