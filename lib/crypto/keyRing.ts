@@ -1,7 +1,7 @@
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { clientSettings } from '../app/sdkSettings.ts';
+import { openSecrets } from './secretsClient.ts';
 
 const Secret = z.object({ current: z.string() }).catchall(z.string());
 
@@ -24,13 +24,13 @@ const REFRESH_TIMEOUT_MILLISECONDS = 1_000;
  */
 export class KeyRing {
   readonly #arn: string;
-  readonly #client: SecretsManagerClient;
+  readonly #openClient: () => SecretsManagerClient;
   #keys: Promise<Map<string, string>> | undefined;
   #readAt = 0;
 
-  constructor(arn: string, client = new SecretsManagerClient(clientSettings)) {
+  constructor(arn: string, openClient = openSecrets) {
     this.#arn = arn;
-    this.#client = client;
+    this.#openClient = openClient;
   }
 
   /** Returns the version that seals new values, and its key. */
@@ -76,7 +76,7 @@ export class KeyRing {
 
   async #fetch(abortSignal?: AbortSignal): Promise<Map<string, string>> {
     this.#readAt = Date.now();
-    const { SecretString } = await this.#client.send(new GetSecretValueCommand({ SecretId: this.#arn }), {
+    const { SecretString } = await this.#openClient().send(new GetSecretValueCommand({ SecretId: this.#arn }), {
       ...(abortSignal && { abortSignal }),
     });
     return new Map(Object.entries(Secret.parse(JSON.parse(SecretString ?? '{}'))));

@@ -1,8 +1,8 @@
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { clientSettings } from '../app/sdkSettings.ts';
 import { callSender, type CallSettings } from '../client/calls.ts';
+import { openSecrets } from '../crypto/secretsClient.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { parseJson } from '../shared/parseJson.ts';
 
@@ -85,12 +85,11 @@ export const heartbeat: Capability<Heartbeat> = {
   grants: [{ resource: 'secret/heartbeat', actions: ['GetSecretValue'] }],
   env: ['HEARTBEAT_SECRET_ARN', 'PUBLIC_URL', 'SERVICE_NAME'],
   open(env) {
-    const client = new SecretsManagerClient(clientSettings);
     const secret = new GetSecretValueCommand({ SecretId: env.HEARTBEAT_SECRET_ARN });
     return new Heartbeat({
       baseUrl: env.PUBLIC_URL,
       serviceName: env.SERVICE_NAME,
-      readSecret: async () => (await client.send(secret)).SecretString ?? '',
+      readSecret: async () => (await openSecrets().send(secret)).SecretString ?? '',
     });
   },
 };

@@ -41,12 +41,16 @@ type Entry = SendMessageBatchRequestEntry & { readonly bytes: number };
 
 export class SqsSender implements QueueSender {
   readonly #url: string;
-  readonly #client: Pick<SQSClient, 'send'>;
+  readonly #openClient: () => Pick<SQSClient, 'send'>;
   readonly #pauses: readonly number[];
 
-  constructor(url: string, client: Pick<SQSClient, 'send'>, pauses: readonly number[] = PAUSES_MILLISECONDS) {
+  constructor(
+    url: string,
+    openClient: () => Pick<SQSClient, 'send'> = openSqs,
+    pauses: readonly number[] = PAUSES_MILLISECONDS,
+  ) {
     this.#url = url;
-    this.#client = client;
+    this.#openClient = openClient;
     this.#pauses = pauses;
   }
 
@@ -76,7 +80,9 @@ export class SqsSender implements QueueSender {
   /** Sends the entries of a batch. Returns the rejected entries by id, because a successful response can contain rejections. */
   async #sendEntries(entries: readonly Entry[]): Promise<Map<string, BatchResultErrorEntry>> {
     const Entries = entries.map(({ bytes: _bytes, ...entry }) => entry);
-    const { Failed = [] } = await this.#client.send(new SendMessageBatchCommand({ QueueUrl: this.#url, Entries }));
+    const { Failed = [] } = await this.#openClient().send(
+      new SendMessageBatchCommand({ QueueUrl: this.#url, Entries }),
+    );
     return new Map(Failed.map((failure) => [failure.Id ?? '', failure]));
   }
 }
@@ -140,5 +146,5 @@ function groupIntoBatches(entries: readonly Entry[]): Entry[][] {
 }
 
 export function openSender(url: string): QueueSender {
-  return new SqsSender(url, openSqs());
+  return new SqsSender(url);
 }

@@ -1,12 +1,10 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { clientSettings } from '../app/sdkSettings.ts';
-
-let client: SQSClient | undefined;
+import { lazy } from '../shared/lazy.ts';
 
 /** Returns the SQS client of the process. */
-export function openSqs(): SQSClient {
+export const openSqs: () => SQSClient = /* @__PURE__ */ lazy(
   // By default, the client sends to the host in the queue's address. With this setting, it sends to the endpoint in the
   // environment.
-  client ??= new SQSClient({ ...clientSettings, useQueueUrlAsEndpoint: false });
-  return client;
-}
+  () => new SQSClient({ ...clientSettings, useQueueUrlAsEndpoint: false }),
+);

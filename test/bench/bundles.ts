@@ -15,6 +15,10 @@ const SHOWN_BUNDLES = 5;
 
 /** The AWS client that a function needs when it has a permission on a resource of this type. */
 const clientFor: Record<string, string> = {
+  table: 'client-dynamodb',
+  index: 'client-dynamodb',
+  queue: 'client-sqs',
+  secret: 'client-secrets-manager',
   mail: 'client-sesv2',
   model: 'client-bedrock-runtime',
 };

@@ -18,14 +18,13 @@ import { SesMailer } from '${projectDir}/lib/mail/senders/ses.ts';
 import { searchVectors } from '${projectDir}/lib/memory/vectorSearch.ts';
 import { openTable } from '${projectDir}/lib/table/table.ts';
 import { SqsSender } from '${projectDir}/lib/workers/sender.ts';
-import { openSqs } from '${projectDir}/lib/workers/sqsClient.ts';
 
 const table = openTable({ TABLE_NAME: 'table' });
 const queue = 'https://sqs.us-east-1.amazonaws.com/1/jobs';
 const calls = [
   () => table.get({ key: () => ({ PK: 'a', SK: 'b' }), fromItem: () => undefined }, {}),
   () => searchVectors(table, 'judgments', { vector: [1], where: {}, limit: 1 }),
-  () => new SqsSender(queue, openSqs()).send([{ body: {} }]),
+  () => new SqsSender(queue).send([{ body: {} }]),
   () => new KeyRing('arn').current(),
   () => new SesMailer('a@example.com').send({ to: 'b@example.com', subject: '', text: '', html: '' }),
   () => new TitanEmbedder(openBedrock(), { attempts: 1, timeout: 1_000, pause: 1 }).embed(['a']),

@@ -511,18 +511,18 @@ export class Cloud {
           return { SecretString: JSON.stringify({ current: '1', 1: 'k'.repeat(64) }) };
         }),
     } as unknown as SecretsManagerClient;
-    const ring = new KeyRing(MASTER_KEY_SECRET_ARN, secrets);
+    const ring = new KeyRing(MASTER_KEY_SECRET_ARN, () => secrets);
     const box = new SecretBox(ring);
     const sender = (queue: QueueName): QueueSender =>
       new SqsSender(
         queue,
-        {
+        () => ({
           send: ({ input }: SendMessageBatchCommand) =>
             invocation.call(`SendMessageBatch ${queue}`, async () => {
               requirePermission({ service: 'SQS', operation: 'SendMessageBatch', input });
               return this.#acceptMessages(queue, input.Entries ?? []);
             }),
-        },
+        }),
         [0, 0, 0],
       );
     const deliveries = new DeliveryStore(table);
@@ -596,7 +596,7 @@ export class Cloud {
       box,
       clock: this.#clock,
       links: new UnsubscribeLinks(ring, 'https://api.test'),
-      ses: new SesSender('no-reply@example.com', ses),
+      ses: new SesSender('no-reply@example.com', () => ses),
       sendGrid: () => {
         throw new Error('SendGrid is not configured');
       },

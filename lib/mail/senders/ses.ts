@@ -2,6 +2,7 @@ import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-
 import type { Capability } from '../../app/capability.ts';
 import { clientSettings } from '../../app/sdkSettings.ts';
 import { neverConnectedCodes } from '../../net/connectionErrors.ts';
+import { lazy } from '../../shared/lazy.ts';
 import type { MailResult } from '../rules/mailRecord.ts';
 import { mailbox } from './mailbox.ts';
 import { type Mail, type MailSender, type OutgoingMail, unanswered } from './sender.ts';
@@ -56,28 +57,31 @@ function utf8(Data: string): { Data: string; Charset: string } {
  */
 export class SesSender implements MailSender {
   readonly #from: string;
-  readonly #client: Pick<SESv2Client, 'send'>;
+  readonly #openClient: () => Pick<SESv2Client, 'send'>;
 
   constructor(
     from: string,
-    client: Pick<SESv2Client, 'send'> = new SESv2Client({
-      maxAttempts: 1,
-      requestHandler: {
-        connectionTimeout: 2_000,
-        requestTimeout: 10_000,
-        throwOnRequestTimeout: true,
-        ...ownConnection,
-      },
-    }),
+    openClient: () => Pick<SESv2Client, 'send'> = lazy(
+      () =>
+        new SESv2Client({
+          maxAttempts: 1,
+          requestHandler: {
+            connectionTimeout: 2_000,
+            requestTimeout: 10_000,
+            throwOnRequestTimeout: true,
+            ...ownConnection,
+          },
+        }),
+    ),
   ) {
     this.#from = from;
-    this.#client = client;
+    this.#openClient = openClient;
   }
 
   async send(mail: OutgoingMail): Promise<MailResult> {
     const { name, address } = mail.sender;
     try {
-      const { MessageId = '' } = await this.#client.send(
+      const { MessageId = '' } = await this.#openClient().send(
         new SendEmailCommand({
           ...sesInput(mailbox(this.#from, name), mail),
           ...(address && { ReplyToAddresses: [address] }),
@@ -128,10 +132,9 @@ export function isUnsent(error: unknown): boolean {
  */
 export class SesMailer {
   readonly #from: string;
-  readonly #client = new SESv2Client({
-    maxAttempts: 1,
-    requestHandler: { ...clientSettings.requestHandler, ...ownConnection },
-  });
+  readonly #openClient = lazy(
+    () => new SESv2Client({ maxAttempts: 1, requestHandler: { ...clientSettings.requestHandler, ...ownConnection } }),
+  );
 
   constructor(from: string) {
     this.#from = from;
@@ -139,7 +142,7 @@ export class SesMailer {
 
   /** Sends a mail and returns the id that SES gave it. Throws errors of the SDK. */
   async send(mail: Mail): Promise<{ messageId: string }> {
-    const { MessageId = '' } = await this.#client.send(new SendEmailCommand(sesInput(this.#from, mail)));
+    const { MessageId = '' } = await this.#openClient().send(new SendEmailCommand(sesInput(this.#from, mail)));
     return { messageId: MessageId };
   }
 }

@@ -31,7 +31,7 @@ function ringOf(secret: Record<string, string>) {
       return { SecretString: JSON.stringify(stored.secret) };
     },
   };
-  return { stored, ring: new KeyRing('arn', client as unknown as SecretsManagerClient) };
+  return { stored, ring: new KeyRing('arn', () => client as unknown as SecretsManagerClient) };
 }
 
 function flipped(bytes: Uint8Array, bit: number): Buffer {
@@ -147,6 +147,18 @@ describe('SecretBox', () => {
 });
 
 describe('KeyRing', () => {
+  test('opens its client at the first read', async () => {
+    let opened = 0;
+    const send = async () => ({ SecretString: JSON.stringify({ current: '1', 1: 'key' }) });
+    const ring = new KeyRing('arn', () => {
+      opened++;
+      return { send } as unknown as SecretsManagerClient;
+    });
+    expect(opened).toBe(0);
+    expect(await ring.current()).toEqual({ version: '1', key: 'key' });
+    expect(opened).toBe(1);
+  });
+
   test('reads the secret again after five minutes, and keeps the old version while Secrets Manager fails', async () => {
     const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);

@@ -36,7 +36,7 @@ function fakeSender(answer: (entries: Entries, call: number) => Failure[] | Erro
       return Failed.length > 0 ? { Failed } : {};
     },
   };
-  return { sender: new SqsSender('https://queue', client as never, [0, 0, 0]), calls, maxInFlight: () => most };
+  return { sender: new SqsSender('https://queue', () => client as never, [0, 0, 0]), calls, maxInFlight: () => most };
 }
 
 const failing = (entries: Entries, SenderFault = false): Failure[] =>

@@ -11,7 +11,7 @@ const document = { tenant: 'key_1', organizationKey: 'org_1', documentKey: 'doc_
 /** Returns the keys of one process. The process reads the secret through `readSecret`. */
 function keysOf(readSecret: () => Record<string, string>): LiveKeys {
   const client = { send: () => Promise.resolve({ SecretString: JSON.stringify(readSecret()) }) };
-  return new LiveKeys(new KeyRing('arn', client as unknown as SecretsManagerClient));
+  return new LiveKeys(new KeyRing('arn', () => client as unknown as SecretsManagerClient));
 }
 
 const channelsOf = async (secret: Record<string, string>) => (await keysOf(() => secret).names()).ofDocument(document);

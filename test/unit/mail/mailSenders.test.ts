@@ -154,7 +154,7 @@ describe('SesSender', () => {
         httpAgent: { keepAlive: false },
       },
     });
-  const sender = (base = provider.url): MailSender => new SesSender('no-reply@operator.example', client(base));
+  const sender = (base = provider.url): MailSender => new SesSender('no-reply@operator.example', () => client(base));
   const exception = (status: number, name: string) => ({
     status,
     headers: { 'x-amzn-errortype': name, 'content-type': 'application/json' },
@@ -212,9 +212,9 @@ describe('SesSender', () => {
 
   test('reports a mail as retryable when it was not sent, and the result as unknown when no answer arrives', async () => {
     // In Jest, the SDK does not recognise errors of Node.js and loses their codes. So a stub throws the error.
-    const refused = new SesSender('no-reply@operator.example', {
+    const refused = new SesSender('no-reply@operator.example', () => ({
       send: () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })),
-    });
+    }));
     expect(await refused.send(mail)).toMatchObject({
       outcome: 'failed',
       retry: true,
