@@ -140,8 +140,8 @@ export function environment(source: Record<string, string | undefined>): Environ
 export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY' | 'STRICT_OUTPUT';
 
 /**
- * The environment variables that Lambda sets, and `AWS_ENDPOINT_URL_APPSYNC`, which replaces the address of AppSync. The own clients
- * of AWS services read them, as the AWS SDK would.
+ * The environment variables that Lambda sets, and `AWS_ENDPOINT_URL_APPSYNC`, which replaces the address of AppSync. The client of
+ * AppSync Events, for which the SDK has none, reads them.
  */
 export type RuntimeVariable =
   'AWS_ACCESS_KEY_ID' | 'AWS_ENDPOINT_URL_APPSYNC' | 'AWS_REGION' | 'AWS_SECRET_ACCESS_KEY' | 'AWS_SESSION_TOKEN';
