@@ -7,7 +7,7 @@ import type { ModelAccess, Reading, Readings } from './readings.ts';
 export async function readAccount({ table, mailIdentity, models: modelNeeds }: Needs): Promise<Readings> {
   const [concurrency, requests, tableProperties, mail, isMailIdentityVerified, ...models] = await Promise.all([
     reading('lambda:GetAccountSettings', readConcurrency),
-    reading('apigateway:GET on /account', readRequestLimits),
+    reading('apigateway:GET for /account', readRequestLimits),
     reading('cloudformation:DescribeType', () => readProperties(table.type)),
     mailIdentity === undefined ? undefined : reading('ses:GetAccount', readMailAccount),
     mailIdentity === undefined ? undefined : reading('ses:GetEmailIdentity', () => readIdentity(mailIdentity)),

@@ -102,11 +102,12 @@ function concurrencyFindings({ concurrency: setting, queueConcurrency }: Needs, 
 
 function requestFindings(needed: RequestLimits, { rate, burst }: RequestLimits): AccountFinding[] {
   if (needed.rate <= rate && needed.burst <= burst) return [];
+  const desired = Math.max(needed.rate, needed.burst > burst ? 2 * needed.burst : rate);
   return [
     {
       is: `API Gateway takes ${rate} requests a second in bursts of ${burst}, for all APIs of the account in this region.`,
-      needed: `${needed.rate} a second in bursts of ${needed.burst}, which the template sets. Or lower the setting requestsPerSecond in cdk.json.`,
-      where: `${quotaRequest('Amazon API Gateway', 'Throttle rate', 'apigateway', 'L-8A5B8E43', Math.max(needed.rate, rate))}. AWS derives the burst from the rate.`,
+      needed: `${needed.rate} a second in bursts of ${needed.burst}, which the template sets. Or lower the settings requestsPerSecond and requestBurst in cdk.json.`,
+      where: `${quotaRequest('Amazon API Gateway', 'Throttle rate', 'apigateway', 'L-8A5B8E43', desired)}. AWS derives the burst from the rate.`,
       isRefused: true,
     },
   ];

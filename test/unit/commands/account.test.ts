@@ -118,7 +118,8 @@ describe('checkReadings', () => {
 
   test.each([
     [{ rate: 1_999, burst: 5_000 }, 2_000],
-    [{ rate: 2_500, burst: 1_250 }, 2_500],
+    // AWS sets the burst to half of the rate.
+    [{ rate: 2_500, burst: 1_250 }, 8_000],
   ])('refuses limits of the stage above those of the account, %p', (value, desired) => {
     const found = findings({ requests: { value } });
     expect(found).toMatchObject([{ isRefused: true, needed: expect.stringContaining('requestsPerSecond') }]);
@@ -167,14 +168,14 @@ describe('checkReadings', () => {
   test('names the permission for a part that the caller may not read, and the error of other parts', () => {
     const check = checkReadings(needs, {
       ...ready,
-      concurrency: { denied: 'lambda:GetAccountSettings' },
-      requests: { failed: 'The service is unavailable' },
+      concurrency: { failed: 'The service is unavailable' },
+      requests: { denied: 'apigateway:GET for /account' },
     });
     expect(accountReport(check)).toBe(
       [
         'The account and the region:',
-        "  Not read: Lambda's limit of concurrent executions. Allow lambda:GetAccountSettings.",
-        '  Not read: the limits of API Gateway. The service is unavailable',
+        "  Not read: Lambda's limit of concurrent executions. The service is unavailable",
+        '  Not read: the limits of API Gateway. Allow apigateway:GET for /account.',
       ].join('\n'),
     );
   });
@@ -319,7 +320,7 @@ describe('readAccount', () => {
     expect(unreadAccount).toBeUndefined();
     expect(unread.map((text) => text.split('Allow ')[1])).toEqual([
       'lambda:GetAccountSettings.',
-      'apigateway:GET on /account.',
+      'apigateway:GET for /account.',
       'cloudformation:DescribeType.',
       'ses:GetAccount.',
       'ses:GetEmailIdentity.',
