@@ -29,8 +29,8 @@ const LOG_BYTES = 900;
 export const LAMBDA_LOG_BYTES = 300;
 /** The assumed bytes of an answer's headers. */
 const HEADER_BYTES = 600;
-/** The CPU time of loading the code on a whole core (`npm run bench bundles`), and the assumed time for the rest of a start. */
-const LOAD_CPU_MILLISECONDS = 63;
+/** The CPU time of loading Node and the code on a whole core (`npm run bench bundles`), and the assumed time for the rest of a start. */
+const LOAD_CPU_MILLISECONDS = 72;
 const START_MILLISECONDS = 80;
 /** The assumed share of calls that start an instance. AWS reports less than 1 % for production workloads. */
 const START_SHARE = 0.01;
