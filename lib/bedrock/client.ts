@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
+import { noteFailure } from '../observability/dependencies.ts';
 
 export type BedrockClient = Pick<BedrockRuntimeClient, 'send'>;
 
@@ -45,7 +46,10 @@ export async function retryCall<T>(
     } catch (error) {
       const longest = firstPause * 2 ** Math.min(attempt - 1, MAX_DOUBLINGS);
       const delay = longest * (0.5 + Math.random() / 2);
-      if (attempt >= attempts || Date.now() + delay >= deadline || !canRetry(error)) throw error;
+      if (attempt >= attempts || Date.now() + delay >= deadline || !canRetry(error)) {
+        noteFailure('model', error);
+        throw error;
+      }
       await pause(delay, undefined, signal && { signal });
     }
   }

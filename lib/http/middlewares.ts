@@ -13,6 +13,7 @@ import {
 } from '../app/endpoint.ts';
 import type { UserAccessChecker, UserTokenCaller } from '../app/userRule.ts';
 import { connectionErrorCodes } from '../net/connectionErrors.ts';
+import { DependencyShares } from '../observability/dependencies.ts';
 import { FaultShare } from '../observability/faultShare.ts';
 import { logWith } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
@@ -78,6 +79,7 @@ export interface FunctionName {
  */
 export function observe(options: FunctionName): Middleware {
   const faultShare = new FaultShare();
+  const dependencyShares = new DependencyShares();
   const logRequest = ({ event, response, internal }: Parameters<NonNullable<Middleware['after']>>[0]) => {
     const status = response?.statusCode ?? 500;
     if (response?.headers) response.headers['x-request-id'] = internal.requestId;
@@ -97,18 +99,19 @@ export function observe(options: FunctionName): Middleware {
     coldStart = false;
     const isFault = status >= 500;
     const isFrequent = faultShare.add(Date.now(), { calls: 1, faults: isFault ? 1 : 0 });
-    if (!isFault) {
-      internal.log.info(logMessages.requestCompleted, keys);
-      const { limitedClass } = internal;
-      if (limitedClass === undefined) return undefined;
+    const failed = dependencyShares.end(Date.now());
+    internal.log[isFault ? 'error' : 'info'](logMessages.requestCompleted, keys);
+    const { limitedClass } = internal;
+    if (limitedClass !== undefined) {
       return import('../observability/rateLimited.ts').then(({ countRateLimited }) =>
         countRateLimited(options.serviceName(), limitedClass),
       );
     }
-    internal.log.error(logMessages.requestCompleted, keys);
-    return import('../observability/faults.ts').then(({ countFault }) =>
-      countFault(options.serviceName(), familyOf(options.path), options.endpoint, isFrequent),
-    );
+    if (!isFault && failed.length === 0) return undefined;
+    return import('../observability/faults.ts').then(({ countDependencyFaults, countFault }) => {
+      if (isFault) countFault(options.serviceName(), familyOf(options.path), options.endpoint, isFrequent);
+      countDependencyFaults(options.serviceName(), failed);
+    });
   };
   return {
     before: ({ event, context, internal }) => {

@@ -1,4 +1,5 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics';
+import type { Dependency } from './dependencies.ts';
 import { METRICS_NAMESPACE, metricsWriter } from './metricsWriter.ts';
 
 /**
@@ -14,6 +15,9 @@ export const faultsMetric = {
   workerDimensions: ['service', 'worker'],
 } as const;
 
+/** The metric of invocations in which a dependency fails, from instances in which it fails in at least 1 % of them. */
+export const dependencyMetric = { name: 'DependencyFaults', dimension: 'dependency' } as const;
+
 /** Counts an answer of 500 or above. An endpoint without faults writes no metric, so its metrics cost nothing. */
 export function countFault(service: string, family: string, endpoint: string, isFrequent: boolean): void {
   countFaults(service, { family, endpoint }, 1, isFrequent);
@@ -22,6 +26,16 @@ export function countFault(service: string, family: string, endpoint: string, is
 /** Counts the failures of a worker in one run. Writes nothing if `times` is 0. */
 export function countWorkerFaults(service: string, worker: string, times: number, isFrequent: boolean): void {
   if (times > 0) countFaults(service, { worker }, times, isFrequent);
+}
+
+/** Counts one invocation for each dependency that failed in it. Writes nothing without any. */
+export function countDependencyFaults(service: string, failed: readonly Dependency[]): void {
+  for (const dependency of failed) {
+    const metrics = metricsWriter(service);
+    metrics.addDimension(dependencyMetric.dimension, dependency);
+    metrics.addMetric(dependencyMetric.name, MetricUnit.Count, 1);
+    metrics.publishStoredMetrics();
+  }
 }
 
 function countFaults(

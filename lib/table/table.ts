@@ -4,6 +4,7 @@ import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client
 import type { BatchWriteCommandInput, QueryCommandInput, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Environment, IndexName } from '../app/capability.ts';
 import { clientSettings } from '../app/sdkSettings.ts';
+import { watchClient } from '../observability/dependencies.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { slicesOf } from '../shared/collections.ts';
 import { fromAttributes } from './attributeValues.ts';
@@ -571,7 +572,7 @@ export function openTable(env: Environment): Table {
   let table = opened.get(name);
   if (!table) {
     const client = new DynamoDBClient(clientSettings);
-    table = new Table(documentClients.open(client), name);
+    table = new Table(watchClient('table', documentClients.open(client)), name);
     opened.set(name, table);
   }
   return table;

@@ -13,7 +13,8 @@ import type {
   WorkerOf,
   WorkerRun,
 } from '../app/worker.ts';
-import { countWorkerFaults } from '../observability/faults.ts';
+import { DependencyShares } from '../observability/dependencies.ts';
+import { countDependencyFaults, countWorkerFaults } from '../observability/faults.ts';
 import { FaultShare } from '../observability/faultShare.ts';
 import { logWith } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
@@ -50,6 +51,7 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
   const deps = lazy(() => openAll(worker.uses, env()));
   const invoke = invoker(worker);
   const faultShare = new FaultShare();
+  const dependencyShares = new DependencyShares();
 
   return async (event, context) => {
     const startedAt = Date.now();
@@ -62,6 +64,7 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
       measures.flush(serviceName);
       const calls = counts.messages ?? counts.records ?? 1;
       countWorkerFaults(serviceName, worker.name, faults, faultShare.add(Date.now(), { calls, faults }));
+      countDependencyFaults(serviceName, dependencyShares.end(Date.now()));
     };
     const deadline = startedAt + context.getRemainingTimeInMillis() - EARLY_TIMEOUT_MILLISECONDS;
     let result: InvocationResult;

@@ -5,6 +5,7 @@ import {
   type SendMessageBatchRequestEntry,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import { noteFailure } from '../observability/dependencies.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import { openSqs } from './sqsClient.ts';
@@ -61,7 +62,9 @@ export class SqsSender implements QueueSender {
     await inParallel(batches, PARALLEL, (batch) =>
       this.#sendBatch(batch).catch((error: unknown) => void errors.push(error)),
     );
-    if (errors.length > 0) throw errors[0];
+    if (errors.length === 0) return;
+    noteFailure('queues', errors[0]);
+    throw errors[0];
   }
 
   async #sendBatch(batch: readonly Entry[]): Promise<void> {

@@ -2,6 +2,7 @@ import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-
 import type { Capability } from '../../app/capability.ts';
 import { clientSettings } from '../../app/sdkSettings.ts';
 import { neverConnectedCodes } from '../../net/connectionErrors.ts';
+import { noteOutage } from '../../observability/dependencies.ts';
 import { lazy } from '../../shared/lazy.ts';
 import type { MailResult } from '../rules/mailRecord.ts';
 import { mailbox } from './mailbox.ts';
@@ -142,8 +143,14 @@ export class SesMailer {
 
   /** Sends a mail and returns the id that SES gave it. Throws errors of the SDK. */
   async send(mail: Mail): Promise<{ messageId: string }> {
-    const { MessageId = '' } = await this.#openClient().send(new SendEmailCommand(sesInput(this.#from, mail)));
-    return { messageId: MessageId };
+    try {
+      const { MessageId = '' } = await this.#openClient().send(new SendEmailCommand(sesInput(this.#from, mail)));
+      return { messageId: MessageId };
+    } catch (error) {
+      const result = failureOf(error);
+      if (result.outcome === 'failed' && result.retry) noteOutage('mail');
+      throw error;
+    }
   }
 }
 

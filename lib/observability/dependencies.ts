@@ -1,0 +1,85 @@
+import { connectionErrorCodes } from '../net/connectionErrors.ts';
+import { FaultShare } from './faultShare.ts';
+
+/** What most functions need. An outage of one of them makes many functions fail, and has one alarm as their cause. */
+export const dependencies = ['table', 'queues', 'model', 'mail'] as const;
+export type Dependency = (typeof dependencies)[number];
+
+/** A call that its caller aborts after this time was waiting for an answer. An attempt of the SDK ends after the same time. */
+const HANGING_MILLISECONDS = 5_000;
+
+/** Names of errors that are no answer to the call: AWS throttles, has no such table or model, or does not answer in time. */
+const outageNames: ReadonlySet<unknown> = new Set([
+  'ModelNotReadyException',
+  'ModelTimeoutException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'RequestThrottled',
+  'RequestTimeout',
+  'ResourceNotFoundException',
+  'ServiceUnavailable',
+  'ThrottlingError',
+  'ThrottlingException',
+  'TimeoutError',
+  'TooManyRequestsException',
+]);
+
+/** The dependencies that failed since the end of the previous invocation. An instance has one invocation at a time. */
+const failed = new Set<Dependency>();
+
+/** Records that a dependency failed. */
+export function noteOutage(dependency: Dependency): void {
+  failed.add(dependency);
+}
+
+/** Records that a dependency failed, if the final error of a call to it shows an outage. Refused input shows none. */
+export function noteFailure(dependency: Dependency, error: unknown): void {
+  if (isOutage(error)) failed.add(dependency);
+}
+
+/** Replaces `send` of a client, so that failures of its calls are recorded. Returns the client. */
+export function watchClient<C extends { send: (...args: never[]) => unknown }>(dependency: Dependency, client: C): C {
+  const send = client.send.bind(client) as (...args: unknown[]) => Promise<unknown>;
+  const watched = async (...args: unknown[]) => {
+    const since = performance.now();
+    try {
+      return await send(...args);
+    } catch (error) {
+      const isHanging = partsOf(error).name === 'AbortError' && performance.now() - since >= HANGING_MILLISECONDS;
+      if (isHanging) failed.add(dependency);
+      else noteFailure(dependency, error);
+      throw error;
+    }
+  };
+  return Object.assign(client, { send: watched });
+}
+
+function isOutage(error: unknown): boolean {
+  const { name, code, $metadata } = partsOf(error);
+  return outageNames.has(name) || connectionErrorCodes.has(code) || ($metadata?.httpStatusCode ?? 0) >= 500;
+}
+
+interface ErrorParts {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+}
+
+function partsOf(error: unknown): ErrorParts {
+  return typeof error === 'object' && error !== null ? error : {};
+}
+
+/** Decides at the end of each invocation which dependencies fail often, by the rule of `FaultShare`. */
+export class DependencyShares {
+  readonly #shares = new Map(dependencies.map((dependency) => [dependency, new FaultShare()]));
+
+  /** Returns the dependencies that failed in this invocation and in at least 1 % of the recent ones. `now` is epoch ms. */
+  end(now: number): Dependency[] {
+    const frequent = [...this.#shares].filter(
+      ([dependency, share]) =>
+        share.add(now, { calls: 1, faults: failed.has(dependency) ? 1 : 0 }) && failed.has(dependency),
+    );
+    failed.clear();
+    return frequent.map(([dependency]) => dependency);
+  }
+}
