@@ -22,8 +22,8 @@ API key, and later runs use it again, because no endpoint deletes API keys. The 
                   WORKSPACE_AUTH_TOKEN, or credentials.json in DATA_DIR)
   --receiver      the https URL that receives the webhooks. It must answer with status 200. Without it the test of the
                   webhook is skipped. For a local run, the command receives the webhooks itself.
-  --alarm         sets the alarm ConcurrencyHigh to ALARM with the AWS CLI and your credentials. CloudWatch sends the mail to
-                  alarmEmail, and sets the alarm to its real state within some minutes.
+  --alarm         sets the alarm ConcurrencyHigh to ALARM with the AWS CLI and your credentials. CloudWatch sends a notice
+                  to alarmEmail and alarmTopicArn, and sets the alarm to its real state within some minutes.
   --stack         the CloudFormation stack of the alarm (default: ${STACK})
   --service-name  the setting serviceName of the deployment (default: svc)
   --help          prints this text`;

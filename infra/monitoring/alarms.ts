@@ -8,6 +8,7 @@ import type { LambdaFunction } from '../constructs/lambdaFunction.ts';
 import type { Queues } from '../constructs/queues.ts';
 import type { FamilyStack } from '../stacks/family.ts';
 import type { Settings } from '../stacks/settings.ts';
+import type { CompositeName } from './composites.ts';
 
 /** The longest description of an alarm that CloudWatch accepts, in characters. */
 const MAX_DESCRIPTION_LENGTH = 1024;
@@ -31,7 +32,16 @@ export interface AlarmText {
   /** The anchor of a section in infra/RUNBOOK.md. A test asserts that the section exists. */
   readonly runbook: string;
   readonly severity: keyof typeof severities;
+  /** The alarms that make this alarm active, by id. Only composite alarms have some. */
+  readonly children?: readonly string[];
 }
+
+/**
+ * Which alarm sends the notices of an alarm: a composite alarm, the composite alarm of a family, or a composite alarm of its own that
+ * is suppressed while a cause is active. Without this, the alarm sends them itself.
+ */
+export type Notices =
+  { readonly through: CompositeName } | { readonly family: string } | { readonly follows: readonly CompositeName[] };
 
 /** An alarm that becomes active when its metric is `threshold` or higher in `periods` consecutive periods. */
 export interface AlarmDeclaration {
@@ -44,6 +54,7 @@ export interface AlarmDeclaration {
   readonly isActiveBelow?: true;
   /** If set, the alarm keeps its state without data. For a metric that AWS writes from time to time only. */
   readonly keepsState?: true;
+  readonly notices?: Notices;
   readonly text: AlarmText;
 }
 
@@ -85,6 +96,7 @@ export function runbookLink(section: string, runbookBaseUrl: string | undefined)
  */
 export function alarmText(text: AlarmText, runbookBaseUrl: string | undefined): string {
   const furtherLines = [
+    ...(text.children ? [`Alarms: ${text.children.join(', ')}`] : []),
     `Threshold: ${text.threshold}`,
     `First step: ${text.firstStep}`,
     `Runbook: ${runbookLink(text.runbook, runbookBaseUrl)}`,

@@ -16,6 +16,7 @@ export function heartbeatAlarms({ settings }: MonitoringProps, stackName: string
       id: 'HeartbeatFails',
       metric: deliveryMetric('HeartbeatsFailed', settings.serviceName, 'Sum'),
       threshold: FAILED_HEARTBEATS,
+      notices: { through: 'GatewayCause' },
       text: {
         broken: 'Heartbeats fail. A heartbeat is a write and a read through the public URL.',
         impacts: ['requests of all customers probably fail too'],

@@ -43,6 +43,7 @@ export function liveAlarms({ workers, settings }: MonitoringProps, stackName: st
       id: 'LiveAuthorizerFails',
       metric: functionMetric(authorizer.construct.function, 'Errors', 'Sum'),
       threshold: FAILED_AUTHORIZATIONS,
+      notices: { follows: ['TableCause'] },
       text: {
         broken: 'The authorizer of the push service fails.',
         impacts: [authorizer.worker.impact],
@@ -72,6 +73,7 @@ export function liveAlarms({ workers, settings }: MonitoringProps, stackName: st
       metric: deliveryMetric('LivePushLatency', serviceName, 'p99'),
       threshold: LATE_SECONDS * 1000,
       periods: LATE_PERIODS,
+      notices: { follows: ['TableCause', 'QueuesCause'] },
       text: {
         broken: 'Changes of documents are pushed late.',
         impacts: ['connected users see changes of others late'],

@@ -5,7 +5,8 @@ import type { Function } from 'aws-cdk-lib/aws-lambda';
 import type { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import { Duration } from 'aws-cdk-lib/core';
 import type { MetricName } from '../../lib/observability/deliveryMetrics.ts';
-import { faultsMetric } from '../../lib/observability/faults.ts';
+import type { Dependency } from '../../lib/observability/dependencies.ts';
+import { dependencyMetric, faultsMetric } from '../../lib/observability/faults.ts';
 import { MIN_FAULT_SHARE } from '../../lib/observability/faultShare.ts';
 import { type LimitedClass, rateLimitedMetric } from '../../lib/observability/rateLimited.ts';
 import { slicesOf } from '../../lib/shared/collections.ts';
@@ -199,6 +200,12 @@ export function rateLimitedCallsOf(limitedClass: LimitedClass, serviceName: stri
     string
   >;
   return metric(rateLimitedMetric.namespace, rateLimitedMetric.name, dimensions, 'Sum', limitedClass);
+}
+
+/** Returns the number of requests and runs of workers in which a dependency failed. */
+export function dependencyFaults(dependency: Dependency, serviceName: string): Metric {
+  const dimensions = { service: serviceName, [dependencyMetric.dimension]: dependency };
+  return metric(faultsMetric.namespace, dependencyMetric.name, dimensions, 'Sum');
 }
 
 /** Returns a metric of deliveries or mails that the service itself writes. */

@@ -1,24 +1,26 @@
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Stack } from 'aws-cdk-lib/core';
+import type { Dependency } from '../../lib/observability/dependencies.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import { pascal } from '../constructs/names.ts';
-import { type AlarmDeclaration, createAlarm, type MonitoringProps } from './alarms.ts';
+import type { AlarmDeclaration, AlarmText, MonitoringProps } from './alarms.ts';
+import { type CompositeName, createAlarms, usesModels } from './composites.ts';
 import { createDashboard } from './dashboard.ts';
 import { heartbeatAlarms } from './heartbeatAlarms.ts';
 import { liveAlarms } from './liveAlarms.ts';
 import {
   accountConcurrency,
   apiFaults,
+  dependencyFaults,
   familyFaults,
   indexThrottles,
   mailReputation,
   refusedDollars,
   tableThrottles,
 } from './metrics.ts';
-import { familyQueries, gatewayQueries, openQuery } from './savedQueries.ts';
+import { familyQueries, gatewayQueries, openQuery, workerQueries } from './savedQueries.ts';
 import { deliveryAlarms, queueAlarms, workerAlarms } from './workerAlarms.ts';
 
 /** The number of faults of one endpoint within five minutes that makes an alarm active. */
@@ -44,13 +46,23 @@ const REVIEWED = { BounceRate: 0.05, ComplaintRate: 0.001 } as const;
  * and workers.
  */
 export function createMonitoring(stack: Stack, props: MonitoringProps): void {
-  const { alarmEmail, runbookBaseUrl } = props.settings;
-  const action = alarmEmail === undefined ? undefined : mailAction(stack, alarmEmail);
-  const groups = [apiAlarms, queueAlarms, workerAlarms, deliveryAlarms, liveAlarms, heartbeatAlarms, accountAlarms];
-  for (const declaration of groups.flatMap((alarmsOf) => alarmsOf(props, stack.stackName))) {
-    const alarm = createAlarm(stack, declaration, runbookBaseUrl);
-    if (action) alarm.addAlarmAction(action);
-  }
+  const { alarmEmail, alarmTopicArn } = props.settings;
+  const topics = [
+    ...(alarmEmail === undefined ? [] : [mailTopic(stack, alarmEmail)]),
+    ...(alarmTopicArn === undefined ? [] : [alarmTopicArn]),
+  ];
+  const groups = [
+    apiAlarms,
+    dependencyAlarms,
+    queueAlarms,
+    workerAlarms,
+    deliveryAlarms,
+    liveAlarms,
+    heartbeatAlarms,
+    accountAlarms,
+  ];
+  const declarations = groups.flatMap((alarmsOf) => alarmsOf(props, stack.stackName));
+  createAlarms(stack, declarations, topics, props);
   createDashboard(stack, props);
 }
 
@@ -63,6 +75,7 @@ function apiAlarms(
       id: `${pascal(family)}Faults`,
       metric: familyFaults(faultsMetric.frequentName, family, serviceName),
       threshold: FAULTS,
+      notices: { family },
       text: {
         broken: `An endpoint of /${family} answers with status 500 or above. CloudWatch names it under "contributors in alarm".`,
         impacts: functions.map(({ endpoint }) => endpoint.impact),
@@ -78,6 +91,7 @@ function apiAlarms(
       id: 'ApiFaults',
       metric: apiFaults(api),
       threshold: FAULTS,
+      notices: { through: 'GatewayCause' },
       text: {
         broken: 'The API answers with status 5xx.',
         impacts: ['requests of customers fail, possibly on every endpoint'],
@@ -105,6 +119,7 @@ function apiAlarms(
       metric: tableThrottles(table),
       threshold: THROTTLES,
       periods: THROTTLED_PERIODS,
+      notices: { through: 'ThrottledTable' },
       text: {
         broken: 'The table throttles reads or writes.',
         impacts: ['requests of customers are slow or answer UNAVAILABLE, and webhooks are late'],
@@ -121,6 +136,7 @@ function apiAlarms(
       metric: indexThrottles(table),
       threshold: THROTTLES,
       periods: THROTTLED_PERIODS,
+      notices: { through: 'ThrottledTable' },
       text: {
         broken: 'An index of the table throttles writes. CloudWatch names it under "contributors in alarm".',
         impacts: ['requests of customers are slow or answer UNAVAILABLE, and webhooks are late'],
@@ -130,6 +146,68 @@ function apiAlarms(
         severity: 'high',
       },
     },
+  ];
+}
+
+/** The number of invocations within five minutes in which a dependency failed that makes an alarm active. */
+const DEPENDENCY_FAULTS = 5;
+
+/** Returns the alarms on what most functions need. They find an outage in which AWS itself writes no metric. */
+function dependencyAlarms(
+  { settings: { serviceName, mailFrom, ...settings } }: MonitoringProps,
+  stackName: string,
+): AlarmDeclaration[] {
+  const alarm = (
+    id: string,
+    dependency: Dependency,
+    through: CompositeName,
+    { impact, ...text }: Pick<AlarmText, 'broken' | 'firstStep' | 'runbook'> & { readonly impact: string },
+  ): AlarmDeclaration => ({
+    id,
+    metric: dependencyFaults(dependency, serviceName),
+    threshold: DEPENDENCY_FAULTS,
+    notices: { through },
+    text: {
+      ...text,
+      impacts: [impact],
+      threshold: `at least ${DEPENDENCY_FAULTS} requests or runs of workers in 5 minutes in which a call failed after all tries, only from function instances in which at least 1 % of them fail.`,
+      severity: 'high',
+    },
+  });
+  return [
+    alarm('TableFails', 'table', 'TableCause', {
+      broken: 'The table does not answer calls, or throttles them.',
+      impact: 'requests of customers answer UNAVAILABLE, and webhooks and mails wait',
+      firstStep: 'look for DynamoDB in the AWS Health Dashboard, and at row "Table" of the dashboard.',
+      runbook: 'table-outage',
+    }),
+    alarm('QueuesFail', 'queues', 'QueuesCause', {
+      broken: 'Amazon SQS does not accept messages of the service.',
+      impact: 'webhooks, mails and jobs are late. No work is lost',
+      firstStep: openQuery(stackName, workerQueries.messagesNotSent),
+      runbook: 'queue-outage',
+    }),
+    ...(usesModels(settings)
+      ? [
+          alarm('ModelFails', 'model', 'ModelCause', {
+            broken: 'Amazon Bedrock does not answer, or throttles the calls of a model.',
+            impact:
+              'searches in judgments and questions about files answer UNAVAILABLE, and new judgments are found late',
+            firstStep: 'look for Amazon Bedrock in the AWS Health Dashboard, and at its quotas in Service Quotas.',
+            runbook: 'model-outage',
+          }),
+        ]
+      : []),
+    ...(mailFrom === undefined
+      ? []
+      : [
+          alarm('LoginLinksFail', 'mail', 'MailCause', {
+            broken: 'Amazon SES does not accept the mails with login links.',
+            impact: 'owners cannot log in to their workspaces',
+            firstStep: openQuery(stackName, familyQueries.faults, 'v2/workspace'),
+            runbook: 'failing-mail',
+          }),
+        ]),
   ];
 }
 
@@ -173,7 +251,8 @@ function mailReputationAlarm(name: keyof typeof REVIEWED, verb: string): AlarmDe
   };
 }
 
-function mailAction(stack: Stack, email: string): SnsAction {
+/** Returns the ARN of a new topic whose messages go to an address. */
+function mailTopic(stack: Stack, email: string): string {
   const topic = new Topic(stack, 'Alarms', { enforceSSL: true });
   // `enforceSSL` adds a resource policy, which replaces the default policy of the topic. The default policy would let
   // the alarms of this account publish, so this statement allows it again.
@@ -186,5 +265,5 @@ function mailAction(stack: Stack, email: string): SnsAction {
     }),
   );
   topic.addSubscription(new EmailSubscription(email));
-  return new SnsAction(topic);
+  return topic.topicArn;
 }

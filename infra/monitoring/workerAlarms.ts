@@ -5,6 +5,7 @@ import { MAX_RECEIVE_COUNT, type QueueDeclaration, queues as declarations } from
 import { pascal } from '../constructs/names.ts';
 import { queueNames } from '../constructs/queues.ts';
 import type { AlarmDeclaration, MonitoringProps } from './alarms.ts';
+import { type CompositeName, usesModels } from './composites.ts';
 import {
   deliveryMetric,
   functionMetric,
@@ -39,8 +40,16 @@ const LATE_PERIODS = 3;
  * Returns an alarm on the dead letters of each queue, and an alarm on old messages for each queue with
  * `lateAfterSeconds`.
  */
-export function queueAlarms({ queues, streamDeadLetters }: MonitoringProps, stackName: string): AlarmDeclaration[] {
+export function queueAlarms(
+  { queues, streamDeadLetters, settings }: MonitoringProps,
+  stackName: string,
+): AlarmDeclaration[] {
   const firstStep = openQuery(stackName, workerQueries.faults);
+  // The queues of these two have only messages that wait for one dependency.
+  const lateCauses: Partial<Record<(typeof queueNames)[number], CompositeName>> = {
+    mail: 'MailCause',
+    ...(usesModels(settings) && { embed: 'ModelCause' }),
+  };
   return [
     ...queueNames.flatMap((name): AlarmDeclaration[] => {
       const { purpose, impact, lateAfterSeconds }: QueueDeclaration = declarations[name];
@@ -48,6 +57,7 @@ export function queueAlarms({ queues, streamDeadLetters }: MonitoringProps, stac
         id: `${pascal(name)}DeadLettersFilled`,
         metric: queueMetric(queues[name].deadLetters, 'ApproximateNumberOfMessagesVisible'),
         threshold: 1,
+        notices: { through: 'DeadLettersFilled' },
         text: {
           broken: `Messages of queue ${name} (${purpose}) are in its dead-letter queue.`,
           impacts: [impact],
@@ -62,6 +72,7 @@ export function queueAlarms({ queues, streamDeadLetters }: MonitoringProps, stac
         id: `${pascal(name)}Late`,
         metric: queueMetric(queues[name].queue, 'ApproximateAgeOfOldestMessage'),
         threshold: lateAfterSeconds,
+        notices: { through: lateCauses[name] ?? 'QueuesCause' },
         text: {
           broken: `Messages wait too long in queue ${name} (${purpose}).`,
           impacts: [impact],
@@ -77,6 +88,7 @@ export function queueAlarms({ queues, streamDeadLetters }: MonitoringProps, stac
       id: 'StreamDeadLettersFilled',
       metric: queueMetric(streamDeadLetters, 'ApproximateNumberOfMessagesVisible'),
       threshold: 1,
+      notices: { through: 'DeadLettersFilled' },
       text: {
         broken: "Lambda skipped records of the table's stream after many failed tries.",
         impacts: ['customers get the webhooks, mails and notifications of these events late'],
@@ -107,6 +119,7 @@ export function workerAlarms(
       id: 'WorkersFail',
       metric: workerFaults(faultsMetric.frequentName, serviceName),
       threshold: FAILURES,
+      notices: { through: 'QueuesCause' },
       text: {
         broken: 'A worker fails. CloudWatch names it under "contributors in alarm".',
         impacts,
@@ -120,6 +133,7 @@ export function workerAlarms(
       id: `WorkersCrash${index === 0 ? '' : index + 1}`,
       metric,
       threshold: FAILURES,
+      notices: { through: 'QueuesCause' },
       text: {
         broken: 'Runs of a worker crash. It cannot start, times out, or runs out of memory.',
         impacts,
@@ -157,6 +171,7 @@ function sourceAlarms({ name, on, impact }: Worker, target: Function): AlarmDecl
         id: `${pascal(name)}Behind`,
         metric: functionMetric(target, 'IteratorAge', 'Maximum'),
         threshold: BEHIND_MINUTES * 60_000,
+        notices: { through: 'QueuesCause' },
         text: {
           broken: `Worker ${name} is behind the table's stream.`,
           impacts: [impact],
@@ -197,6 +212,7 @@ export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, s
       id: 'DeliveriesOverdue',
       metric: deliveryMetric('OldestOverdueDeliveryAge', serviceName, 'Maximum'),
       threshold: OVERDUE_MINUTES * 60,
+      notices: { through: 'QueuesCause' },
       text: {
         broken: 'Webhook deliveries are overdue. Queue messages were lost, or workers are too slow.',
         impacts: ['customers get webhooks late, some only after the repair'],
@@ -211,6 +227,7 @@ export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, s
       metric: deliveryMetric('FanOutLatency', serviceName, 'p99'),
       threshold: FAN_OUT_SECONDS * 1000,
       periods: LATE_PERIODS,
+      notices: { through: 'QueuesCause' },
       text: {
         broken: 'The deliveries of new events are created late.',
         impacts: ['customers get webhooks, mails and notifications late'],
@@ -225,6 +242,7 @@ export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, s
       metric: deliveryMetric('FirstAttemptLatency', serviceName, 'p99'),
       threshold: FIRST_ATTEMPT_SECONDS * 1000,
       periods: LATE_PERIODS,
+      notices: { follows: ['TableCause', 'QueuesCause'] },
       text: {
         broken: 'First attempts to deliver webhooks are late.',
         impacts: ['customers get webhooks late'],
@@ -238,6 +256,7 @@ export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, s
       id: 'MailFails',
       metric: mailFailures(serviceName),
       threshold: MAIL_ATTEMPTS,
+      notices: { through: 'MailCause' },
       text: {
         broken: 'Mails cannot be sent. Amazon SES or SendGrid is down, or refuses our sender or account.',
         impacts: ['users and owners get mails late, or never if the outage is longer than the retry schedule'],

@@ -96,7 +96,19 @@ const schema = z.object({
   logRetentionDays: numeric(z.literal(retentionDays, `must be one of ${retentionDays.join(', ')}`))
     .default(30)
     .describe('Days after which logs are deleted.'),
-  alarmEmail: orNothing(MailAddress).describe('The address that receives the alarms. Without it, alarms send no mail.'),
+  alarmEmail: orNothing(MailAddress).describe(
+    'The address that receives the alarms, and a notice when each is OK again. Without it, alarms send no mail.',
+  ),
+  alarmTopicArn: orNothing(
+    z
+      .string()
+      .regex(
+        /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/,
+        'must be the ARN of a standard topic of Amazon SNS, such as arn:aws:sns:eu-west-1:123456789012:alarms',
+      ),
+  ).describe(
+    'The ARN of an existing SNS topic in the region of the stack that gets the same notices, in addition to or instead of `alarmEmail`. See [Notices of alarms](#notices-of-alarms).',
+  ),
   runbookBaseUrl: orNothing(
     z.url({ protocol: /^https?$/, error: 'must be an http(s) address' }).max(300, 'must have at most 300 characters'),
   ).describe(
@@ -273,6 +285,7 @@ export function readSettings(
     ...needs
       .filter(([setting, other]) => isSet(setting) && !isSet(other))
       .map(([setting, other]) => `${other}: must be set if ${setting} is set`),
+    ...regionProblems(values.alarmTopicArn, region),
     ...names.filter(isUnknown).map((name) => {
       const nearest = nearestName(name, settingNames);
       const advice = nearest === undefined ? 'See "Settings" in infra/README.md.' : `Did you mean ${nearest}?`;
@@ -283,6 +296,13 @@ export function readSettings(
   throw new Error(
     `Invalid settings (context in cdk.json, or -c name=value):\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
   );
+}
+
+/** CloudWatch sends notices of an alarm only to topics in the region of the alarm. */
+function regionProblems(alarmTopicArn: unknown, region: string | undefined): string[] {
+  const [, topicRegion = region] = /^arn:[^:]*:sns:([^:]*):/.exec(String(alarmTopicArn)) ?? [];
+  if (topicRegion === region || region === undefined) return [];
+  return [`alarmTopicArn: must be in the region of the stack, ${region}, but is ${JSON.stringify(alarmTopicArn)}`];
 }
 
 /** Returns a name in lower case without punctuation, because mistyped names often differ in case and punctuation. */

@@ -119,6 +119,9 @@ describe('outage of a part of the system', () => {
     return until(state, like, ({ alarms }) => `${JSON.stringify(alarms.slice(0, 10))}\n${system.logs()}`);
   }
 
+  /** Returns the alarms that send a notice now. */
+  const notices = ({ alarms }: ConsoleState) =>
+    alarms.filter((alarm) => alarm.active && alarm.notifies && alarm.suppressedBy === null).map(({ name }) => name);
   const ringing = ({ alarms }: ConsoleState, name: string) =>
     alarms.find((alarm) => alarm.name === name && alarm.active);
   /** Returns the measured values of a line in a graph. Times without a measurement are left out. */
@@ -215,25 +218,36 @@ describe('outage of a part of the system', () => {
     return listedPages.flatMap(({ data }) => data.map(({ id }) => id)).sort();
   }
 
-  test('without the table, callers get UNAVAILABLE soon, an alarm is raised, and later retries succeed without loss', async () => {
+  test('without the table, callers get UNAVAILABLE soon, one notice is sent, and later retries succeed without loss', async () => {
     await addOrganization(patient, 'before');
     await publish(patient, 5);
     await switchPart('table', false);
     const engine = await findProcesses('--db-path', join(dataDir, 'table.db'));
     const attempts: (() => Promise<unknown>)[] = [
       ...times(FAULTS, () => () => addOrganization(impatient, 'refused')),
+      ...times(FAULTS, () => () => impatient.v2.users.add({ ...nda, users: [ada] })),
+      ...times(FAULTS, () => () => impatient.v2.commentannotations.get(nda)),
       () => impatient.v2.organizations.get({}),
-      () => impatient.v2.users.add({ ...nda, users: [ada] }),
       () => impatient.v2.events.publish({ ...nda, event: 'execution.completed' }),
-      () => impatient.v2.commentannotations.get(nda),
       () => impatient.v2.workspace.email.status({ ownerEmail: system.credentials.ownerEmail }),
       () => impatient.v2.crdt.get({ ...nda }),
     ];
     expect(engine).toEqual([]);
     expect(await Promise.all(attempts.map(refusal))).toEqual(attempts.map(() => unavailable));
     const during = await waitForState(
-      (now) => ringing(now, 'ApiFaults') !== undefined && ringing(now, 'V2OrganizationsFaults') !== undefined,
+      (now) =>
+        ['ApiFaults', 'V2OrganizationsFaults', 'V2UsersFaults', 'V2CommentannotationsFaults'].every(
+          (name) => ringing(now, name) !== undefined,
+        ) && notices(now).length > 0,
     );
+    expect(notices(during)).toEqual(['TableCause']);
+    expect(ringing(during, 'TableCause')!.contributors).toEqual(['TableFails']);
+    for (const name of ['V2CommentannotationsNotice', 'V2OrganizationsNotice', 'V2UsersNotice'])
+      expect(ringing(during, name)).toMatchObject({ suppressedBy: 'TableCause' });
+    expect(ringing(during, 'GatewayCause')).toMatchObject({ suppressedBy: 'TableCauseOrFamilies' });
+    expect(ringing(during, 'V2OrganizationsNotice')!.contributors).toEqual([
+      'V2OrganizationsFaults (v2.organizations.add)',
+    ]);
     expect(ringing(during, 'V2OrganizationsFaults')!.contributors).toEqual(['v2.organizations.add']);
     expect(Math.max(...line(during, 'Health', '4xx, 5xx', '5xx'))).toBeGreaterThan(0);
     expect(during.parts).toMatchObject([
@@ -249,6 +263,7 @@ describe('outage of a part of the system', () => {
     expect(await organizations(['before', 'during', 'refused'])).toEqual(expect.arrayContaining(['before', 'during']));
     await allDelivered();
     await drained();
+    expect(notices(await state())).toEqual(['TableCause']);
   });
 
   test('without the mail provider, mails wait and are sent once, and login links answer UNAVAILABLE', async () => {
@@ -394,7 +409,9 @@ describe('outage of a part of the system', () => {
     await drained();
     const now = await waitForState((each) => line(each, 'Health', 'Dead letters', 'stream').length > 0);
     // Only alarms about late records of the stream may still be active.
-    const activeAlarms = now.alarms.flatMap(({ name, active: rings }) => (rings ? [name] : []));
+    const activeAlarms = now.alarms
+      .filter(({ active: rings, threshold }) => rings && threshold !== null)
+      .map(({ name }) => name);
     expect(activeAlarms).toContain('FanOutEventsBehind');
     expect(activeAlarms.filter((name) => !['FanOutEventsBehind', 'PublishLiveBehind'].includes(name))).toEqual([]);
     for (const label of ['deliver', 'deliverSlow', 'mail', 'jobs', 'embed', 'sweep', 'stream'])

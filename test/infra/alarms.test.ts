@@ -22,7 +22,8 @@ import type { Heartbeat } from '../../lib/heartbeat/heartbeat.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
 import { ChannelPublisher } from '../../lib/live/channelPublisher.ts';
 import { type CountedMetric, deliveryMetrics, type RecordedMetric } from '../../lib/observability/deliveryMetrics.ts';
-import { countFault, countWorkerFaults, faultsMetric } from '../../lib/observability/faults.ts';
+import { dependencies, noteOutage, watchClient } from '../../lib/observability/dependencies.ts';
+import { countDependencyFaults, countFault, countWorkerFaults, faultsMetric } from '../../lib/observability/faults.ts';
 import { InvocationMeasures } from '../../lib/observability/measures.ts';
 import { countRateLimited, limitedClasses } from '../../lib/observability/rateLimited.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
@@ -57,12 +58,15 @@ beforeAll(() => {
   process.env.POWERTOOLS_METRICS_DISABLED = 'false';
   const { outdir, backend } = synthesised(
     registered,
-    { serviceName, mailFrom: 'app@example.com', live: 'on', heartbeat: 'on' },
+    { serviceName, mailFrom: 'app@example.com', alarmEmail: 'ops@example.com', live: 'on', heartbeat: 'on' },
     { workers },
   );
   families = backend.families.map(({ family }) => family);
   ({ resources } = loadAssembly(outdir, { api: 'http://127.0.0.1:3000', aws: 'http://127.0.0.1:4000' }));
-  monitoring = monitoringOf(resourcesOf('AWS::CloudWatch::Dashboard'), resourcesOf('AWS::CloudWatch::Alarm'));
+  monitoring = monitoringOf(resourcesOf('AWS::CloudWatch::Dashboard'), [
+    ...resourcesOf('AWS::CloudWatch::Alarm'),
+    ...resourcesOf('AWS::CloudWatch::CompositeAlarm'),
+  ]);
   alarms = new Map(monitoring.alarms.map((each) => [each.name, each]));
 });
 beforeEach(() => {
@@ -224,6 +228,126 @@ describe('alarms on faults', () => {
       await expect(failingWorker(name)({}, lambdaContext())).rejects.toThrow('broken');
       expect(contributorsAfterLines('WorkersFail')).toEqual([name]);
     }
+  });
+});
+
+describe('alarms on dependencies', () => {
+  const endpoint = (path: string, run: () => Promise<Record<string, never>>) =>
+    toLambda(
+      defineEndpoint(
+        {
+          path: path as `/v2/${string}`,
+          summary: 'Calls',
+          auth: 'none',
+          kind: 'read',
+          input: z.object({}),
+          output: z.object({}),
+          message: 'Done',
+          errors: [],
+          uses: {},
+          impact: 'none',
+          example: { data: {}, result: {} },
+        },
+        run,
+      ),
+      { SERVICE_NAME: serviceName },
+    );
+  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  const table = watchClient('table', { send: () => Promise.reject(refused) });
+  const worker = (name: string, run: () => Promise<void>) =>
+    toWorkerLambda(
+      defineWorker(
+        { name, summary: 'Calls', on: { every: 'minute' }, uses: {}, impact: 'none', timeoutSeconds: 30 },
+        run,
+      ),
+      { SERVICE_NAME: serviceName },
+    );
+
+  test.each([
+    ['TableFails', 'table'],
+    ['QueuesFail', 'queues'],
+    ['ModelFails', 'model'],
+    ['LoginLinksFail', 'mail'],
+  ] as const)('%s becomes active at five requests or runs in which the %s fails', async (id, dependency) => {
+    const request = endpoint('/v2/things/call', async () => {
+      noteOutage(dependency);
+      throw refused;
+    });
+    const run = worker('sweep', async () => {
+      // The failure of the call does not make the run fail.
+      noteOutage(dependency);
+    });
+    for (let i = 0; i < 3; i++) await post(request, {}, {});
+    await run({}, lambdaContext());
+    expect(contributorsAfterLines(id)).toEqual([]);
+    await run({}, lambdaContext());
+    expect(contributorsAfterLines(id)).toEqual(['']);
+    for (const other of ['TableFails', 'QueuesFail', 'ModelFails', 'LoginLinksFail'].filter((each) => each !== id))
+      expect(contributorsAfterLines(other)).toEqual([]);
+  });
+
+  /** The other family has only files. */
+  const familiesWithTable = () => families.filter((family) => family !== 'reference');
+
+  /** Returns the alarms that send notices at each minute, if everything was measured in the first minutes. */
+  async function noticesAfter(fail: () => Promise<unknown>, measure: (store: MetricStore) => void = () => {}) {
+    for (const family of familiesWithTable()) {
+      const request = endpoint(`/${family}/call`, async () => {
+        await fail();
+        return {};
+      });
+      for (let i = 0; i < 5; i++) await post(request, {}, {});
+    }
+    for (const { name } of workers) {
+      const run = worker(name, async () => void (await fail()));
+      for (let i = 0; i < 5; i++) await run({}, lambdaContext()).catch(() => {});
+    }
+    let now = START;
+    const store = new MetricStore(() => now);
+    for (const line of lines) store.addLine(line);
+    measure(store);
+    return times(40, (minute) => {
+      // The timers continue to start their workers in an outage.
+      now = START + minute * MINUTE;
+      for (const { name } of workers.filter(({ on }) => 'every' in on))
+        store.add(metricsOfAlarm(`${pascal(name)}Stopped`)[0]!, 1);
+      const { alarms: states } = dashboardSnapshot(monitoring, store, { now, minutes: 60 });
+      const active = states.filter((each) => each.active);
+      return {
+        active: active.map(({ name }) => name),
+        notices: active.filter((each) => each.notifies && each.suppressedBy === null).map(({ name }) => name),
+      };
+    });
+  }
+
+  test('an outage of the table sends one notice, and one when it is over, although many alarms are active', async () => {
+    const minutes = await noticesAfter(
+      () => table.send(),
+      (store) => {
+        for (const { name } of workers.filter(({ on }) => 'inserts' in on || 'changes' in on))
+          ownMetric(`${pascal(name)}Behind`)(store, 10 * MINUTE);
+        for (const id of ['HeartbeatFails', 'LiveAuthorizerFails', 'DeliveriesOverdue', 'DeliverLate', 'MailLate'])
+          ownMetric(id)(store, 10 * MINUTE);
+        for (const name of ['5xx', 'Count']) partOf('ApiFaults', (metric) => metric.name === name)(store, 100);
+        ownMetric('DeliverDeadLettersFilled')(store, 1);
+      },
+    );
+    const metricAlarms = minutes[1]!.active.filter((name) => alarms.has(name));
+    expect(metricAlarms.length).toBeGreaterThanOrEqual(families.length + 9);
+    expect(minutes[1]!.notices).toEqual(['TableCause']);
+    const over = minutes.findIndex(({ notices }) => notices.length === 0);
+    expect(over).toBe(5);
+    for (const [minute, { notices }] of minutes.entries())
+      expect([minute, notices]).toEqual([minute, minute < over ? ['TableCause'] : []]);
+  });
+
+  test('faults without a cause send a notice for each family after two minutes', async () => {
+    const minutes = await noticesAfter(async () => {
+      throw new Error('broken');
+    });
+    const notices = familiesWithTable().map((family) => `${pascal(family)}Notice`);
+    expect(minutes[1]!.notices.filter((name) => notices.includes(name))).toEqual([]);
+    expect(minutes[3]!.notices.sort()).toEqual([...notices, 'QueuesCause'].sort());
   });
 });
 
@@ -677,6 +801,7 @@ describe('the local dashboard', () => {
     for (const limitedClass of limitedClasses) countRateLimited(serviceName, limitedClass);
     for (const family of families) countFault(serviceName, family, 'any', true);
     for (const { name } of [...workers, { name: 'any' }]) countWorkerFaults(serviceName, name, 1, true);
+    countDependencyFaults(serviceName, dependencies);
     for (const line of lines) measurements.recordLine(line);
     // In a search, the metric's name can appear in the id of any function.
     const unmeasured = metricIdsOf(monitoring).filter(

@@ -68,6 +68,7 @@ describe('checkUpdate', () => {
       'AWS::ApiGatewayV2::Stage',
       'AWS::CloudFormation::Stack',
       'AWS::CloudWatch::Alarm',
+      'AWS::CloudWatch::CompositeAlarm',
       'AWS::CloudWatch::Dashboard',
       'AWS::Events::Rule',
       'AWS::IAM::Role',

@@ -7,7 +7,7 @@ import type { MetricId } from '../../infra/local/metrics/series.ts';
  * Returns the id of each metric in graphs and alarms once. For a query or a search, the id contains only the
  * dimensions that it fixes.
  */
-export function metricIdsOf({ rows, alarms }: MonitoringModel): MetricId[] {
+export function metricIdsOf({ rows, alarms }: Pick<MonitoringModel, 'rows' | 'alarms'>): MetricId[] {
   const sources: readonly (Expression | Query)[] = [
     ...rows.flatMap(({ graphs }) => graphs.flatMap(({ series }) => series.map(({ source }) => source))),
     ...alarms.map(({ source }) => source),

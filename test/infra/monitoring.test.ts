@@ -20,14 +20,19 @@ import { workers } from './workers.ts';
 
 const endpoints = [...registered, greedy];
 const functions = [...ownFunctions, greedy];
+const COMPOSITE = 'AWS::CloudWatch::CompositeAlarm';
+/** The workers that read the table's stream. */
+const behind = workers.filter(({ on }) => 'inserts' in on || 'changes' in on).map(({ name }) => name);
 let assembly: Assembly;
 let alarms: [id: string, resource: Resource][];
+let composites: [id: string, resource: Resource][];
 /** The root stack of a deployment with other settings, and without `alarmEmail`. */
 let otherRoot: Template;
 let otherAlarms: [id: string, resource: Resource][];
 beforeAll(() => {
   assembly = assemblyOf(endpoints, { alarmEmail: 'ops@example.com', serviceName: 'acme' });
   alarms = resources(assembly.root, 'AWS::CloudWatch::Alarm');
+  composites = resources(assembly.root, COMPOSITE);
   otherRoot = assemblyOf(
     registered,
     {
@@ -41,6 +46,11 @@ beforeAll(() => {
   ).root;
   otherAlarms = resources(otherRoot, 'AWS::CloudWatch::Alarm');
 });
+
+/** Returns the ids of the alarms in the rule of a composite alarm. */
+function childrenOf({ Properties: { AlarmRule } }: Resource): string[] {
+  return [...JSON.stringify(AlarmRule).matchAll(/"Fn::GetAtt":\["(\w+)","Arn"\]/g)].map(([, id = '']) => id);
+}
 
 /** Returns the properties of the alarm with this id. The hash that the CDK appends to ids is ignored. */
 function alarm(id: string): Resource['Properties'] {
@@ -122,9 +132,17 @@ describe('createMonitoring', () => {
     }
   });
 
-  test('sends every alarm to the address of the operator', () => {
+  test('sends a notice when an alarm becomes active and when it is OK, itself or through one composite alarm', () => {
     const [[topic]] = resources(assembly.root, 'AWS::SNS::Topic') as [[string, Resource]];
-    for (const [, { Properties }] of alarms) expect(Properties.AlarmActions).toEqual([{ Ref: topic }]);
+    const acting = [...composites, ...alarms].filter(([, { Properties }]) => Properties.AlarmActions);
+    const through = acting.flatMap(([id, { Type, ...resource }]) =>
+      Type === COMPOSITE ? childrenOf({ Type, ...resource }) : [id],
+    );
+    expect(through.sort()).toEqual(alarms.map(([id]) => id).sort());
+    for (const [, { Properties }] of acting) {
+      expect(Properties.AlarmActions).toEqual([{ Ref: topic }]);
+      expect(Properties.OKActions).toEqual([{ Ref: topic }]);
+    }
     expect(resources(assembly.root, 'AWS::SNS::Subscription')[0]?.[1].Properties).toMatchObject({
       Protocol: 'email',
       Endpoint: 'ops@example.com',
@@ -183,7 +201,127 @@ describe('createMonitoring', () => {
 
   test('creates no topic without alarmEmail', () => {
     expect(resources(otherRoot, 'AWS::SNS::Topic')).toEqual([]);
-    for (const [, { Properties }] of otherAlarms) expect(Properties.AlarmActions).toBeUndefined();
+    for (const [, { Properties }] of [...otherAlarms, ...resources(otherRoot, COMPOSITE)])
+      expect([Properties.AlarmActions, Properties.OKActions]).toEqual([undefined, undefined]);
+  });
+
+  test.each([
+    ['instead of', {}, []],
+    ['in addition to', { alarmEmail: 'ops@example.com' }, [{ Ref: expect.stringMatching(/^Alarms/) }]],
+  ])('sends the same notices to alarmTopicArn, %s alarmEmail', (_how, settings, topics) => {
+    const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:alarms';
+    const { root } = assemblyOf([greedy], { ...settings, alarmTopicArn }, { workers: [] });
+    const all = [...resources(root, 'AWS::CloudWatch::Alarm'), ...resources(root, COMPOSITE)];
+    const acting = all.filter(([, { Properties }]) => Properties.AlarmActions);
+    expect(acting.map(([id]) => id)).toContain('TableCause');
+    for (const [, { Properties }] of acting) {
+      expect(Properties.AlarmActions).toEqual([...topics, alarmTopicArn]);
+      expect(Properties.OKActions).toEqual([...topics, alarmTopicArn]);
+    }
+  });
+});
+
+describe('composite alarms', () => {
+  const composite = (id: string): Resource => {
+    const [found] = composites.filter(([name]) => name === id);
+    if (!found) throw new Error(`There is no composite alarm ${id}`);
+    return found[1];
+  };
+  const names = (ids: readonly string[]) => ids.map((id) => id.replace(/[0-9A-F]{8}$/, ''));
+  /** Returns the alarms that suppress a composite alarm. */
+  const suppressorsOf = ({ Properties: { ActionsSuppressor } }: Resource): string[] => {
+    const [id] = ActionsSuppressor?.['Fn::GetAtt'] ?? [];
+    if (id === undefined) return [];
+    const { AlarmActions } = composite(id).Properties;
+    return AlarmActions ? [id] : names(childrenOf(composite(id)));
+  };
+
+  test.each([
+    ['TableCause', ['TableFails'], []],
+    ['ThrottledTable', ['TableThrottled', 'IndexThrottled'], ['TableCause']],
+    ['GatewayCause', ['ApiFaults'], ['TableCause', 'families']],
+    ['MailCause', ['MailFails', 'MailLate'], ['TableCause']],
+    ['ModelCause', ['ModelFails', 'EmbedLate'], ['TableCause']],
+    [
+      'QueuesCause',
+      [
+        ...['QueuesFail', 'WorkersFail', 'WorkersCrash', 'DeliverLate', 'JobsLate', 'SweepLate'],
+        ...['DeliveriesOverdue', 'FanOutLate', ...behind.map((name) => `${pascal(name)}Behind`)],
+      ],
+      ['TableCause'],
+    ],
+    [
+      'DeadLettersFilled',
+      [...queueNames.map((name) => `${pascal(name)}DeadLettersFilled`), 'StreamDeadLettersFilled'],
+      ['TableCause', 'QueuesCause'],
+    ],
+    ['FirstAttemptLateNotice', ['FirstAttemptLate'], ['TableCause', 'QueuesCause']],
+  ])('%s is active while one of its alarms is, and waits for its causes', (id, children, causes) => {
+    const families = [...assembly.families.keys()].map((family) => `${pascal(family)}Faults`);
+    expect(names(childrenOf(composite(id))).sort()).toEqual([...children].sort());
+    expect(suppressorsOf(composite(id)).sort()).toEqual(
+      causes.flatMap((cause) => (cause === 'families' ? families : [cause])).sort(),
+    );
+    expect(composite(id).Properties).toMatchObject(
+      causes.length > 0 ? { ActionsSuppressorWaitPeriod: 120, ActionsSuppressorExtensionPeriod: 600 } : {},
+    );
+  });
+
+  test('of families are suppressed by the causes of what their endpoints use', () => {
+    const causes = Object.fromEntries(
+      composites
+        .filter(([id]) => /^V\d\w+Notice$/.test(id))
+        .map(([id, resource]) => [id.replace(/Notice$/, ''), suppressorsOf(resource).sort()]),
+    );
+    const others = Object.entries(causes).filter(([, suppressors]) => suppressors.join() !== 'TableCause');
+    expect(Object.keys(causes).length).toBeGreaterThan(15);
+    expect(Object.fromEntries(others)).toEqual({
+      V2Agents: ['ModelCause', 'TableCause'],
+      V2Everything: ['MailCause', 'ModelCause', 'TableCause'],
+      V2Memory: ['ModelCause', 'TableCause'],
+      V2Workspace: ['MailCause', 'TableCause'],
+    });
+    // The alarm of a family without any cause sends its own notices.
+    expect(alarm('ReferenceFaults').AlarmActions).toBeDefined();
+  });
+
+  test('describe what is broken, their alarms and the first step, and link to a section of the runbook', () => {
+    const anchors = anchorsOf(readFileSync(join(projectDir, 'infra/RUNBOOK.md'), 'utf8'));
+    for (const [id, resource] of composites) {
+      const { AlarmActions, AlarmDescription, AlarmRule } = resource.Properties;
+      expect([id, AlarmDescription.length <= 1024, JSON.stringify(AlarmRule).length <= 10_240]).toEqual([
+        id,
+        true,
+        true,
+      ]);
+      if (!AlarmActions) continue;
+      expect(AlarmDescription).toMatch(
+        /^[A-Z].*\.\nImpact(: .+|, one or more of:(\n- .+)+)\nAlarms: (\w+, )*\w+\nThreshold: one of its alarms is active\..*\nFirst step: .+[.?]\nRunbook: \S+\nSeverity: (high, act now|low, act on the next working day)$/,
+      );
+      for (const child of names(childrenOf(resource))) expect(AlarmDescription).toContain(child);
+      expect(anchors).toContain(/infra\/RUNBOOK\.md#(\S+)/.exec(AlarmDescription)?.[1]);
+    }
+  });
+
+  test('suppress no other alarm for a metric of DynamoDB, whose alarm can stay active without data', () => {
+    for (const [id] of composites.filter(([, { Properties }]) => Properties.ActionsSuppressor)) {
+      const sources = suppressorsOf(composite(id)).flatMap((name) =>
+        alarms.some(([alarmId]) => alarmId.startsWith(name)) ? [name] : names(childrenOf(composite(name))),
+      );
+      for (const source of sources) expect(JSON.stringify(alarm(source))).not.toContain('AWS/DynamoDB');
+    }
+  });
+
+  test('have at most 100 alarms in a rule, which CloudWatch allows', () => {
+    for (const [id, resource] of composites) expect([id, childrenOf(resource).length <= 100]).toEqual([id, true]);
+  });
+
+  test('leave out the cause of a model if no model is called', () => {
+    const { root } = assemblyOf([greedy], { embeddingModel: 'lexical' });
+    const ids = resources(root).map(([id]) => id);
+    expect(ids.filter((id) => /^Model|EmbedLate/.test(id))).toEqual([expect.stringMatching(/^EmbedLate/)]);
+    const [[, queues]] = resources(root, COMPOSITE).filter(([id]) => id === 'QueuesCause') as [[string, Resource]];
+    expect(names(childrenOf(queues))).toContain('EmbedLate');
   });
 });
 

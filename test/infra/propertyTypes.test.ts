@@ -108,6 +108,7 @@ const required = [
   'AWS::ApiGatewayV2::Stage StageName',
   'AWS::AppSync::ChannelNamespace Name',
   'AWS::CloudWatch::Alarm EvaluationPeriods',
+  'AWS::CloudWatch::CompositeAlarm AlarmRule',
   'AWS::CloudWatch::Dashboard DashboardBody',
   'AWS::DynamoDB::GlobalTable KeySchema',
   'AWS::DynamoDB::GlobalTable Replicas.*.Region',

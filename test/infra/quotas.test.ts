@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
-import { faultsMetric } from '../../lib/observability/faults.ts';
+import { dependencyMetric, faultsMetric } from '../../lib/observability/faults.ts';
 import { rateLimitedMetric } from '../../lib/observability/rateLimited.ts';
 import { type Assembly, assemblyOf, functionsOf, isReference, resources } from './assembly.ts';
 import { certificateArn, domainName, greedy, registered } from './endpoints.ts';
@@ -59,6 +59,7 @@ const ownMetrics = [
   faultsMetric.name,
   faultsMetric.frequentName,
   rateLimitedMetric.name,
+  dependencyMetric.name,
 ];
 
 let assembly: Assembly;

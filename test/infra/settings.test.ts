@@ -33,6 +33,7 @@ describe('readSettings', () => {
       heartbeat: 'off',
       logRetentionDays: 30,
       alarmEmail: undefined,
+      alarmTopicArn: undefined,
       unverifiedGraceDays: 14,
       workspaceCreation: 'closed',
       workspaceCreationPerMinute: 60,
@@ -91,6 +92,10 @@ describe('readSettings', () => {
     ['logRetentionDays', 31],
     ['logRetentionDays', 'long'],
     ['alarmEmail', 'nobody'],
+    ['alarmTopicArn', 'alarms'],
+    ['alarmTopicArn', 'arn:aws:sqs:eu-west-1:123456789012:alarms'],
+    ['alarmTopicArn', 'arn:aws:sns:eu-west-1:123456789012:alarms.fifo'],
+    ['alarmTopicArn', 'arn:aws:sns:eu-west-1:123456789012:alarms:5be8b3f7-0c5e-4c5a-9d8b-1f0e5c0b7a11'],
     ['domainName', 'https://api.example.com'],
     ['domainName', 'API.example.com'],
     ['domainName', 'api'],
@@ -144,6 +149,27 @@ describe('readSettings', () => {
     ['mailIdentity', 'mailFrom', 'example.com'],
   ])('refuses %s without %s', (name, other, value) => {
     expect(problemsOf({ [name]: value, [other]: '' })).toEqual([`${other}: must be set if ${name} is set`]);
+  });
+
+  test('accepts an alarm topic in the region of the stack, and any region if the region is not known', () => {
+    for (const alarmTopicArn of [
+      'arn:aws:sns:eu-west-1:123456789012:alarms',
+      'arn:aws-cn:sns:eu-west-1:123456789012:On_call-1',
+    ]) {
+      expect(read({ alarmTopicArn })).toMatchObject({ alarmTopicArn });
+      expect(read({ alarmTopicArn }, 'eu-west-1')).toMatchObject({ alarmTopicArn });
+    }
+  });
+
+  test('refuses an alarm topic in another region than that of the stack', () => {
+    const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:alarms';
+    expect(() => read({ alarmTopicArn }, 'us-east-1')).toThrow(
+      `\n  alarmTopicArn: must be in the region of the stack, us-east-1, but is "${alarmTopicArn}"`,
+    );
+    expect(() => read({ alarmTopicArn, serviceName: 'Svc' }, 'us-east-1')).toThrow(
+      /serviceName: [^]*alarmTopicArn: /,
+    );
+    expect(read({ alarmTopicArn: '' }, 'us-east-1').alarmTopicArn).toBeUndefined();
   });
 
   test('lists all problems at once', () => {

@@ -55,6 +55,7 @@ export function idleBill(templates: readonly Readonly<Record<string, Resource>>[
   return [
     line('secrets', ofType('AWS::SecretsManager::Secret').length, prices.secret),
     line('metrics that alarms watch', watched, prices.alarmMetric),
+    line('composite alarms', ofType('AWS::CloudWatch::CompositeAlarm').length, prices.compositeAlarm),
     line('dashboards', ofType('AWS::CloudWatch::Dashboard').length, prices.dashboard),
     {
       item: 'queues that Lambda polls',
@@ -124,6 +125,7 @@ function heartbeatLine(heartbeats: number): CostLine {
 const billed = new Set([
   'AWS::SecretsManager::Secret',
   'AWS::CloudWatch::Alarm',
+  'AWS::CloudWatch::CompositeAlarm',
   'AWS::CloudWatch::Dashboard',
   'AWS::Lambda::EventSourceMapping',
   'AWS::Events::Rule',

@@ -33,10 +33,11 @@ export const prices = {
   /** Secrets Manager: a secret for a month. */
   secret: 0.4,
   /**
-   * CloudWatch, per month: a metric in an alarm, a custom metric that is written, and a dashboard of more than 50
-   * metrics.
+   * CloudWatch, per month: a metric in an alarm, a composite alarm, a custom metric that is written, and a dashboard of
+   * more than 50 metrics.
    */
   alarmMetric: 0.1,
+  compositeAlarm: 0.5,
   metric: 0.3,
   dashboard: 3.0,
   /** CloudWatch: a million metrics that GetMetricData returns. */

@@ -7,8 +7,8 @@ export const ALARM = 'ConcurrencyHigh2B059A58';
 const REASON = 'Test of npm run smoke. Nothing is broken.';
 
 /**
- * Sets the alarm ConcurrencyHigh of a stack to ALARM with the AWS CLI, so CloudWatch sends the mail to `alarmEmail`. Returns
- * the name of the alarm and the text of the mail. Throws if the stack has no such alarm, or with the message of the AWS CLI.
+ * Sets the alarm ConcurrencyHigh of a stack to ALARM with the AWS CLI, so CloudWatch sends a notice to `alarmEmail` and `alarmTopicArn`. Returns
+ * the name of the alarm and the text of the notice. Throws if the stack has no such alarm, or with the message of the AWS CLI.
  */
 export async function setAlarm(stack: string): Promise<string> {
   const name = await physicalId(stack, ALARM);
@@ -17,5 +17,5 @@ export async function setAlarm(stack: string): Promise<string> {
   const { AWS_REGION: region } = process.env;
   const env = { ...process.env, ...(region !== undefined && { AWS_DEFAULT_REGION: region }) };
   await promisify(execFile)('aws', ['cloudwatch', 'set-alarm-state', ...state], { env });
-  return `${name} is set to ALARM. The mail to alarmEmail says: ${REASON}`;
+  return `${name} is set to ALARM. The notice to alarmEmail and alarmTopicArn says: ${REASON}`;
 }

@@ -2,7 +2,7 @@ import { isAllowed } from '../iam/iam.ts';
 import { streamArn } from '../iam/identity.ts';
 import { type Roles, rolesOf } from '../iam/roles.ts';
 import { type EventApiModel, eventApiOf } from '../live/eventApiModel.ts';
-import { type MonitoringModel, monitoringOf } from '../metrics/monitoringModel.ts';
+import { COMPOSITE_ALARM, type MonitoringModel, monitoringOf } from '../metrics/monitoringModel.ts';
 import { StartError } from '../startError.ts';
 import {
   batchSourcesOf,
@@ -63,6 +63,7 @@ const supportedTypes = new Set([
   'AWS::AppSync::Api',
   'AWS::AppSync::ChannelNamespace',
   'AWS::CloudWatch::Alarm',
+  COMPOSITE_ALARM,
   'AWS::CloudWatch::Dashboard',
   'AWS::DynamoDB::Table',
   'AWS::DynamoDB::GlobalTable',
@@ -131,7 +132,11 @@ export function modelOf({ resources, asset }: Assembly, serviceName?: string): S
       ofTypes('AWS::Lambda::Permission'),
       functions,
     ),
-    monitoring: monitoringOf(ofTypes('AWS::CloudWatch::Dashboard'), ofTypes('AWS::CloudWatch::Alarm'), serviceName),
+    monitoring: monitoringOf(
+      ofTypes('AWS::CloudWatch::Dashboard'),
+      ofTypes('AWS::CloudWatch::Alarm', COMPOSITE_ALARM),
+      serviceName,
+    ),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Resource } from '../assembly/template.ts';
+import { alarmName, notifies } from './compositeModel.ts';
 import { expressionOrQuery, metricStatistic, requireSupported } from './definitions.ts';
 import type { Expression, MetricStatistic } from './expression.ts';
 import type { Query } from './query.ts';
@@ -18,6 +19,8 @@ export interface AlarmModel {
   readonly comparison: Comparison;
   readonly threshold: number;
   readonly missingData: MissingData;
+  /** Whether the alarm itself sends notices. Otherwise a composite alarm sends them. */
+  readonly notifies: boolean;
 }
 
 /**
@@ -40,7 +43,7 @@ export const comparisons = {
 
 /**
  * The supported properties of an alarm in CloudFormation. The last six (`ActionsEnabled` to `Tags`) define names and
- * notifications. They have no effect in the local run.
+ * notices. The local run sends none, but the dashboard shows which alarms would.
  */
 const supportedProperties = [
   'AlarmDescription',
@@ -84,7 +87,8 @@ interface RawPart {
  * Returns the alarm of a template's resource. `serviceName` replaces the value of the dimension `service`. Throws
  * UnsupportedDefinition if the local run does not support the alarm.
  */
-export function alarmOf({ path, properties }: Resource, serviceName?: string): AlarmModel {
+export function alarmOf(resource: Resource, serviceName?: string): AlarmModel {
+  const { properties } = resource;
   requireSupported(properties, supportedProperties, 'an alarm');
   const {
     EvaluationPeriods,
@@ -101,7 +105,7 @@ export function alarmOf({ path, properties }: Resource, serviceName?: string): A
   const missingData = missingDataKinds.find((kind) => kind === TreatMissingData);
   if (!missingData) throw new UnsupportedDefinition(`the treatment of missing data "${String(TreatMissingData)}"`);
   return {
-    name: path.slice(path.lastIndexOf('/') + 1).replace(/[0-9A-F]{8}$/, ''),
+    name: alarmName(resource),
     description: String(AlarmDescription),
     ...(properties.Metrics === undefined
       ? singleMetric(properties, serviceName)
@@ -110,6 +114,7 @@ export function alarmOf({ path, properties }: Resource, serviceName?: string): A
     comparison: ComparisonOperator,
     threshold: Number(Threshold),
     missingData,
+    notifies: notifies(properties),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { AlarmModel } from './alarmModel.ts';
-import { alarmState } from './alarmState.ts';
+import { alarmsOf, type CompositeModel } from './compositeModel.ts';
+import { AlarmStates, type Suppression } from './compositeState.ts';
 import { type GraphModel, LABEL, type SeriesModel } from './dashboardModel.ts';
 import { bind, bindQuery, type Bound } from './evaluate.ts';
 import type { MetricStore } from './metricStore.ts';
@@ -39,12 +40,17 @@ export interface AlarmSnapshot {
   readonly name: string;
   readonly active: boolean;
   /**
-   * The groups for which the alarm is active, such as endpoints or workers. Empty if the alarm's metric has no groups.
+   * The groups for which the alarm is active, such as endpoints or workers. Empty if the alarm's metric has no groups. For
+   * a composite alarm, the active alarms of its rule with their groups.
    */
   readonly contributors: readonly string[];
-  /** The value in the current period, or null if there is no data. */
+  /** Whether the alarm sends notices, unless it is suppressed. Other alarms send theirs through a composite alarm. */
+  readonly notifies: boolean;
+  /** Why an active alarm sends no notice, or null. */
+  readonly suppressedBy: string | null;
+  /** The value in the current period, or null if there is no data or the alarm is a composite alarm. */
   readonly value: number | null;
-  readonly threshold: number;
+  readonly threshold: number | null;
   readonly description: string;
 }
 
@@ -55,14 +61,18 @@ const LONG_SECONDS = 60;
 
 /** Returns the measurements of the last `minutes` minutes, up to 60, and the states of the alarms. */
 export function dashboardSnapshot(
-  { rows, alarms }: MonitoringModel,
+  { rows, alarms, composites }: MonitoringModel,
   store: MetricStore,
   { now, minutes }: { readonly now: number; readonly minutes: number },
 ): DashboardSnapshot {
   const periodSeconds = minutes <= SHORT_MINUTES ? SHORT_SECONDS : LONG_SECONDS;
   const times = endsOfPeriods(now, periodSeconds, (minutes * 60) / periodSeconds);
   const windows = times.map((end): Window => ({ from: bucketAt(end - periodSeconds * 1000), to: bucketAt(end) - 1 }));
-  const alarmSnapshots = alarms.map((alarm) => alarmSnapshot(alarm, store, now));
+  const states = new AlarmStates({ alarms, composites }, store);
+  const alarmSnapshots = [
+    ...composites.map((composite) => compositeSnapshot(composite, states, now)),
+    ...alarms.map((alarm) => alarmSnapshot(alarm, states, now)),
+  ];
   return {
     at: now,
     periodSeconds,
@@ -132,13 +142,38 @@ function valuesOf(
   return windows.map((window) => (window.to < began ? null : (valueIn(window) ?? (isCounter ? 0 : null))));
 }
 
-function alarmSnapshot(alarm: AlarmModel, store: MetricStore, now: number): AlarmSnapshot {
-  const { contributors, value } = alarmState(alarm, store, now);
-  const { name, threshold, description } = alarm;
+function compositeSnapshot(composite: CompositeModel, states: AlarmStates, now: number): AlarmSnapshot {
+  const { name, description, rule, notifies } = composite;
+  const active = states.isActive(name, now);
+  const suppression = active ? states.suppressionOf(composite, now) : undefined;
+  return {
+    name,
+    active,
+    contributors: alarmsOf(rule)
+      .filter((alarm) => active && states.isActive(alarm, now))
+      .map((alarm) => states.nameWithGroups(alarm, now)),
+    notifies,
+    suppressedBy: suppression ? suppressionText(suppression) : null,
+    value: null,
+    threshold: null,
+    description,
+  };
+}
+
+function suppressionText({ alarm, period }: Suppression): string {
+  if (period === undefined) return alarm;
+  return period === 'wait' ? `waits for ${alarm}` : `shortly after ${alarm}`;
+}
+
+function alarmSnapshot(alarm: AlarmModel, states: AlarmStates, now: number): AlarmSnapshot {
+  const { contributors, value } = states.stateAt(alarm, now);
+  const { name, threshold, description, notifies } = alarm;
   return {
     name,
     active: contributors.length > 0,
     contributors: contributors.filter((each) => each !== ''),
+    notifies,
+    suppressedBy: null,
     value: value ?? null,
     threshold,
     description,

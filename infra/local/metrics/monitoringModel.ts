@@ -1,13 +1,17 @@
 import type { Resource } from '../assembly/template.ts';
 import { StartError } from '../startError.ts';
 import { type AlarmModel, alarmOf } from './alarmModel.ts';
+import { alarmName, type CompositeModel, compositeOf } from './compositeModel.ts';
 import { type RowModel, rowsOf } from './dashboardModel.ts';
 import { UnsupportedDefinition } from './scanner.ts';
 
-/** The rows of the templates' dashboards, and the templates' alarms. */
+export const COMPOSITE_ALARM = 'AWS::CloudWatch::CompositeAlarm';
+
+/** The rows of the templates' dashboards, and the templates' alarms: those on metrics, and those on other alarms. */
 export interface MonitoringModel {
   readonly rows: readonly RowModel[];
   readonly alarms: readonly AlarmModel[];
+  readonly composites: readonly CompositeModel[];
 }
 
 /**
@@ -17,14 +21,23 @@ export interface MonitoringModel {
  */
 export function monitoringOf(
   dashboards: readonly Resource[],
-  alarms: readonly Resource[],
+  allAlarms: readonly Resource[],
   serviceName?: string,
 ): MonitoringModel {
+  const isComposite = ({ type }: Resource) => type === COMPOSITE_ALARM;
+  const alarms = allAlarms.filter((alarm) => !isComposite(alarm));
+  const composites = allAlarms.filter(isComposite);
+  const names = new Map(
+    allAlarms.flatMap((each) => [each.arn, each.ref].map((key) => [key, alarmName(each)] as const)),
+  );
   return {
     rows: dashboards.flatMap((dashboard) =>
       withOwner(`The dashboard ${dashboard.path}`, () => rowsOf(dashboard, serviceName)),
     ),
     alarms: alarms.map((alarm) => withOwner(`The alarm ${alarm.path}`, () => alarmOf(alarm, serviceName))),
+    composites: composites.map((composite) =>
+      withOwner(`The composite alarm ${composite.path}`, () => compositeOf(composite, names)),
+    ),
   };
 }
 

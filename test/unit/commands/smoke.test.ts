@@ -90,7 +90,7 @@ describe('setAlarm', () => {
   test('sets the alarm of the stack to the state ALARM through the AWS CLI', async () => {
     await installCli(`printf '%s\\n' "$AWS_DEFAULT_REGION" "$@" > '${dir}/arguments'`);
     expect(await setAlarm('Staging')).toBe(
-      'Staging-ConcurrencyHigh-1X2Y is set to ALARM. The mail to alarmEmail says: Test of npm run smoke. Nothing is broken.',
+      'Staging-ConcurrencyHigh-1X2Y is set to ALARM. The notice to alarmEmail and alarmTopicArn says: Test of npm run smoke. Nothing is broken.',
     );
     expect(requests).toEqual([`DescribeStackResource Staging ${ALARM}`]);
     expect((await readFile(join(dir, 'arguments'), 'utf8')).trimEnd().split('\n')).toEqual([

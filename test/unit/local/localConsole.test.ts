@@ -20,6 +20,8 @@ const snapshot: DashboardSnapshot = {
       name: 'ApiFaults',
       active: false,
       contributors: [],
+      notifies: true,
+      suppressedBy: null,
       value: 0,
       threshold: 5,
       description: 'The API answered 5xx.',

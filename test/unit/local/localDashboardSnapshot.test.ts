@@ -41,7 +41,11 @@ function linesAt(
     store.add(metric, value);
   }
   const { rows, ...rest } = dashboardSnapshot(
-    { rows: [{ title: 'row', graphs: [{ title: 'graph', width: 6, series: [{ source, label }] }] }], alarms: [] },
+    {
+      rows: [{ title: 'row', graphs: [{ title: 'graph', width: 6, series: [{ source, label }] }] }],
+      alarms: [],
+      composites: [],
+    },
     store,
     { now: START + seconds * SECOND, minutes },
   );
@@ -148,6 +152,7 @@ test('active alarms come first, with their contributors', () => {
     periods: 1,
     comparison: 'GreaterThanOrEqualToThreshold',
     missingData: 'notBreaching',
+    notifies: true,
   });
   const store = new MetricStore(() => START);
   store.add(faultsOf('sweep'), 6);
@@ -161,14 +166,25 @@ test('active alarms come first, with their contributors', () => {
         alarm('Faults', faults, 5),
         alarm('Single', single('a'), 2),
       ],
+      composites: [],
     },
     store,
     { now: START, minutes: 15 },
   );
-  expect(alarms).toEqual([
-    { name: 'Faults', active: true, contributors: ['sweep'], value: 6, threshold: 5, description: 'Faults described' },
-    { name: 'Single', active: true, contributors: [], value: 2, threshold: 2, description: 'Single described' },
-    { name: 'Silent', active: false, contributors: [], value: 2, threshold: 3, description: 'Silent described' },
-    { name: 'Empty', active: false, contributors: [], value: null, threshold: 1, description: 'Empty described' },
-  ]);
+  const sent = { notifies: true, suppressedBy: null };
+  expect(alarms).toEqual(
+    [
+      {
+        name: 'Faults',
+        active: true,
+        contributors: ['sweep'],
+        value: 6,
+        threshold: 5,
+        description: 'Faults described',
+      },
+      { name: 'Single', active: true, contributors: [], value: 2, threshold: 2, description: 'Single described' },
+      { name: 'Silent', active: false, contributors: [], value: 2, threshold: 3, description: 'Silent described' },
+      { name: 'Empty', active: false, contributors: [], value: null, threshold: 1, description: 'Empty described' },
+    ].map((each) => ({ ...each, ...sent })),
+  );
 });

@@ -90,6 +90,7 @@ describe('alarmOf and alarmState', () => {
     ).toEqual({
       name: 'Late',
       description: 'It is late',
+      notifies: false,
       source: { kind: 'metric', metric: lag, statistic: { percentile: 99 } },
       periodSeconds: 60,
       periods: 3,

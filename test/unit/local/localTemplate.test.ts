@@ -221,7 +221,7 @@ describe('modelOf', () => {
       queueSources: [],
       streamSources: [],
       schedules: [],
-      monitoring: { rows: [], alarms: [] },
+      monitoring: { rows: [], alarms: [], composites: [] },
     });
   });
 

@@ -14,25 +14,42 @@ interface Card {
 /** The cards of active alarms, by the name of the alarm. */
 const cards = new Map<string, Card>();
 
-/** Shows active alarms as cards, and all alarms in a table. */
+/** Shows active alarms that send notices as cards, and all alarms in a table. */
 export function showAlarms(alarms: readonly AlarmSnapshot[]): void {
   const active = alarms.filter((alarm) => alarm.active);
+  const sent = active.filter(({ notifies, suppressedBy }) => notifies && suppressedBy === null);
   byId('health').dataset['active'] = String(active.length > 0);
   setText(
     byId('health'),
-    active.length === 0 ? `All ${alarms.length} alarms are OK` : `${active.length} of ${alarms.length} alarms active`,
+    active.length === 0
+      ? `All ${alarms.length} alarms are OK`
+      : `${active.length} of ${alarms.length} alarms active, notices of ${sent.length}`,
   );
   setText(byId('alarms-summary'), `All ${alarms.length} alarms`);
-  setChildren(byId('active-alarms'), active.map(cardOf));
+  setChildren(byId('active-alarms'), active.filter(({ notifies }) => notifies).map(cardOf));
   showAll(alarms);
 }
 
 function cardOf(alarm: AlarmSnapshot): HTMLElement {
-  const { name, value, threshold, contributors } = alarm;
+  const { name, contributors } = alarm;
   const card = cards.get(name) ?? newCard(alarm);
-  setText(card.value, `${number(value)}, threshold ${number(threshold)}`);
+  setText(card.value, levelOf(alarm));
+  card.card.classList.toggle('suppressed', alarm.suppressedBy !== null);
   setText(card.contributors, contributors.length > 0 ? `For ${contributors.join(', ')}` : '');
   return card.card;
+}
+
+/** Returns the value of an alarm on metrics, or why a composite alarm sends no notice. */
+function levelOf({ value, threshold, suppressedBy }: AlarmSnapshot): string {
+  if (suppressedBy !== null) return `no notice: ${suppressedBy}`;
+  return threshold === null ? '' : `${number(value)}, threshold ${number(threshold)}`;
+}
+
+/** Returns the state of an alarm for the table. */
+function stateOf({ active, notifies, suppressedBy }: AlarmSnapshot): string {
+  if (!active) return 'OK';
+  if (suppressedBy !== null) return 'active, no notice';
+  return notifies ? 'active, notice' : 'active';
 }
 
 function newCard({ name, description }: AlarmSnapshot): Card {
@@ -94,9 +111,11 @@ const lines = new Map<string, Line>();
 
 function showAll(alarms: readonly AlarmSnapshot[]): void {
   const sorted = alarms.toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
-  for (const { name, active, value, threshold, description } of sorted) {
+  for (const alarm of sorted) {
+    const { name, active, value, threshold, description } = alarm;
     const { row, cells } = lines.get(name) ?? newLine(name);
-    const texts = [active ? 'active' : 'OK', number(value), number(threshold), description.split('\n', 1)[0] ?? ''];
+    const level = threshold === null ? '' : number(threshold);
+    const texts = [stateOf(alarm), number(value), level, description.split('\n', 1)[0] ?? ''];
     row.classList.toggle('active', active);
     cells.forEach((cell, index) => setText(cell, texts[index] ?? ''));
   }

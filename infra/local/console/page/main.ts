@@ -43,7 +43,7 @@ function show(state: ConsoleState): void {
   [lastAnswer, failedSince] = [Date.now(), undefined];
   setText(byId('connection'), '');
   document.body.classList.remove('stale');
-  const active = state.alarms.filter((alarm) => alarm.active).length;
+  const active = state.alarms.filter((alarm) => alarm.active && alarm.notifies && alarm.suppressedBy === null).length;
   document.title = active > 0 ? `(${active}) ${state.title}` : state.title;
   setText(byId('title'), state.title);
   setText(byId('updated'), `Updated ${time(state.at)}`);

@@ -1,0 +1,83 @@
+import type { AlarmModel } from './alarmModel.ts';
+import { type AlarmState, alarmState } from './alarmState.ts';
+import type { CompositeModel, Rule, Suppressor } from './compositeModel.ts';
+import type { MetricStore } from './metricStore.ts';
+import { BUCKET_MILLISECONDS, bucketAt } from './series.ts';
+
+/** Why a composite alarm sends no notices: the name of an active alarm, or the period in which it waits. */
+export type Suppression = { readonly alarm: string; readonly period?: 'wait' | 'extension' };
+
+/** The states of all alarms of a system. It computes states of the past from the stored measurements. */
+export class AlarmStates {
+  readonly #alarms: ReadonlyMap<string, AlarmModel>;
+  readonly #composites: ReadonlyMap<string, CompositeModel>;
+  readonly #store: MetricStore;
+  readonly #known = new Map<string, AlarmState>();
+
+  constructor(
+    { alarms, composites }: { readonly alarms: readonly AlarmModel[]; readonly composites: readonly CompositeModel[] },
+    store: MetricStore,
+  ) {
+    this.#alarms = new Map(alarms.map((each) => [each.name, each]));
+    this.#composites = new Map(composites.map((each) => [each.name, each]));
+    this.#store = store;
+  }
+
+  /** Returns the state of an alarm on metrics. `at` is epoch ms. */
+  stateAt(alarm: AlarmModel, at: number): AlarmState {
+    const key = `${alarm.name} ${bucketAt(at)}`;
+    const state = this.#known.get(key) ?? alarmState(alarm, this.#store, at);
+    this.#known.set(key, state);
+    return state;
+  }
+
+  /** Returns whether an alarm is active. `at` is epoch ms. */
+  isActive(name: string, at: number): boolean {
+    const alarm = this.#alarms.get(name);
+    if (alarm) return this.stateAt(alarm, at).contributors.length > 0;
+    const composite = this.#composites.get(name);
+    return composite !== undefined && this.#holds(composite.rule, at);
+  }
+
+  /** Returns an active alarm's name, with the groups of its query that are active. `at` is epoch ms. */
+  nameWithGroups(name: string, at: number): string {
+    const alarm = this.#alarms.get(name);
+    const groups = alarm ? this.stateAt(alarm, at).contributors.filter((group) => group !== '') : [];
+    return groups.length > 0 ? `${name} (${groups.join(', ')})` : name;
+  }
+
+  /**
+   * Returns what suppresses the notices of an active composite alarm, or undefined. As in CloudWatch, an alarm first waits for its
+   * suppressor, and after its suppressor until the extension period has ended.
+   */
+  suppressionOf({ name, suppressor }: CompositeModel, now: number): Suppression | undefined {
+    if (!suppressor) return undefined;
+    const { alarm } = suppressor;
+    if (this.isActive(alarm, now)) return { alarm };
+    if (this.#wasIn(now, suppressor.extensionSeconds, (at) => this.isActive(alarm, at)))
+      return { alarm, period: 'extension' };
+    return this.#wasIn(now, suppressor.waitSeconds, (at) => !this.isActive(name, at))
+      ? { alarm, period: 'wait' }
+      : undefined;
+  }
+
+  #wasIn(now: number, seconds: Suppressor['waitSeconds'], holds: (at: number) => boolean): boolean {
+    const count = Math.ceil((seconds * 1000) / BUCKET_MILLISECONDS);
+    return Array.from({ length: count }, (_each, index) => now - (index + 1) * BUCKET_MILLISECONDS).some(holds);
+  }
+
+  #holds(rule: Rule, at: number): boolean {
+    switch (rule.kind) {
+      case 'state':
+        return this.isActive(rule.alarm, at) === rule.isActive;
+      case 'constant':
+        return rule.value;
+      case 'not':
+        return !this.#holds(rule.of, at);
+      case 'all':
+        return rule.of.every((each) => this.#holds(each, at));
+      case 'any':
+        return rule.of.some((each) => this.#holds(each, at));
+    }
+  }
+}
