@@ -198,6 +198,7 @@ function workerGraphs({ workers, settings: { serviceName } }: MonitoringProps): 
     ),
     graph(6, 'Duration p99, ms', each('Duration', 'p99')),
     graph(6, 'Concurrent executions', [accountConcurrency()]),
+    graph(6, 'Throttled runs', [...each('Throttles', 'Sum'), allFunctions('Throttles', 'all functions')]),
     ...(streamReaders.length > 0 ? [graph(6, 'Stream lag, ms', each('IteratorAge', 'Maximum', streamReaders))] : []),
   ];
 }

@@ -241,6 +241,6 @@ export function tableMetric(table: CfnGlobalTable, metricName: string, label: st
  * Returns the sum of a metric over all functions of the account, which Lambda writes without dimensions. It is not a
  * query, because CloudWatch accepts only one query per graph.
  */
-export function allFunctions(metricName: 'Duration' | 'Invocations'): Metric {
-  return metric('AWS/Lambda', metricName, {}, 'Sum');
+export function allFunctions(metricName: 'Duration' | 'Invocations' | 'Throttles', label?: string): Metric {
+  return metric('AWS/Lambda', metricName, {}, 'Sum', label);
 }

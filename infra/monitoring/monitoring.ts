@@ -12,6 +12,7 @@ import { heartbeatAlarms } from './heartbeatAlarms.ts';
 import { liveAlarms } from './liveAlarms.ts';
 import {
   accountConcurrency,
+  allFunctions,
   apiFaults,
   dependencyFaults,
   familyFaults,
@@ -33,6 +34,8 @@ const THROTTLES = 50;
 const THROTTLED_PERIODS = 2;
 /** The dollars that the refused calls of an hour may cost. */
 const REFUSED_DOLLARS = 1;
+/** The number of throttled runs within five minutes that makes an alarm active. A sudden load can throttle a few. */
+const THROTTLED_RUNS = 5;
 /** The share of the account's concurrency limit at which the alarm becomes active. */
 const CONCURRENCY_SHARE = 0.8;
 /**
@@ -212,7 +215,10 @@ function dependencyAlarms(
 }
 
 /** Returns the alarms on limits of the whole AWS account. Other services in the account use up the same limits. */
-function accountAlarms({ settings: { accountConcurrency: limit, mailFrom } }: MonitoringProps): AlarmDeclaration[] {
+function accountAlarms({
+  workers,
+  settings: { accountConcurrency: limit, mailFrom },
+}: MonitoringProps): AlarmDeclaration[] {
   const concurrency: AlarmDeclaration = {
     id: 'ConcurrencyHigh',
     metric: accountConcurrency(),
@@ -226,9 +232,28 @@ function accountAlarms({ settings: { accountConcurrency: limit, mailFrom } }: Mo
       severity: 'high',
     },
   };
-  if (mailFrom === undefined) return [concurrency];
+  // It watches the whole account, because Lambda's metrics of single functions would cost more than all other alarms.
+  const throttles: AlarmDeclaration = {
+    id: 'FunctionsThrottled',
+    metric: allFunctions('Throttles'),
+    threshold: THROTTLED_RUNS,
+    text: {
+      broken: 'Lambda throttles functions or workers of this AWS account.',
+      impacts: [
+        'requests of customers get status 503',
+        ...workers.map(({ worker: { name, impact } }) => `${name}: ${impact}`),
+      ],
+      threshold: `at least ${THROTTLED_RUNS} throttled runs of all functions of the account in 5 minutes.`,
+      firstStep:
+        'look at graphs "Concurrent executions" and "Throttled runs" of the dashboard. Which worker is throttled?',
+      runbook: 'throttled-functions',
+      severity: 'high',
+    },
+  };
+  if (mailFrom === undefined) return [concurrency, throttles];
   return [
     concurrency,
+    throttles,
     mailReputationAlarm('BounceRate', 'bounce'),
     mailReputationAlarm('ComplaintRate', 'are reported as spam'),
   ];

@@ -624,6 +624,10 @@ describe('alarms on metrics of AWS', () => {
     expectThreshold('ConcurrencyHigh', [[100, 799, 5]], [[100, 800, 5]]);
   });
 
+  test('the alarm on throttled functions becomes active at five throttled runs in the AWS account', () => {
+    expectThreshold('FunctionsThrottled', [[1, 3]], [[2, 3]]);
+  });
+
   test.each([
     ['MailBounces', 0.049, 0.05],
     ['MailComplaints', 0.0009, 0.001],
@@ -765,7 +769,7 @@ describe('the local dashboard', () => {
     add(5, 'Invocations', isOfAllFunctions);
     add(100, 'Duration', isOfAllFunctions);
     const table = (prices.tableRead * 4 + prices.tableWritten * 6) / 2;
-    const functions = (prices.lambdaGigabyteSecond * 1_000_000 * 0.5 * 0.1 + prices.lambdaRuns * 5) / 2;
+    const functions = (prices.lambdaGigabyteSecond * 1_000_000 * 0.1 + prices.lambdaRuns * 5) / 2;
     expect(valueOf('Dollars per million requests')).toEqual({
       table: expect.closeTo(table, 3),
       functions: expect.closeTo(functions, 3),
@@ -815,6 +819,7 @@ describe('the local dashboard', () => {
       'RecursiveInvocationsDropped',
       'Reputation.BounceRate',
       'Reputation.ComplaintRate',
+      'Throttles',
       'WriteThrottleEvents',
     ]);
   });
