@@ -10,8 +10,12 @@ const sharedPackages = '(aws-cdk-lib|cdk-nag|constructs|typescript)/';
 /** Runs ESM and TypeScript as they are: Jest only strips the types, as Node.js does. */
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  // `npm run test:engine` runs these.
-  testPathIgnorePatterns: ['/node_modules/', ...(process.env.DYNAMODB_LOCAL_URL ? [] : ['<rootDir>/test/engine/'])],
+  // `npm run test:engine` and `npm run test:lambda` run these.
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    ...(process.env.DYNAMODB_LOCAL_URL ? [] : ['<rootDir>/test/engine/']),
+    ...(process.env.LAMBDA_TESTS ? [] : ['<rootDir>/test/lambda/']),
+  ],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { [`/node_modules/${sharedPackages}`]: '<rootDir>/test/sharedPackages.mjs' },
   transformIgnorePatterns: [`/node_modules/(?!${sharedPackages})`],

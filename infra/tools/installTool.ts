@@ -9,7 +9,14 @@ const run = promisify(execFile);
 
 /** A tool that only some commands or tests need. The folder of this name has its package.json and package-lock.json. */
 export type Tool =
-  'cdk' | 'chromium' | 'clientGenerators' | 'dynamoDbLocal' | 'nativeCompiler' | 'openapiLinter' | 'stryker';
+  | 'cdk'
+  | 'chromium'
+  | 'clientGenerators'
+  | 'dynamoDbLocal'
+  | 'lambdaRuntime'
+  | 'nativeCompiler'
+  | 'openapiLinter'
+  | 'stryker';
 
 /** Shorter than the timeout of a test, so that a test fails with an error that names the tool. */
 const INSTALL_MILLISECONDS = 240_000;
