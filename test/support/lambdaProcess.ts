@@ -14,7 +14,7 @@ export interface LambdaProcessOptions {
 
 /**
  * A process of a deployed function, as Lambda starts it: AWS's runtime client loads the bundle. The environment has the variables
- * of the template and those of Lambda, and nothing else.
+ * of the template, those of Lambda and `variables`, and nothing else.
  */
 export class LambdaProcess {
   /** From the start of the process until it asks for an invocation. */
