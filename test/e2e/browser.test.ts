@@ -263,17 +263,16 @@ describe('the dashboard', () => {
     );
 
     const alarm = page.getByRole('article', { name: 'V2UsersNotice is active' });
-    await alarm.waitFor();
+    await withText(alarm, 'no notice: TableCause');
     const text = await alarm.innerText();
     expect(text).toContain('An endpoint of /v2/users answers with status 500 or above.');
     expect(text).toMatch(/Impact, one or more of\s+customers cannot /);
-    expect(text).toContain('no notice: TableCause');
     expect(text).toContain('It sends no notices while TableCause is active.');
     const cause = page.getByRole('article', { name: 'TableCause is active' });
     expect(await cause.innerText()).not.toContain('no notice:');
     expect(text).toMatch(/Runbook\s+infra\/RUNBOOK\.md#faults\s+Severity\s+high, act now/);
     expect(text).toContain('For V2UsersFaults (v2.users.get)');
-    await withText(health(page), /^\d+ of \d+ alarms active, notices of 1$/);
+    await withText(health(page), /^\d+ of \d+ alarms active, notices of \d+$/);
     expect(await page.title()).toMatch(/^\(\d+\) svc on this machine$/);
     expect(await highest(page, '/v2/users', 'Faults (status 500 and above)', 'v2.users.get')).toBeGreaterThanOrEqual(1);
 
