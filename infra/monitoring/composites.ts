@@ -3,7 +3,14 @@ import type { Stack } from 'aws-cdk-lib/core';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { pascal } from '../constructs/names.ts';
 import type { Settings } from '../stacks/settings.ts';
-import { type AlarmDeclaration, type AlarmText, alarmText, createAlarm, type MonitoringProps } from './alarms.ts';
+import {
+  type AlarmDeclaration,
+  type AlarmText,
+  alarmText,
+  createAlarm,
+  type MonitoringProps,
+  type Notices,
+} from './alarms.ts';
 
 /**
  * The time for which an alarm waits for its cause before it sends a notice, in seconds. Both look at the same minutes, but CloudWatch
@@ -151,12 +158,7 @@ function compositesOf(declarations: readonly AlarmDeclaration[], families: Monit
     .filter(({ id, children, follows }) => id in declared || children.length > 1 || follows.length > 0);
 }
 
-function compositeFor(
-  id: string,
-  notices: NonNullable<AlarmDeclaration['notices']>,
-  text: AlarmText,
-  families: MonitoringProps['families'],
-): Composite {
+function compositeFor(id: string, notices: Notices, text: AlarmText, families: MonitoringProps['families']): Composite {
   if ('through' in notices) return { id: notices.through, children: [id], ...declared[notices.through] };
   if ('follows' in notices) return { id: `${id}Notice`, children: [id], text, follows: notices.follows };
   const family = families.find((each) => each.family === notices.family);

@@ -99,7 +99,7 @@ export function compositeOf(resource: Resource, names: ReadonlyMap<string, strin
  * parentheses. `AND` binds more than `OR`. Throws UnsupportedDefinition for other syntax. An alarm of the local run always has data,
  * so `INSUFFICIENT_DATA` is not supported.
  */
-export function readRule(text: string, nameOf: (reference: string) => string): Rule {
+function readRule(text: string, nameOf: (reference: string) => string): Rule {
   const scanner = new Scanner(text, /\s*(\w+|"[^"]*"|[()])/y);
   const chain = (operator: 'AND' | 'OR', part: () => Rule): Rule => {
     const first = part();
