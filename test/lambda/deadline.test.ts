@@ -35,6 +35,9 @@ describe('while the table hangs', () => {
     await expectDeadline(ENDPOINT);
   });
 
+  test('a new process answers in its envelope before the time-out, while it reads the credentials', () =>
+    expectDeadline('/v2/users/get'));
+
   test('a worker of a schedule fails before the time-out, and writes its log line', async () => {
     system.isTableHanging = true;
     const fn = system.functionOfWorker('sweep');
