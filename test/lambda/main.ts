@@ -25,7 +25,7 @@ async function main(): Promise<number> {
   const client = await orSkip('the bundles under the runtime client of Lambda (test/lambda)', runtimeClient);
   const types = await orSkip('the templates in moto (test/lambda/templates.test.ts)', motoTypes);
   const files = [
-    ...(client === undefined ? [] : ['endpoints', 'workers', 'deadline']),
+    ...(client === undefined ? [] : ['endpoints', 'workers', 'deadline', 'pings']),
     ...(types === undefined ? [] : ['templates']),
   ].map((name) => `test/lambda/${name}.test.ts`);
   if (files.length === 0) return 0;
