@@ -8,7 +8,6 @@ import type { LambdaFunction } from '../constructs/lambdaFunction.ts';
 import type { Queues } from '../constructs/queues.ts';
 import type { FamilyStack } from '../stacks/family.ts';
 import type { Settings } from '../stacks/settings.ts';
-import type { CompositeName } from './composites.ts';
 
 /** The longest description of an alarm that CloudWatch accepts, in characters. */
 const MAX_DESCRIPTION_LENGTH = 1024;
@@ -35,6 +34,9 @@ export interface AlarmText {
   /** The alarms that make this alarm active, by id. Only composite alarms have some. */
   readonly children?: readonly string[];
 }
+
+export type CompositeName =
+  'TableCause' | 'QueuesCause' | 'GatewayCause' | 'MailCause' | 'ModelCause' | 'ThrottledTable' | 'DeadLettersFilled';
 
 /**
  * Which alarm sends the notices of an alarm: a composite alarm, the composite alarm of a family, or a composite alarm of its own that

@@ -7,6 +7,7 @@ import {
   type AlarmDeclaration,
   type AlarmText,
   alarmText,
+  type CompositeName,
   createAlarm,
   type MonitoringProps,
   type Notices,
@@ -22,9 +23,6 @@ const WAIT_SECONDS = 120;
  * the minutes after an outage.
  */
 const EXTENSION_SECONDS = 600;
-
-export type CompositeName =
-  'TableCause' | 'QueuesCause' | 'GatewayCause' | 'MailCause' | 'ModelCause' | 'ThrottledTable' | 'DeadLettersFilled';
 
 /** A composite alarm, or all alarms of API families. */
 type Cause = CompositeName | 'families';

@@ -4,8 +4,8 @@ import { faultsMetric } from '../../lib/observability/faults.ts';
 import { MAX_RECEIVE_COUNT, type QueueDeclaration, queues as declarations } from '../../lib/workers/queues.ts';
 import { pascal } from '../constructs/names.ts';
 import { queueNames } from '../constructs/queues.ts';
-import type { AlarmDeclaration, MonitoringProps } from './alarms.ts';
-import { type CompositeName, usesModels } from './composites.ts';
+import type { AlarmDeclaration, CompositeName, MonitoringProps } from './alarms.ts';
+import { usesModels } from './composites.ts';
 import {
   deliveryMetric,
   functionMetric,
