@@ -4,12 +4,12 @@ import type { Context } from 'aws-lambda';
 import { endpoint as generateSignature } from '../../../functions/v2/auth/generate_signature.ts';
 import { endpoint as addOrganizations } from '../../../functions/v2/organizations/add.ts';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
+import { openSecrets } from '../../../lib/crypto/secretsClient.ts';
 import type { Handler } from '../../../lib/http/stack.ts';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { capturedLogObjects } from '../../support/capturedLog.ts';
 import { startFaults } from '../../support/faults.ts';
 import { endpointHandler, handlerOf, restartFunctions } from '../../support/functionHandlers.ts';
-import { startHttp } from '../../support/receivers.ts';
 import { eventOf, type Headers } from '../../support/requests.ts';
 import { newUser } from '../../support/userTokens.ts';
 
@@ -142,19 +142,17 @@ describe('a call answers DEADLINE_EXCEEDED in time, with its log line and metric
 
 test('a call answers DEADLINE_EXCEEDED in time if Secrets Manager does not answer', async () => {
   const reached = Promise.withResolvers<unknown>();
-  const hanging = await startHttp(reached.resolve);
-  const { AWS_ENDPOINT_URL_SECRETS_MANAGER: before } = process.env;
-  process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = hanging.url;
-  try {
-    const answering = start(handlerOf('/v2/auth/generate_signature'), customer.headers, generateSignature.example.data);
-    await reached.promise;
-    jest.advanceTimersByTime(UNTIL_DEADLINE);
-    expect(JSON.parse((await answering).body ?? '')).toEqual(late);
-    expectFault();
-  } finally {
-    process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = before;
-    await hanging.stop();
-  }
+  // All keys of a process share this client, and an earlier test may have opened it.
+  const send = jest.spyOn(openSecrets(), 'send').mockImplementation((() => {
+    reached.resolve(undefined);
+    return new Promise<never>(() => undefined);
+  }) as never);
+  const answering = start(handlerOf('/v2/auth/generate_signature'), customer.headers, generateSignature.example.data);
+  await reached.promise;
+  jest.advanceTimersByTime(UNTIL_DEADLINE);
+  expect(JSON.parse((await answering).body ?? '')).toEqual(late);
+  expectFault();
+  send.mockRestore();
 });
 
 test('a page answers HTML in time if the table does not answer', async () => {
