@@ -166,9 +166,7 @@ describe('readSettings', () => {
     expect(() => read({ alarmTopicArn }, 'us-east-1')).toThrow(
       `\n  alarmTopicArn: must be in the region of the stack, us-east-1, but is "${alarmTopicArn}"`,
     );
-    expect(() => read({ alarmTopicArn, serviceName: 'Svc' }, 'us-east-1')).toThrow(
-      /serviceName: [^]*alarmTopicArn: /,
-    );
+    expect(() => read({ alarmTopicArn, serviceName: 'Svc' }, 'us-east-1')).toThrow(/serviceName: [^]*alarmTopicArn: /);
     expect(read({ alarmTopicArn: '' }, 'us-east-1').alarmTopicArn).toBeUndefined();
   });
 
