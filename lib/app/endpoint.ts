@@ -84,6 +84,8 @@ type FieldOf<I extends z.ZodType> = keyof z.output<I> & string;
 export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> {
   readonly path: `/v1/${string}` | `/v2/${string}`;
   readonly summary: string;
+  /** What the reference says below the summary: for whom, what the call refuses, and what to read next. Markdown, without limits of fields. */
+  readonly description?: string;
   /** The credentials that a caller needs. With `user`, the endpoint accepts only user tokens. */
   readonly auth: A;
   /**

@@ -29,7 +29,6 @@ export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
-  /** For a twin, which is the same operation in the other version of the API: how it differs. Absent for other operations. */
   readonly description?: string;
   readonly 'x-twin-of'?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
@@ -131,10 +130,8 @@ function operation(endpoint: Endpoint, components: ComponentSchemas): Operation 
     operationId: endpointId(endpoint.path),
     tags: [familyOf(endpoint.path)],
     summary: endpoint.summary,
-    ...(endpoint.twinOf !== undefined && {
-      description: twinText(endpoint.twinOf, endpoint.differs),
-      'x-twin-of': endpointId(endpoint.twinOf),
-    }),
+    ...descriptionOf(endpoint),
+    ...(endpoint.twinOf !== undefined && { 'x-twin-of': endpointId(endpoint.twinOf) }),
     security: security(endpoint),
     ...(takesIdempotencyKey(endpoint) && { parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }] }),
     requestBody: requestBody(endpoint, components),
@@ -150,9 +147,12 @@ function operation(endpoint: Endpoint, components: ComponentSchemas): Operation 
   };
 }
 
-/** Returns the description of a twin: the endpoint in the other version of the API, and how the two differ. */
-function twinText(twinOf: string, differs: string | undefined): string {
-  return `The same as \`${twinOf}\`${differs === undefined ? '' : `, ${differs}`}`;
+/** A twin, which is the same operation in the other version of the API, has the text of its endpoint after how it differs. */
+function descriptionOf({ twinOf, differs, description: text }: Endpoint): Pick<Operation, 'description'> {
+  const twinText =
+    twinOf === undefined ? undefined : `The same as \`${twinOf}\`${differs === undefined ? '' : `, ${differs}`}.`;
+  const texts = [twinText, text].filter((part) => part !== undefined);
+  return texts.length > 0 ? { description: texts.join('\n\n') } : {};
 }
 
 /**
@@ -161,6 +161,9 @@ function twinText(twinOf: string, differs: string | undefined): string {
  */
 const BARE_BODY = 'The fields of `data` may also be at the top of the body, without the envelope.';
 
+/** The text of `data`, if the schema of the input has no rule between its fields. */
+const DATA = 'The parameters of the operation.';
+
 function requestBody(
   { input, body = 'required', example }: Endpoint,
   components: ComponentSchemas,
@@ -168,7 +171,7 @@ function requestBody(
   const required = body !== 'optional';
   const schema: JsonSchema = {
     type: 'object',
-    properties: { data: jsonSchemaOf(input, components, 'request') },
+    properties: { data: { description: DATA, ...jsonSchemaOf(input, components, 'request') } },
     ...(required && { required: ['data'] }),
     additionalProperties: false,
   };

@@ -8,6 +8,7 @@ import {
   isStoredAsSent,
   nameOf,
 } from '../shared/schema.ts';
+import { commonFields } from './commonFields.ts';
 
 /** JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -46,7 +47,26 @@ export function jsonSchemaOf(
   components?: ComponentSchemas,
   form: Form = 'answer',
 ): JsonSchema {
-  return withoutNullFields(completeSchemaOf(schema, components, form)) as JsonSchema;
+  return describeCommonFields(withoutNullFields(completeSchemaOf(schema, components, form)) as JsonSchema);
+}
+
+/** Returns the schema in which fields without a text of their own have the text that their name has in all operations. */
+function describeCommonFields(schema: JsonSchema): JsonSchema {
+  const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema;
+  const choices = { anyOf, oneOf, allOf };
+  const nested = (part: unknown) => (typeof part === 'object' ? describeCommonFields(part as JsonSchema) : part);
+  const described = ([name, part]: [string, unknown]) => {
+    const field = nested(part) as JsonSchema;
+    const text = Object.hasOwn(commonFields, name) ? commonFields[name] : undefined;
+    return [name, text === undefined || field.description || field.$ref ? field : { description: text, ...field }];
+  };
+  return {
+    ...schema,
+    ...(properties && { properties: Object.fromEntries(Object.entries(properties).map(described)) }),
+    ...(items !== undefined && { items: nested(items) }),
+    ...(additionalProperties !== undefined && { additionalProperties: nested(additionalProperties) }),
+    ...Object.fromEntries(Object.entries(choices).flatMap(([key, parts]) => (parts ? [[key, parts.map(nested)]] : []))),
+  } as JsonSchema;
 }
 
 function completeSchemaOf(schema: z.core.$ZodType, components: ComponentSchemas | undefined, form: Form): JsonSchema {
@@ -158,10 +178,10 @@ function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
 
 /**
  * Adds the messages of the checks that JSON Schema cannot express to the description, such as the rules between the fields of an
- * object. Rules about texts and open objects are left out, because nearly all of them have the same rules.
+ * object. Of texts and open objects only the limit in bytes is added, because nearly all of them have the same other rules.
  */
 function describeRules(schema: z.core.$ZodType, json: JsonSchema): void {
-  if (schema instanceof z.ZodString || schema instanceof z.ZodCustom) return;
+  const isFree = schema instanceof z.ZodString || schema instanceof z.ZodCustom;
   const { base = schema, changes } = fieldChangesOf(schema) ?? {};
   const rules = (base._zod.def.checks ?? []).flatMap((check) => {
     const { path: [field] = [], error } = check._zod.def as Partial<z.core.$ZodCustomDef>;
@@ -170,11 +190,13 @@ function describeRules(schema: z.core.$ZodType, json: JsonSchema): void {
       error?.({ code: 'custom', input: undefined, path: [] }) ??
       (names && `must have at least one of ${names.join(', ')}`);
     if (typeof message !== 'string' || changes?.ignored?.includes(String(field))) return [];
+    if (isFree)
+      return message.startsWith('must be at most') ? `At most${message.slice('must be at most'.length)}.` : [];
     return field === undefined
       ? `${message[0]?.toUpperCase()}${message.slice(1)}.`
       : `\`${String(field)}\` ${message}.`;
   });
-  if (rules.length > 0) json.description = rules.join(' ');
+  if (rules.length > 0) json.description = [...(json.description ? [json.description] : []), ...rules].join(' ');
 }
 
 /** Returns the JSON Schema of a schema for which zod's own is incomplete. Returns undefined for other schemas. */

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { type EventType, eventTypes, triggerTypes } from '../events/rules/catalogue.ts';
+import { eventTexts } from '../events/rules/eventTexts.ts';
 import { sampleEvent } from '../events/rules/samples.ts';
 import { advancedSchema, basicSchema } from '../events/rules/schemas.ts';
 import { advancedPayload, basicPayload, type DeliverableEvent } from '../webhooks/rules/payloads.ts';
@@ -25,6 +26,7 @@ export interface WebhookOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
+  readonly description: string;
   readonly security: readonly never[];
   readonly parameters: readonly HeaderParameter[];
   readonly requestBody: {
@@ -178,7 +180,8 @@ function operation(
   return {
     operationId,
     tags: [tag],
-    summary: `Sends an event ${event}`,
+    summary: eventTexts[event].cause,
+    description: eventTexts[event].audience,
     security: [],
     // Generators do not read the references of webhooks to parameters.
     parameters: [webhookParameters.WebhookId, webhookParameters.WebhookTimestamp, webhookParameters[signature]],
