@@ -196,7 +196,8 @@ function describeRules(schema: z.core.$ZodType, json: JsonSchema): void {
       ? `${message[0]?.toUpperCase()}${message.slice(1)}.`
       : `\`${String(field)}\` ${message}.`;
   });
-  if (rules.length > 0) json.description = [...(json.description ? [json.description] : []), ...rules].join(' ');
+  const text = z.globalRegistry.get(base)?.description;
+  if (rules.length > 0) json.description = [...(text === undefined ? [] : [text]), ...rules].join(' ');
 }
 
 /** Returns the JSON Schema of a schema for which zod's own is incomplete. Returns undefined for other schemas. */

@@ -325,7 +325,7 @@ describe('the JSON Schema of request data', () => {
     expect(jsonSchemaOf(list(withOpenKeys({ id: Id }), 1))).toMatchObject({
       items: { type: 'object', properties: { id }, required: ['id'], additionalProperties: true },
     });
-    expect(jsonSchemaOf(OpenObject)).toEqual({ type: 'object' });
+    expect(jsonSchemaOf(OpenObject)).toEqual({ type: 'object', description: 'At most 65536 bytes as JSON.' });
   });
 
   test('describes a field that accepts any value', () => {
