@@ -10,6 +10,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/auth/generate_signature',
     summary: 'Sign the answers of a permission provider',
+    description:
+      'Returns the HMAC-SHA-256 of the permissions in hexadecimal, with a key of the API key. The order of the permissions changes the signature. Nothing is stored or checked against stored access. The service does not call permission providers yet: `/v2/workspace/permissionproviderconfig/update`.',
     auth: 'apiKey',
     kind: 'read',
     freshCredentials: true,

@@ -9,6 +9,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/auth/generate_token',
     summary: 'Create a token with which the browser of one user calls the service for 48 hours',
+    description:
+      'Your server hands the token to the page, which sends it as `authorization: Bearer <token>`. The API key stays on the server. The call creates a missing user, replaces name and e-mail address of an existing profile, and makes the user a member of the organizations among the resources. An unknown organization is INVALID_ARGUMENT, an unknown folder or document is NOT_FOUND, and a disabled organization or document is FAILED_PRECONDITION. ABORTED means that access of the user was removed at the same time: send the call again. To end all user tokens, call `/v2/workspace/authtoken/reset` with `revokeUserTokens`.',
     auth: 'apiKey',
     kind: 'write',
     freshCredentials: true,

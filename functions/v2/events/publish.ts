@@ -13,6 +13,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/events/publish',
     summary: 'Publish an event. The configuration decides whether webhooks, mails and notifications are sent for it',
+    description:
+      'For events of your own, such as huddles and steps of workflows. Threads and comments that you write through the API send their own events with `triggerNotification`. An event with an `eventId` that was published before is not published again, even with other content: the answer has the id of the first. An unknown organization is INVALID_ARGUMENT, and an unknown document is NOT_FOUND. Receivers and triggers are set by `/v2/workspace/advancedwebhook/endpoints/create`, `/v2/workspace/webhookconfig/update`, `/v2/workspace/emailconfig/update` and `/v2/workspace/notificationconfig/update`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

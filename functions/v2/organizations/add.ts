@@ -12,6 +12,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/add',
     summary: 'Add organizations',
+    description:
+      'An organization contains folders, documents, users and user groups, and all other ids belong to it. An organization that exists already fails in its own result (`success: false`) and stays as it is. Many other calls create a missing organization if they have `createOrganization: true`. To change an organization, call `/v2/organizations/update`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizations: list(OrganizationFields, limits.list) }),

@@ -11,6 +11,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/delete',
     summary: 'Delete organizations with everything in them',
+    description:
+      'When the call has answered, nothing in the organization can be reached, and its id can be used again for an empty organization. A job removes the stored data from a minute later on. An unknown organization fails in its own result (`success: false`). A disabled one can be deleted. To remove single users with their content, call `/v2/users/delete`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationIds: list(Id, limits.list) }),

@@ -19,6 +19,8 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary: 'Get organizations by id, or all organizations in pages',
+    description:
+      'Organizations that do not exist are left out of the answer. Each organization has your own fields beside those of the service. Listed organizations are ordered by id.',
     auth: 'apiKey',
     kind: 'read',
     input: pagesOrIds('organizationIds', {

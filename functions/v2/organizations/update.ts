@@ -12,6 +12,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/update',
     summary: 'Change organizations. Fields that are not sent stay as they are',
+    description:
+      'Sent fields replace the stored fields of the same names, and other fields stay. An unknown organization fails in its own result (`success: false`), and so does one whose own fields would become too large. The call also works for a disabled organization. To disable an organization, call `/v2/organizations/access/disablestate/update`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizations: list(OrganizationFields, limits.list) }),

@@ -17,6 +17,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/users/add',
     summary: 'Add users to an organization, or to one of its documents or folders',
+    description:
+      'Creates missing users, changes the profiles of existing ones by the sent fields, gives them access, and puts them on the contact list of the organization, document or folder. A user fails in its own result (`success: false`) if `email` cannot receive mail. An unknown document or folder is NOT_FOUND, unless the call creates it. A disabled organization or document refuses the call with FAILED_PRECONDITION. For grants that end, or with an access context, call `/v2/auth/permissions/add`.',
     auth: 'apiKey',
     kind: 'write',
     input: z

@@ -15,6 +15,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/users/delete',
     summary: 'Remove users, with their access and content, from an organization, a document or a folder',
+    description:
+      'Access and entries in contact lists end at once, for calls with user tokens within 10 seconds. A job deletes the threads of the users. Comments in threads of others stay with the `userId` of their author only. An unknown user fails in its own result (`success: false`). An unknown document or folder is NOT_FOUND. To take only access away, call `/v2/auth/permissions/remove`; to erase all data of users, `/v2/users/data/delete`.',
     auth: 'apiKey',
     kind: 'write',
     input: z

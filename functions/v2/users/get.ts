@@ -19,6 +19,8 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary: 'Get the users of an organization, a document, a folder, all documents, or some user groups',
+    description:
+      'Without `documentId`, `folderId`, `allDocuments` and `organizationUserGroupIds`, the answer has the contact list of the organization: the users that `/v2/users/add` added there. With `searchKey`, a page can be short or empty and still have a `nextPageToken`. Calls with user tokens need a `documentId`, and get names and avatars without e-mail addresses. An unknown document, folder or user group is NOT_FOUND.',
     auth: 'apiKey',
     user: openToUsers({
       needs: 'viewer',

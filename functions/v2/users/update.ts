@@ -17,6 +17,8 @@ export const endpoint = defineEndpoint(
     path: '/v2/users/update',
     summary:
       'Change the profiles of users, and their roles on an organization, document or folder. A user has the same profile in all organizations',
+    description:
+      'Changes the sent fields; other fields and contact lists stay. A user who does not exist, or whose new `email` cannot receive mail, fails in its own result (`success: false`). An unknown document or folder is NOT_FOUND. A disabled organization or document refuses the call with FAILED_PRECONDITION. To add users, call `/v2/users/add`.',
     auth: 'apiKey',
     kind: 'write',
     input: z

@@ -22,6 +22,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/create',
     summary: 'Create a workspace with its first API key',
+    description:
+      'Needs no credentials. The answer has the id and the auth token of the workspace, of which the service stores only a hash. FAILED_PRECONDITION means that only the operator creates workspaces, ALREADY_EXISTS that the e-mail address has one, and RESOURCE_EXHAUSTED that your source address sent too many calls. Disposable e-mail addresses are INVALID_ARGUMENT. Next, read the auth token of the API key (`/v2/workspace/authtokens/get`) and verify the e-mail address (`/v2/workspace/email/send-login-link`), otherwise the API keys stop working.',
     auth: 'none',
     kind: 'write',
     limitsSources: true,

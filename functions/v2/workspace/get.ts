@@ -10,6 +10,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/get',
     summary: 'Get a workspace and its API keys',
+    description:
+      'Takes the credentials of the workspace, and repeats the auth token that you sent. For the auth tokens of an API key, call `/v2/workspace/authtokens/get`.',
     auth: 'workspace',
     kind: 'read',
     input: z.object({}),

@@ -16,6 +16,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v1/auth/token/get',
     summary: 'Create a user token, with the credentials of the API key in the body',
+    description:
+      'Call it from your server only, because the body has the credentials of the API key. Otherwise it is like `/v2/auth/token/get`. Wrong credentials are INVALID_ARGUMENT. RESOURCE_EXHAUSTED means too many calls, or that your source address sent too many wrong credentials within a minute. New servers call `/v2/auth/generate_token`.',
     auth: 'none',
     kind: 'write',
     limitsSources: true,

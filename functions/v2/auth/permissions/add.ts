@@ -12,6 +12,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/auth/permissions/add',
     summary: 'Grant a user access to organizations, folders and documents',
+    description:
+      'A grant replaces the earlier grant of the user on the same resource: role, end and access context. A user who does not exist is created. A grant on a folder opens everything in it, and one on an organization makes the user a member. An unknown organization is INVALID_ARGUMENT, an unknown folder or document is NOT_FOUND, and a disabled organization or document is FAILED_PRECONDITION; nothing is granted then. For what a user may do, call `/v2/auth/permissions/get`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

@@ -16,6 +16,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/auth/permissions/get',
     summary: "Get users' permissions on an organization, folders and documents",
+    description:
+      'Returns one entry for each user and resource. An entry without access has an `errorCode`. The nearest grant decides: on the document, then on the folders above it. Without a grant, the access type decides. With the API key, an unknown folder or document makes the call NOT_FOUND; `details` has the entries. With user tokens, users get their own entries, and unknown and forbidden resources look the same.',
     auth: 'apiKey',
     user: openToUsers({
       needs: 'self',

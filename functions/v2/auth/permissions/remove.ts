@@ -10,6 +10,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/auth/permissions/remove',
     summary: 'Revoke the grants of a user on organizations, folders and documents',
+    description:
+      'Ends the grants of the user on exactly these resources, also those in user tokens, which stop working there within 10 seconds. Other grants and the content of the user stay, and so does access to `public` documents. A missing grant is no error. An unknown organization is INVALID_ARGUMENT, and an unknown folder or document is NOT_FOUND; nothing is revoked then. To remove content too, call `/v2/users/delete`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

@@ -13,6 +13,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/auth/token/get',
     summary: 'Create a user token. In this older form of generate_token, the organization is a property of the user',
+    description:
+      'Makes the user a member of the organization. The role in the token is editor, unless `permissions` names the organization with another one. An unknown organization is INVALID_ARGUMENT, an unknown folder or document is NOT_FOUND, and a disabled organization or document is FAILED_PRECONDITION. New servers call `/v2/auth/generate_token`, which describes the token.',
     auth: 'apiKey',
     kind: 'write',
     freshCredentials: true,

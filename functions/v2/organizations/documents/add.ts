@@ -16,6 +16,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/documents/add',
     summary: 'Add documents to an organization or to one of its folders',
+    description:
+      'A document that exists already fails in its own result (`success: false` with `code`) and stays as it is. An unknown folder is NOT_FOUND, unless `createFolder` is true. A disabled organization refuses the call with FAILED_PRECONDITION. Other calls create a missing document if they have `createDocument: true`. To change a document, call `/v2/organizations/documents/update`.',
     auth: 'apiKey',
     kind: 'write',
     input: z

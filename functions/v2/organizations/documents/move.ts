@@ -12,6 +12,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/documents/move',
     summary: 'Move all given documents, or none, into a folder or to the top level (`root`)',
+    description:
+      'The documents get the access type of the folder, and the grants on the folder open them. If one document does not exist (NOT_FOUND) or is disabled (FAILED_PRECONDITION), none is moved. `details.issues` names it. An unknown folder is NOT_FOUND. To create one, call `/v2/organizations/folders/add`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, documentIds: list(Id, limits.readIds), folderId: Id }),

@@ -14,6 +14,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/documents/update',
     summary: 'Change the names, access types and metadata of documents',
+    description:
+      'Each document changes by the fields that it has. An unknown or disabled document fails in its own result (`success: false` with `code`). A disabled organization refuses the call with FAILED_PRECONDITION. To move documents to another folder, call `/v2/organizations/documents/move`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

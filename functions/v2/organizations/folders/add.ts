@@ -13,6 +13,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/folders/add',
     summary: 'Create folders',
+    description:
+      'The list can have parents and their subfolders in any order. A folder fails in its own result (`success: false`) if it exists already, if its parent does not exist, or if it would be more than 20 levels deep. A disabled organization refuses the call with FAILED_PRECONDITION. To move documents into a folder, call `/v2/organizations/documents/move`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

@@ -9,6 +9,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/folders/delete',
     summary: 'Delete a folder with everything in it',
+    description:
+      'Deletes the subfolders and documents in the folder too, to any depth. When the call has answered, nothing in the folder can be reached. A job removes the stored data from a minute later on. An unknown folder is NOT_FOUND. The call also works in a disabled organization.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, folderId: Id }),

@@ -18,6 +18,8 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary: 'Get the folders of an organization with their subfolders, or one folder with its subfolders',
+    description:
+      'Without `folderId` and `maxDepth`, the answer has the folders at the top level. User tokens get the folders that the user may read. The top level is PERMISSION_DENIED for a user who is no member of the organization. An unknown folder is NOT_FOUND. For the documents in a folder, call `/v2/organizations/documents/get` with `folderId`.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'selection' }),
     kind: 'read',

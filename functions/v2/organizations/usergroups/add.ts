@@ -13,6 +13,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/usergroups/add',
     summary: 'Add user groups to an organization',
+    description:
+      'A group collects users of the organization, so that you can list them together. A group that exists already fails in its own result (`success: false`) and stays as it is. A disabled organization refuses the call with FAILED_PRECONDITION. To fill the group, call `/v2/organizations/usergroups/users/add`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

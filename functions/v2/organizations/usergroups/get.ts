@@ -21,6 +21,8 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary: 'Get user groups by id, or the user groups of an organization in pages, optionally with their users',
+    description:
+      'Groups that do not exist are left out of the answer. With `includeUsers`, `pageSize` counts groups and users together. A group whose users do not fit is on the next page again, with its other users. For one list of the users of several groups, call `/v2/users/get` with `organizationUserGroupIds`.',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({

@@ -17,6 +17,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/users/count/get',
     summary: 'Count the users of an organization, a folder, one or several documents, or all documents',
+    description:
+      'Counts the entries of contact lists, as `/v2/users/get` lists them. Users who were removed a moment ago can still count, unless the call has `userId`. An unknown document or folder is NOT_FOUND. `allDocuments` in an organization with more than 2,000 documents is FAILED_PRECONDITION.',
     auth: 'apiKey',
     kind: 'read',
     input: z

@@ -17,6 +17,8 @@ export const endpoint = defineEndpoint(
     path: '/v2/users/data/delete',
     summary:
       'Delete all data of up to 30 users, in the given organizations or in all (GDPR). Further users of the list are ignored',
+    description:
+      'Profile and access end at once. A job erases the content from a minute later on, also immutable activities. In records of other users, only the `userId` stays. Names in free text, and your own fields without a `userId`, are not found. An unknown organization is INVALID_ARGUMENT, and nothing is deleted. For the progress, call `/v2/users/data/delete/status`.',
     auth: 'apiKey',
     kind: 'write',
     limitClass: 'expensive',

@@ -19,6 +19,8 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary: 'Get the data that a user made or that involves the user, in one organization or in all',
+    description:
+      'Returns comments, reactions, recordings and notifications: those of the user, and those that address or mention the user. A page can be empty and still have a `nextPageToken`, in both versions of the API. Content from before a removal of the user is left out. To delete the data, call `/v2/users/data/delete`.',
     auth: 'apiKey',
     kind: 'read',
     limitClass: 'expensive',

@@ -10,6 +10,8 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(ActivityConfigEntity).get,
     path: '/v2/workspace/activityconfig/get',
     summary: 'Get the configuration of activity logs',
+    description:
+      'Settings that were never sent are absent. To change them, call `/v2/workspace/activityconfig/update`.',
     output: z.object({ data: z.object({ activityServiceConfig: ActivityConfig }) }),
     message: 'Activity logs configuration retrieved successfully.',
     impact: 'customers cannot see whether activities are logged',

@@ -15,6 +15,8 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(ActivityConfigEntity).update,
     path: '/v2/workspace/activityconfig/update',
     summary: 'Change the configuration of activity logs. Enabling them for the first time sets the default triggers',
+    description:
+      'Sent fields replace the stored ones at every depth, and others stay. While activity logs are enabled, calls about comments with `triggerActivities: true` write activities of the kinds whose trigger is on: `/v2/activities/get`.',
     input: z.object({
       activityServiceConfig: ActivityConfigChange.check(
         requireChange(Object.keys(ActivityConfigChange.shape), 'At least one field must be provided for update'),

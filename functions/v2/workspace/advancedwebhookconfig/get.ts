@@ -9,6 +9,8 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(AdvancedWebhookConfigEntity).get,
     path: '/v2/workspace/advancedwebhookconfig/get',
     summary: 'Get the advanced webhook config',
+    description:
+      'Before the first change, the answer has the defaults. FAILED_PRECONDITION means that the operator withholds advanced webhooks from the workspace. To enable them, call `/v2/workspace/advancedwebhookconfig/update`.',
     message: 'Advanced webhook configuration retrieved successfully.',
     errors: ['FAILED_PRECONDITION'],
     impact: 'customers cannot see how their advanced webhooks are configured',

@@ -14,6 +14,8 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(AdvancedWebhookConfigEntity).update,
     path: '/v2/workspace/advancedwebhookconfig/update',
     summary: 'Change the advanced webhook config. The first change enables advanced webhooks',
+    description:
+      'The settings hold for all endpoints of the API key. Sent fields replace the stored ones, and others stay. FAILED_PRECONDITION means that the first change has no `isEnabled: true`, or that the operator withholds advanced webhooks from the workspace. Then create receivers: `/v2/workspace/advancedwebhook/endpoints/create`.',
     input: AdvancedConfigChange.check(
       requireChange(
         Object.keys(AdvancedConfigChange.shape),

@@ -21,6 +21,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/apikey/create',
     summary: 'Create an API key, optionally with settings',
+    description:
+      'Takes the credentials of the workspace. The new API key has its own organizations, users, content and settings. FAILED_PRECONDITION means that the owner has not verified the e-mail address in time, and RESOURCE_EXHAUSTED that the workspace has 100 API keys. Without `createAuthToken: true`, the answer has no auth token: call `/v2/workspace/authtokens/get`.',
     auth: 'workspace',
     kind: 'write',
     freshCredentials: true,

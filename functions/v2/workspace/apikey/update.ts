@@ -9,6 +9,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/apikey/update',
     summary: 'Rename an API key',
+    description:
+      'Takes the credentials of the workspace. Only the name changes; the key itself and its auth tokens stay. An API key of another workspace is NOT_FOUND.',
     auth: 'workspace',
     kind: 'write',
     input: z.object({ apiKey: Id, apiKeyName: Name }),

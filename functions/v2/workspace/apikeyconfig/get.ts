@@ -13,6 +13,8 @@ export const endpoint = defineEndpoint(
     ...get,
     path: '/v2/workspace/apikeyconfig/get',
     summary: 'Get the settings of the API key',
+    description:
+      'A setting that was never sent has its default. AI keys are masked. To change settings, call `/v2/workspace/apikeyconfig/update`.',
     output: z.object({
       data: z.object({
         ownerEmail: z.string(),

@@ -20,6 +20,8 @@ export const endpoint = defineEndpoint(
     ...update,
     path: '/v2/workspace/apikeyconfig/update',
     summary: 'Change the settings of the API key',
+    description:
+      'Sent settings replace the stored ones, and others stay. The answer has the settings that were sent, with masked AI keys. Most of these settings are stored for clients and have no effect in this service yet: see the fields.',
     input: ApiKeyConfigChange.check(
       requireChange(Object.keys(ApiKeyConfigChange.shape), 'At least one field must be provided for update'),
     ),

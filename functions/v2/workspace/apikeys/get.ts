@@ -13,6 +13,8 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary: 'Get API keys by id, or all API keys in pages',
+    description:
+      'Takes the credentials of the workspace. Listed API keys are ordered by age, oldest first. Unknown ones, and those of other workspaces, are left out. For their auth tokens, call `/v2/workspace/authtokens/get`.',
     auth: 'workspace',
     kind: 'read',
     input: z

@@ -10,6 +10,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/authtoken/reset',
     summary: 'Replace the auth tokens of an API key by a new one. On request, revokes all user tokens too',
+    description:
+      'Takes the credentials of the workspace. The new token works at once. The old ones can still work for 10 seconds. An API key of another workspace is NOT_FOUND.',
     auth: 'workspace',
     kind: 'write',
     freshCredentials: true,

@@ -10,6 +10,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/authtokens/get',
     summary: 'List the auth tokens of an API key',
+    description:
+      'Takes the credentials of the workspace. The tokens are in the answer as plain text: send one with the API key in the headers of each call. An API key of another workspace is NOT_FOUND. To replace a leaked token, call `/v2/workspace/authtoken/reset`.',
     auth: 'workspace',
     kind: 'read',
     freshCredentials: true,

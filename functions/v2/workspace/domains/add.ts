@@ -12,6 +12,8 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(AllowedDomainsEntity).update,
     path: '/v2/workspace/domains/add',
     summary: 'Allow domains',
+    description:
+      'Pages of an allowed domain can read answers to calls with user tokens. A new domain usually counts at once. Domains that are in the list already are skipped. More than 500 domains of an API key are RESOURCE_EXHAUSTED, and none is added.',
     input: z.object({ domains: list(Domain, MAX_DOMAINS_PER_CALL) }),
     output: z.object({ data: z.object({ domainsAdded: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
     message: 'Domain(s) added successfully to allowed domains.',

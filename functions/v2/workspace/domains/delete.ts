@@ -12,6 +12,8 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(AllowedDomainsEntity).update,
     path: '/v2/workspace/domains/delete',
     summary: 'Remove allowed domains',
+    description:
+      'Domains that are not in the list are skipped. Pages of a removed domain can still read answers for 10 seconds.',
     input: z.object({ domains: list(RemovedDomain, MAX_DOMAINS_PER_CALL) }),
     output: z.object({ data: z.object({ domainsRemoved: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
     message: 'Domain(s) removed successfully from allowed domains.',

@@ -9,6 +9,8 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(AllowedDomainsEntity).get,
     path: '/v2/workspace/domains/get',
     summary: 'List the allowed domains',
+    description:
+      'Only pages of these domains can read answers to calls with user tokens. Pictures from users, and links from users in mails and notifications, are shown only if they lead to these domains. To change the list, call `/v2/workspace/domains/add` and `/v2/workspace/domains/delete`.',
     output: z.object({ data: z.object({ allowedDomains: z.array(z.string()) }) }),
     message: 'Allowed domains retrieved successfully.',
     impact: 'customers cannot see on which domains their product may run',

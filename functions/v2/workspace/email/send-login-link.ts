@@ -16,6 +16,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/email/send-login-link',
     summary: 'Mail an owner a link that verifies the e-mail address',
+    description:
+      'Needs no credentials. The link opens a page whose button verifies the address, once and within 30 minutes. An address without a workspace gets the same answer and no mail. RESOURCE_EXHAUSTED means too many links to the address, or too many calls from your source address. FAILED_PRECONDITION means that this service cannot send mail. To see whether the address is verified, call `/v2/workspace/email/status`.',
     auth: 'none',
     kind: 'write',
     limitsSources: true,

@@ -11,6 +11,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/email/status',
     summary: "Get whether an owner's e-mail address is verified. If it is, expired API keys work again",
+    description:
+      'Needs no credentials. API keys that expired because the address was not verified work again a second after a call that answers `verified: true`. An address without a workspace is NOT_FOUND. RESOURCE_EXHAUSTED means too many calls about the address, or from the same source address. To verify the address, call `/v2/workspace/email/send-login-link`.',
     auth: 'none',
     kind: 'write',
     limitsSources: true,

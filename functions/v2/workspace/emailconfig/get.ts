@@ -9,6 +9,8 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(EmailConfigEntity, secretBox).get,
     path: '/v2/workspace/emailconfig/get',
     summary: 'Get the e-mail configuration',
+    description:
+      'The answer has the key of your mail provider as plain text. Before the first change, it has the defaults. To change it, call `/v2/workspace/emailconfig/update`.',
     // The answer contains the mail provider's key. A revoked auth token must not get it, so credentials are checked
     // without the cache.
     freshCredentials: true,

@@ -9,6 +9,8 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(PermissionProviderConfigEntity, secretBox).get,
     path: '/v2/workspace/permissionproviderconfig/get',
     summary: 'Get the configuration of the permission provider',
+    description:
+      'Stored, no effect yet: the service does not call a permission provider. The answer has its auth token as plain text. Access is given by `/v2/auth/permissions/add`.',
     // The answer contains the provider's token. A revoked auth token must not get it, so credentials are checked
     // without the cache.
     freshCredentials: true,

@@ -20,6 +20,8 @@ export const endpoint = defineEndpoint(
     ...update,
     path: '/v2/workspace/permissionproviderconfig/update',
     summary: 'Change the configuration of the permission provider',
+    description:
+      'Stored, no effect yet: the service does not call a permission provider. Sent fields replace the stored ones, and an empty text removes a value. Access is given by `/v2/auth/permissions/add`.',
     input: PermissionProviderConfigChange.check(
       requireChange(
         Object.keys(PermissionProviderConfigChange.shape),

@@ -13,6 +13,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v1/organizations/usergroups/users/delete',
     summary: 'Delete the given users, or all users, from a user group',
+    description:
+      'The users stay in the organization and keep their access. A user who is not in the group fails in its own result (`success: false`). An unknown group is INVALID_ARGUMENT. UNAVAILABLE means that a large group still has users: send the call again. To remove users from the organization, call `/v2/users/delete`.',
     auth: 'apiKey',
     kind: 'write',
     input: z

@@ -11,6 +11,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/access/disablestate/update',
     summary: 'Disable or enable organizations. Changes in a disabled organization are refused',
+    description:
+      'A disabled organization refuses additions and changes with FAILED_PRECONDITION, and user tokens reach nothing in it. Calls with the API key can still read it, revoke access in it and delete it. An unknown organization fails in its own result (`success: false`). To disable single documents, call `/v2/organizations/documents/access/disablestate/update`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationIds: list(Id, limits.list), disabled: z.boolean() }),

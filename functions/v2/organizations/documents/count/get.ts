@@ -13,6 +13,8 @@ export const endpoint = defineEndpoint(
     path: '/v2/organizations/documents/count/get',
     summary:
       'Count the documents of an organization: all, those directly in a folder, those in no folder, or those with given metadata',
+    description:
+      'If too many documents would have to be compared with `filters`, the count ignores them, and `filtersApplied` is false. An unknown folder is NOT_FOUND. For the documents themselves, call `/v2/organizations/documents/get`.',
     auth: 'apiKey',
     kind: 'read',
     input: z

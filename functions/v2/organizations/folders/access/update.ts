@@ -13,6 +13,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/folders/access/update',
     summary: 'Set the access type of folders, or make them inherit the access type of their parent',
+    description:
+      'The access type holds for all documents in the folder, and for the subfolders that inherit it. It takes effect at once, for calls with user tokens within 10 seconds. An unknown folder fails in its own result (`success: false`). A disabled organization refuses the call with FAILED_PRECONDITION. To give single users access, call `/v2/auth/permissions/add`.',
     auth: 'apiKey',
     kind: 'write',
     input: z

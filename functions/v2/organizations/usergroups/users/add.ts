@@ -13,6 +13,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/usergroups/users/add',
     summary: 'Add users to a user group',
+    description:
+      'A user who is in the group already succeeds without a change. A user who does not exist fails in its own result (`success: false`): call `/v2/users/add` first. An unknown group is NOT_FOUND. A disabled organization refuses the call with FAILED_PRECONDITION.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, organizationUserGroupId: Id, userIds: list(Id, limits.list) }),

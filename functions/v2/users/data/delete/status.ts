@@ -10,6 +10,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/users/data/delete/status',
     summary: "Get the progress of a deletion of users' data",
+    description:
+      'The status of a deletion can be read for 90 days. An unknown or older `jobId` is NOT_FOUND. To start a deletion, call `/v2/users/data/delete`.',
     auth: 'apiKey',
     kind: 'read',
     limitClass: 'expensive',

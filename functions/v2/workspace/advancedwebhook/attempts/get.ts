@@ -19,6 +19,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/advancedwebhook/attempts/get',
     summary: 'List the attempts to deliver a message, oldest first',
+    description:
+      'Returns at most the newest 1,000 attempts. A message with more needs an `endpointId`, otherwise it is INVALID_ARGUMENT. A message that is unknown or older than 30 days is NOT_FOUND. FAILED_PRECONDITION means that advanced webhooks are disabled. To try once more, call `/v2/workspace/advancedwebhook/messages/resend`.',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({ messageId: Id, endpointId: optional(Id) }),

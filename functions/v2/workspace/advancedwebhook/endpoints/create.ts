@@ -20,6 +20,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/advancedwebhook/endpoints/create',
     summary: 'Create an advanced webhook endpoint',
+    description:
+      'An endpoint gets each later event that its filters select, as a signed POST of JSON with retries for about 28 hours by default. FAILED_PRECONDITION means that advanced webhooks are disabled (`/v2/workspace/advancedwebhookconfig/update`), ALREADY_EXISTS that another endpoint has the `uid`, and RESOURCE_EXHAUSTED that the API key has 200 endpoints. To read the signing secret, call `/v2/workspace/advancedwebhook/endpoints/secret/get`. To try the receiver, call `/v2/workspace/advancedwebhook/endpoints/test`.',
     auth: 'apiKey',
     kind: 'write',
     input: NewWebhookEndpoint,

@@ -11,6 +11,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/advancedwebhook/endpoints/delete',
     summary: 'Delete an advanced webhook endpoint',
+    description:
+      'No attempt begins after the deletion; waiting deliveries are cancelled when their next attempt is due. An unknown endpoint is NOT_FOUND. FAILED_PRECONDITION means that advanced webhooks are disabled. To stop deliveries for a while, set `disabled` with `/v2/workspace/advancedwebhook/endpoints/update`.',
     auth: 'apiKey',
     kind: 'write',
     freshCredentials: true,

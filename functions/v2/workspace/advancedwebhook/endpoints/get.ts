@@ -16,6 +16,8 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary: 'List the advanced webhook endpoints',
+    description:
+      'Pages go both ways: send `iterator` or `prevIterator` of the answer as `iterator`. FAILED_PRECONDITION means that advanced webhooks are disabled. For the deliveries of an endpoint, call `/v2/workspace/advancedwebhook/messages/get` with `endpointId`.',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({ limit: optional(z.int().min(1).max(MOST)), iterator: optional(PageToken) }),

@@ -11,6 +11,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/advancedwebhook/endpoints/recover',
     summary: 'Send failed messages to an endpoint again, if their events are of a given time or later',
+    description:
+      'A job sends up to 10,000 messages, 50 per second, each with the whole retry schedule. The same call while the job runs starts no second one. More messages are INVALID_ARGUMENT. An unknown endpoint is NOT_FOUND. A disabled endpoint, or disabled advanced webhooks, are FAILED_PRECONDITION.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ endpointId: Id, since: Instant }),

@@ -14,6 +14,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/advancedwebhook/endpoints/test',
     summary: 'Send a sample event to one advanced webhook endpoint',
+    description:
+      'The sample ignores the filters of the endpoint, and its first attempt does not wait for a pause. An unknown endpoint is NOT_FOUND. A disabled endpoint, or disabled advanced webhooks, are FAILED_PRECONDITION. For the answer of the receiver, call `/v2/workspace/advancedwebhook/attempts/get` with the `messageId`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ endpointId: Id, event: optional(EventTypeName) }),

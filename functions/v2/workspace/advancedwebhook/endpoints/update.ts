@@ -20,6 +20,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/advancedwebhook/endpoints/update',
     summary: 'Change an advanced webhook endpoint',
+    description:
+      'Sent fields replace the stored ones, and others stay. A change ends a pause of the endpoint after failures, and applies to messages that wait already. An unknown endpoint is NOT_FOUND. FAILED_PRECONDITION means that advanced webhooks are disabled. After you have enabled an endpoint again, send what it missed with `/v2/workspace/advancedwebhook/endpoints/recover`.',
     auth: 'apiKey',
     kind: 'write',
     input: WebhookEndpointChange.extend({ endpointId: Id, uid: FixedUid }).check(

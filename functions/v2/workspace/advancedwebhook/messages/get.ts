@@ -16,6 +16,8 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary: 'List messages with their deliveries, newest first',
+    description:
+      'A message is one event with its deliveries to endpoints. It is kept for 30 days. A delivery is listed when its first attempt has ended or is delayed. With `endpointId` or `status`, a page can be empty with `done: false`: continue with `iterator`. FAILED_PRECONDITION means that advanced webhooks are disabled.',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({

@@ -13,6 +13,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/advancedwebhook/messages/resend',
     summary: 'Send a message to an endpoint once more, immediately',
+    description:
+      'Makes one attempt, in any state of the delivery. Calls before the end of this attempt make no further one, and a failed attempt does not change the delivery. An unknown message or endpoint is NOT_FOUND. A disabled endpoint, or disabled advanced webhooks, are FAILED_PRECONDITION. To send all failed messages again, call `/v2/workspace/advancedwebhook/endpoints/recover`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ messageId: Id, endpointId: Id }),

@@ -14,6 +14,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/advancedwebhook/endpoints/secret/get',
     summary: 'Get the signing secret of an advanced webhook endpoint',
+    description:
+      'Receivers verify deliveries with this secret (Standard Webhooks). During a rotation, the answer has the new one. An unknown endpoint is NOT_FOUND. FAILED_PRECONDITION means that advanced webhooks are disabled. To replace a leaked secret, call `/v2/workspace/advancedwebhook/endpoints/secret/rotate`.',
     auth: 'apiKey',
     kind: 'read',
     freshCredentials: true,

@@ -20,6 +20,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/advancedwebhook/endpoints/secret/rotate',
     summary: 'Replace the signing secret of an advanced webhook endpoint',
+    description:
+      'While both secrets are valid, deliveries have a signature of each, so the receiver can change over without a gap. FAILED_PRECONDITION means that the overlap of an earlier rotation has not ended, or that advanced webhooks are disabled. An unknown endpoint is NOT_FOUND.',
     auth: 'apiKey',
     kind: 'write',
     freshCredentials: true,
