@@ -85,6 +85,7 @@ function completeSchemaOf(schema: z.core.$ZodType, components: ComponentSchemas 
         for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
         Object.assign(jsonSchema, replacement);
       }
+      if (jsonSchema.$ref) keepText(jsonSchema);
       if (jsonSchema.$ref) return;
       if (form === 'request' && zodSchema instanceof z.ZodObject && acceptsField(zodSchema, ANY_NAME) !== true)
         jsonSchema.additionalProperties ??= false;
@@ -94,6 +95,12 @@ function completeSchemaOf(schema: z.core.$ZodType, components: ComponentSchemas 
   });
   delete jsonSchemaFromZod.$schema;
   return simplifyAnyOf(jsonSchemaFromZod) as JsonSchema;
+}
+
+/** A copy of a named schema with a text of its own inherits the reference, but zod also writes out the whole schema. */
+function keepText(reference: JsonSchema): void {
+  for (const keyword of Object.keys(reference))
+    if (keyword !== '$ref' && keyword !== 'description') Reflect.deleteProperty(reference, keyword);
 }
 
 const ANY_NAME = 'x-other';
