@@ -84,6 +84,7 @@ function completeSchemaOf(schema: z.core.$ZodType, components: ComponentSchemas 
       if (replacement) {
         for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
         Object.assign(jsonSchema, replacement);
+        if (!jsonSchema.$ref) addText(zodSchema, jsonSchema);
       }
       if (jsonSchema.$ref) keepText(jsonSchema);
       if (jsonSchema.$ref) return;
@@ -95,6 +96,13 @@ function completeSchemaOf(schema: z.core.$ZodType, components: ComponentSchemas 
   });
   delete jsonSchemaFromZod.$schema;
   return simplifyAnyOf(jsonSchemaFromZod) as JsonSchema;
+}
+
+/** Puts the text of a schema before the rules that its replacement describes. */
+function addText(schema: z.core.$ZodType, json: JsonSchema): void {
+  const text = z.globalRegistry.get(schema)?.description;
+  const rules = json.description === anything.description ? undefined : json.description;
+  if (text !== undefined) json.description = [text, ...(rules === undefined ? [] : [rules])].join(' ');
 }
 
 /** A copy of a named schema with a text of its own inherits the reference, but zod also writes out the whole schema. */
@@ -118,10 +126,11 @@ function simplifyAnyOf(node: unknown): unknown {
     Object.entries(node).map(([key, value]) => [key, simplifyAnyOf(value)]),
   ) as JsonSchema;
   if (!anyOf) return others;
-  if (anyOf.some(allowsAnything)) return anything;
+  if (anyOf.some(allowsAnything)) return { ...anything, ...others };
   const [first, second] = anyOf;
   const nullable = anyOf.length === 2 && second?.type === 'null' && first ? withNull(first) : undefined;
-  return { ...others, ...(nullable ?? { anyOf }) };
+  const description = [others.description, nullable?.description].filter((text) => text !== undefined).join(' ');
+  return { ...others, ...(nullable ?? { anyOf }), ...(description !== '' && { description }) };
 }
 
 function allowsAnything(alternative: unknown): boolean {

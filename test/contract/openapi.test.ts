@@ -313,6 +313,22 @@ describe('the JSON Schema of request data', () => {
     expect(components.toJson()).toEqual({ Thing: { type: 'object', properties: { id }, required: ['id'] } });
   });
 
+  test('keeps the text of a field beside the reference to a component, that of a list, and its limit in bytes', () => {
+    const Person = defineNamedSchema('Person', () => z.object({ id: Id }).describe('Somebody.'));
+    const fields = {
+      author: Person.describe('Who wrote.'),
+      reader: Person,
+      ids: list(Id, 1).describe('Who read.'),
+      data: optional(OpenObject).describe('What was read.'),
+    };
+    expect(jsonSchemaOf(z.object(fields), new ComponentSchemas()).properties).toEqual({
+      author: { description: 'Who wrote.', $ref: '#/components/schemas/Person' },
+      reader: { $ref: '#/components/schemas/Person' },
+      ids: { description: 'Who read.', type: 'array', minItems: 1, maxItems: 1, items: id },
+      data: { description: 'What was read. At most 65536 bytes as JSON.', type: ['object', 'null'] },
+    });
+  });
+
   test('refuses two schemas of the same name', () => {
     const one = defineNamedSchema('Thing', () => z.object({ id: Id }));
     const other = defineNamedSchema('Thing', () => z.object({ id: z.number() }));
