@@ -137,7 +137,7 @@ export interface Methods {
       readonly delete: Method<typeof registry.usersDeleteV1>;
       /** Get the users of an organization, a document, a folder, all documents, or some user groups. */
       readonly get: Method<typeof registry.usersGetV1>;
-      /** Change the profiles of users, and their roles on an organization, document or folder. A user has the same profile in all organizations. */
+      /** Change the profiles of users, and their roles on an organization, document or folder. */
       readonly update: Method<typeof registry.usersUpdateV1>;
     };
     readonly workspace: {
@@ -406,7 +406,7 @@ export interface Methods {
       readonly delete: Method<typeof registry.usersDelete>;
       /** Get the users of an organization, a document, a folder, all documents, or some user groups. */
       readonly get: Method<typeof registry.usersGet>;
-      /** Change the profiles of users, and their roles on an organization, document or folder. A user has the same profile in all organizations. */
+      /** Change the profiles of users, and their roles on an organization, document or folder. */
       readonly update: Method<typeof registry.usersUpdate>;
     };
     readonly workspace: {

@@ -45,9 +45,22 @@ export const limitInvolvedUsers = z.refine<{
 
 /** The fields for involved documents in the response of a user. */
 export const InvolvedFields = {
-  involvedDocuments: z.array(z.string()).optional(),
-  involvedDocumentsCount: z.int().optional(),
-  hasMoreInvolvedDocuments: z.boolean().optional(),
+  involvedDocuments: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'The documents where the user wrote, is mentioned, reacted, recorded or is notified, by id, latest first. Only with `includeInvolvedDocuments`.',
+    ),
+  involvedDocumentsCount: z
+    .int()
+    .optional()
+    .describe('The number of these documents. Only with `includeInvolvedDocumentsCount`.'),
+  hasMoreInvolvedDocuments: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether older records were not read, so that documents can be missing. The latest 1,000 records of each kind are read.',
+    ),
 };
 
 /**

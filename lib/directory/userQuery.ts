@@ -28,7 +28,9 @@ import { groupByDocument, type listUsers } from './userLists.ts';
 import type { ListedUser } from './users.ts';
 
 export const UserResponse = /* @__PURE__ */ defineNamedSchema('UserProfile', () =>
-  StoredProfile.extend({ userId: z.string(), ...InvolvedFields }),
+  StoredProfile.extend({ userId: z.string(), ...InvolvedFields }).describe(
+    'The stored profile of a user, the same in all organizations.',
+  ),
 );
 type UserResponse = z.output<typeof UserResponse>;
 
@@ -36,15 +38,27 @@ type UserResponse = z.output<typeof UserResponse>;
 export const UserQuery = z
   .object({
     organizationId: Id,
-    documentId: optional(Id),
-    folderId: optional(Id),
-    userIds: optional(list(Id, limits.readIds)),
-    organizationUserGroupIds: optional(list(Id, limits.readIds)),
-    allDocuments: optional(z.boolean()),
-    groupByDocumentId: optional(z.boolean()),
-    searchKey: optional(Name.check(z.refine((text) => text.trim() !== '', { error: 'must not be blank' }))),
-    includeInvolvedDocuments: optional(z.boolean()),
-    includeInvolvedDocumentsCount: optional(z.boolean()),
+    documentId: optional(Id).describe('Lists the contact list of this document. Required with user tokens.'),
+    folderId: optional(Id).describe('Lists the contact list of this folder.'),
+    userIds: optional(list(Id, limits.readIds)).describe('Selects these users of the list.'),
+    organizationUserGroupIds: optional(list(Id, limits.readIds)).describe(
+      'Lists the users of these groups, each user once, instead of a contact list.',
+    ),
+    allDocuments: optional(z.boolean()).describe(
+      'Lists the contact lists of all documents. A user is listed once for each document. By default false.',
+    ),
+    groupByDocumentId: optional(z.boolean()).describe(
+      'Returns the users as a map by document id instead of a list. By default false.',
+    ),
+    searchKey: optional(Name.check(z.refine((text) => text.trim() !== '', { error: 'must not be blank' }))).describe(
+      'Selects users with each word of this text in the name, the e-mail address or the user id, ignoring case. For user tokens, addresses are not searched.',
+    ),
+    includeInvolvedDocuments: optional(z.boolean()).describe(
+      'Adds the ids of the documents where each user wrote, is mentioned, reacted, recorded or is notified. Needs 1 to 5 `userIds`.',
+    ),
+    includeInvolvedDocumentsCount: optional(z.boolean()).describe(
+      'Adds the number of these documents. Needs 1 to 5 `userIds`.',
+    ),
     pageSize: optional(PageSize),
     pageToken: optional(PageToken),
   })

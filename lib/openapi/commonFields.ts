@@ -3,6 +3,8 @@
  * schema.
  */
 export const commonFields: Readonly<Record<string, string>> = {
+  accessType:
+    'Who can open it without a grant: `public` all users that you have added, `organizationPrivate` the members of the organization, `restricted` nobody.',
   agentId: 'The agent, by the id that `/v2/agents/create` returned.',
   annotationId: 'The comment thread, by its id.',
   annotationIds: 'The comment threads, by their ids.',

@@ -2,12 +2,27 @@ import * as z from 'zod';
 import { dict } from './collections.ts';
 import { defineNamedSchema, defineSchema } from './schema.ts';
 
+/** Declares them for results with further fields. */
+export const outcomeFields = /* @__PURE__ */ defineSchema(() => ({
+  success: z.boolean().describe('Whether the call did its work for this item.'),
+  message: z.string().describe('What was done, or why the item failed, as a sentence for people.'),
+}));
+
 /**
  * The result for one item of a request that adds or changes a list of items. Some items can fail in a request that succeeds. `id` is
  * usually the internal id of the item. It is empty if the item failed and its id is not known.
  */
 export const ItemResult = /* @__PURE__ */ defineNamedSchema('ItemResult', () =>
-  z.object({ success: z.boolean(), id: z.string(), message: z.string() }),
+  z
+    .object({
+      ...outcomeFields,
+      id: z
+        .string()
+        .describe(
+          'Usually the internal id that the service gave the item. Empty if the item failed and its id is not known.',
+        ),
+    })
+    .describe('The result for one item of a call. Items can fail in a call that succeeds.'),
 );
 export type ItemResult = z.output<typeof ItemResult>;
 
@@ -19,7 +34,17 @@ const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as const;
  * `id` is the `documentId`.
  */
 export const DocumentResult = /* @__PURE__ */ defineNamedSchema('DocumentResult', () =>
-  ItemResult.extend({ code: z.enum(documentErrorCodes).optional() }),
+  ItemResult.extend({
+    id: z
+      .string()
+      .describe('The internal id that the service gave the document. The id that you sent if the document failed.'),
+    code: z
+      .enum(documentErrorCodes)
+      .optional()
+      .describe(
+        'Why the document failed: it exists already, it does not exist, or another reason that `message` names (`internal`).',
+      ),
+  }).describe('The result for one document of a call. Documents can fail in a call that succeeds.'),
 );
 export type DocumentResult = z.output<typeof DocumentResult>;
 
@@ -34,15 +59,21 @@ export function failedDocument(
 
 /** The answer to a request that changes a list of documents: the result for each document, by `documentId`. */
 export const DocumentResults = /* @__PURE__ */ defineSchema(() =>
-  z.object({ data: z.record(z.string(), DocumentResult) }),
+  z.object({
+    data: z.record(z.string(), DocumentResult).describe('The result for each document, by the id that you chose.'),
+  }),
 );
 
 /** The answer to a request that changes a list of items: the result for each item, by the item's id. */
-export const ItemResults = /* @__PURE__ */ defineSchema(() => z.object({ data: z.record(z.string(), ItemResult) }));
+export const ItemResults = /* @__PURE__ */ defineSchema(() =>
+  z.object({ data: z.record(z.string(), ItemResult).describe('The result for each item, by the id that you chose.') }),
+);
 
 /** The result for one item, in a map whose keys are the ids of the items. */
 export const ItemOutcome = /* @__PURE__ */ defineNamedSchema('ItemOutcome', () =>
-  z.object({ success: z.boolean(), message: z.string() }),
+  z
+    .object(outcomeFields)
+    .describe('The result for one item of a call, by its id. Items can fail in a call that succeeds.'),
 );
 export type ItemOutcome = z.output<typeof ItemOutcome>;
 
@@ -63,11 +94,15 @@ export function failedAnnotation(annotationId: string, message: string): Annotat
 }
 
 const GroupResult = /* @__PURE__ */ defineNamedSchema('UserGroupResult', () =>
-  z.object({ success: z.boolean(), organizationUserGroupId: z.string(), message: z.string() }),
+  z
+    .object({ ...outcomeFields, organizationUserGroupId: z.string() })
+    .describe('The result for one user of a call that changes a user group.'),
 );
 
 /** The answer to a request that adds users to a group or removes users from it: the result for each user, by user id. */
-export const GroupResults = /* @__PURE__ */ defineSchema(() => z.object({ data: z.record(z.string(), GroupResult) }));
+export const GroupResults = /* @__PURE__ */ defineSchema(() =>
+  z.object({ data: z.record(z.string(), GroupResult).describe('The result for each user, by user id.') }),
+);
 
 /** Returns the results as a map whose keys are `ids`. `results` has the order of `ids`. */
 export function byId<R>(ids: readonly string[], results: readonly R[]): Record<string, R> {

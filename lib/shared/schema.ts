@@ -340,30 +340,47 @@ function depthAtMost(value: unknown, levels: number): boolean {
 }
 
 const FilterValue = /* @__PURE__ */ defineSchema(() =>
-  JsonValue.check(jsonBytesAtMost(limits.filterValueBytes)).meta({ description: 'Any JSON value' }),
+  JsonValue.check(jsonBytesAtMost(limits.filterValueBytes)).describe(
+    'The value to compare with: a list for `in`, `not-in` and `array-contains-any`, otherwise any JSON value.',
+  ),
 );
 
 /** A condition on the metadata of a document. */
 const MetadataFilter = /* @__PURE__ */ defineNamedSchema('MetadataFilter', () =>
-  z.object({ key: Name, operator: z.enum(filterOperators), value: FilterValue }).check(
-    z.refine(
-      ({ operator, value }) =>
-        !listOperators.includes(operator) ||
-        (Array.isArray(value) && value.length >= 1 && value.length <= limits.readIds),
-      {
+  z
+    .object({
+      key: Name.describe(
+        'The name of the metadata field. Dots lead into objects, such as `owner.team`, but not into lists.',
+      ),
+      operator: z
+        .enum(filterOperators)
+        .describe('How the field is compared. A document without the field never meets the condition.'),
+      value: FilterValue,
+    })
+    .check(
+      z.refine(
+        ({ operator, value }) =>
+          !listOperators.includes(operator) ||
+          (Array.isArray(value) && value.length >= 1 && value.length <= limits.readIds),
+        {
+          path: ['value'],
+          error: `must be a list of 1 to ${limits.readIds} values with the operators ${listOperators.join(', ')}`,
+        },
+      ),
+      z.refine(({ operator, value }) => !orderOperators.includes(operator) || isOrdered(value), {
         path: ['value'],
-        error: `must be a list of 1 to ${limits.readIds} values with the operators ${listOperators.join(', ')}`,
-      },
-    ),
-    z.refine(({ operator, value }) => !orderOperators.includes(operator) || isOrdered(value), {
-      path: ['value'],
-      error: `must be a string, a number or a boolean with the operators ${orderOperators.join(', ')}`,
-    }),
-  ),
+        error: `must be a string, a number or a boolean with the operators ${orderOperators.join(', ')}`,
+      }),
+    )
+    .describe('A condition on one metadata field of a document.'),
 );
 
 /** Conditions on the metadata of documents. A document must meet all of them. */
-export const MetadataFilters = /* @__PURE__ */ defineSchema(() => list(MetadataFilter, limits.filters));
+export const MetadataFilters = /* @__PURE__ */ defineSchema(() =>
+  list(MetadataFilter, limits.filters).describe(
+    'Conditions on the metadata of documents. A document must meet all of them.',
+  ),
+);
 
 /** A documented field, or a value of it, that this service refuses. The guide lists all of them. */
 export interface Refusal {
@@ -404,31 +421,42 @@ export const userContext = /* @__PURE__ */ defineSchema(() =>
   unsupportedField('must be left out: no webhook and no resolver of this service reports added or removed users'),
 );
 
+const profileTexts = {
+  name: 'The full name that other users see.',
+  email: 'The address to which mails for the user go, if it can receive mail.',
+  photoUrl: 'The URL of the picture of the user.',
+  color: 'The colour of the avatar, as your client writes it.',
+  textColor: 'The colour of the text on the avatar, as your client writes it.',
+  initial: 'The letters on the avatar. Of a stored profile, by default the first letter of the name.',
+  type: 'A word of your own for the kind of user. The service gives it no meaning.',
+  plan: 'A word of your own for what the user has bought. The service gives it no meaning.',
+} as const;
+
 /** The profile of a user. */
 export const UserProfile = /* @__PURE__ */ defineSchema(() =>
   z.object({
-    name: optional(Name),
-    email: optional(Name),
-    photoUrl: optional(z.string().max(2_048).check(wellFormed)),
-    color: optional(Name),
-    textColor: optional(Name),
-    initial: optional(Name),
-    type: optional(Name),
-    plan: optional(Name),
+    name: optional(Name).describe(profileTexts.name),
+    email: optional(Name).describe(profileTexts.email),
+    photoUrl: optional(z.string().max(2_048).check(wellFormed)).describe(profileTexts.photoUrl),
+    color: optional(Name).describe(profileTexts.color),
+    textColor: optional(Name).describe(profileTexts.textColor),
+    initial: optional(Name).describe(profileTexts.initial),
+    type: optional(Name).describe(profileTexts.type),
+    plan: optional(Name).describe(profileTexts.plan),
   }),
 );
 
 /** The fields of a user's profile as they are stored. */
 export const StoredProfile = /* @__PURE__ */ defineSchema(() =>
   z.object({
-    name: z.string().optional(),
-    email: z.string().optional(),
-    photoUrl: z.string().optional(),
-    color: z.string().optional(),
-    textColor: z.string().optional(),
-    initial: z.string().optional(),
-    type: z.string().optional(),
-    plan: z.string().optional(),
+    name: z.string().optional().describe(profileTexts.name),
+    email: z.string().optional().describe(profileTexts.email),
+    photoUrl: z.string().optional().describe(profileTexts.photoUrl),
+    color: z.string().optional().describe(profileTexts.color),
+    textColor: z.string().optional().describe(profileTexts.textColor),
+    initial: z.string().optional().describe(profileTexts.initial),
+    type: z.string().optional().describe(profileTexts.type),
+    plan: z.string().optional().describe(profileTexts.plan),
   }),
 );
 
@@ -480,7 +508,13 @@ function isContextValue(value: unknown): boolean {
 
 /** A time in epoch seconds. */
 export const UnixSeconds = /* @__PURE__ */ defineSchema(() =>
-  z.int().min(0).max(99_999_999_999).meta({ description: 'Unix time in seconds.' }),
+  z
+    .int()
+    .min(0)
+    .max(99_999_999_999)
+    .describe(
+      'When the grant ends, in Unix seconds (not milliseconds). It must be in the future. Without it, the grant does not end.',
+    ),
 );
 
 export const PageSize = /* @__PURE__ */ defineSchema(() => z.int().min(1).max(limits.pageSize));

@@ -5,26 +5,41 @@ import { defineNamedSchema, Id, limits, list, Name, optional, UnixSeconds } from
 import type { TokenRequest } from './generateToken.ts';
 
 const TokenGrant = /* @__PURE__ */ defineNamedSchema('TokenGrant', () =>
-  NamedResource.safeExtend({ accessRole: optional(z.enum(accessRoles)), expiresAt: optional(UnixSeconds) }),
+  NamedResource.safeExtend({
+    accessRole: optional(z.enum(accessRoles)).describe('What the token lets the user do there. By default `editor`.'),
+    expiresAt: optional(UnixSeconds),
+  }).describe(
+    'An organization, folder or document that the token opens. Without a grant on it, stored grants and access types still count.',
+  ),
 );
 
 /** The resources to which a requested token gives access. */
-export const TokenPermissions = z.object({ resources: list(TokenGrant, limits.permissionIds, 0) });
+export const TokenPermissions = z.object({
+  resources: list(TokenGrant, limits.permissionIds, 0).describe(
+    'All grants must fit into a token of 7,500 characters: about a hundred documents of one organization.',
+  ),
+});
+
+export const IS_ADMIN = 'Is written into the token. It gives no rights in this API. By default false.';
 
 const TokenUserProperties = /* @__PURE__ */ defineNamedSchema('TokenUserProperties', () =>
-  z.object({
-    organizationId: Id,
-    name: optional(Name),
-    email: optional(Name),
-    isAdmin: optional(z.boolean()),
-  }),
+  z
+    .object({
+      organizationId: Id.describe('The organization of which the user becomes a member.'),
+      name: optional(Name).describe('Replaces the name in the profile. Without it, the profile keeps its name.'),
+      email: optional(Name).describe('Replaces the address in the profile. It must be able to receive mail.'),
+      isAdmin: optional(z.boolean()).describe(IS_ADMIN),
+    })
+    .describe('The organization and the profile of the user.'),
 );
 
 /** The older form of a token request. It has the organization in the properties of the user. */
 export const OlderTokenRequest = z.object({
   userId: Id,
   userProperties: TokenUserProperties,
-  permissions: optional(TokenPermissions),
+  permissions: optional(TokenPermissions).describe(
+    'What the token opens, beside the organization and the stored grants of the user.',
+  ),
 });
 
 /**
@@ -48,7 +63,11 @@ export function toTokenRequest({
   };
 }
 
-export const TokenResponse = z.object({ data: z.object({ token: z.string() }) });
+export const TokenResponse = z.object({
+  data: z.object({
+    token: z.string().describe('The user token: a JWT that is valid for 48 hours. Treat it as opaque.'),
+  }),
+});
 
 /** The message of every call that returns a user token. */
 export const TOKEN_MESSAGE = 'Token generated successfully.';

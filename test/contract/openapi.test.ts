@@ -515,11 +515,12 @@ describe('the OpenAPI document, for client generators,', () => {
   test('names the unit of each expiresAt, because only those of grants and permissions are in seconds', () => {
     const units = [...nodes(openApi)].flatMap(([path, { properties }]) => {
       const { expiresAt } = (properties ?? {}) as Record<string, JsonSchema>;
-      return expiresAt ? [[path.match(/auth.\w+.\w+|live.\w+|TokenGrant/)?.[0], expiresAt.description]] : [];
+      const unit = expiresAt?.description?.match(/Unix seconds|epoch milliseconds/)?.[0];
+      return expiresAt ? [[path.match(/auth.\w+.\w+|live.\w+|TokenGrant/)?.[0], unit]] : [];
     });
-    const seconds = 'Unix time in seconds.';
+    const seconds = 'Unix seconds';
     expect(units).toEqual([
-      ['auth/generate_signature/post', 'Epoch milliseconds.'],
+      ['auth/generate_signature/post', 'epoch milliseconds'],
       ['auth/permissions/add', seconds],
       ...['folders', 'documents', 'organization'].map(() => ['auth/permissions/get', seconds]),
       ['live/connect', undefined],

@@ -3,7 +3,13 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, Name, optional } from '../../../lib/shared/schema.ts';
 import { generateUserToken } from '../../../lib/userTokens/generateToken.ts';
-import { exampleToken, TOKEN_MESSAGE, TokenPermissions, TokenResponse } from '../../../lib/userTokens/tokenRequests.ts';
+import {
+  exampleToken,
+  IS_ADMIN,
+  TOKEN_MESSAGE,
+  TokenPermissions,
+  TokenResponse,
+} from '../../../lib/userTokens/tokenRequests.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -16,8 +22,14 @@ export const endpoint = defineEndpoint(
     freshCredentials: true,
     input: z.object({
       userId: Id,
-      userProperties: z.object({ name: Name, email: Name, isAdmin: optional(z.boolean()) }),
-      permissions: TokenPermissions,
+      userProperties: z
+        .object({
+          name: Name.describe('Replaces the name in the profile.'),
+          email: Name.describe('Replaces the address in the profile. It must be able to receive mail.'),
+          isAdmin: optional(z.boolean()).describe(IS_ADMIN),
+        })
+        .describe('The profile of the user. Name and e-mail address are both required.'),
+      permissions: TokenPermissions.describe('What the token opens, beside the stored grants of the user.'),
     }),
     output: TokenResponse,
     message: TOKEN_MESSAGE,

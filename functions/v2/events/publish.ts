@@ -18,15 +18,25 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: z.object({
-      event: PublishableType,
+      event: PublishableType.describe('The kind of event. It decides which triggers and filters apply.'),
       organizationId: Id,
-      documentId: optional(Id),
-      channels: optional(list(Id, MAX_CHANNELS, 0)),
-      actionUser: optional(ContentUser),
-      data: optional(OpenObject),
-      eventId: optional(Id),
+      documentId: optional(Id).describe('The document that the event is about. In-app notifications need it.'),
+      channels: optional(list(Id, MAX_CHANNELS, 0)).describe(
+        'Advanced webhook endpoints with channels get the event only if they have one of these.',
+      ),
+      actionUser: optional(ContentUser).describe(
+        'The user who acted. This user gets no mail, and in-app notifications need the field.',
+      ),
+      data: optional(OpenObject).describe(
+        'The payload for webhooks. Users in `notifyUsers`, `commentAnnotation.assignedTo`, `targetComment.to` and `targetComment.taggedUserContacts` are notified of comments and huddles, at most 50.',
+      ),
+      eventId: optional(Id).describe(
+        'Your own id of the event, which makes repeated calls safe. It becomes the id of the message if it has at most 64 letters, digits, `-` and `_` and does not begin with `msg_`; otherwise the answer has a new one.',
+      ),
     }),
-    output: z.object({ data: z.object({ eventId: z.string() }) }),
+    output: z.object({
+      data: z.object({ eventId: z.string().describe('The id of the message, which deliveries have as `webhook-id`.') }),
+    }),
     message: 'Event published successfully.',
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { publisher: publishEvents },

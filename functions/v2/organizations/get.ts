@@ -10,9 +10,9 @@ import { Id, limits, list, optional, pagesOrIds } from '../../../lib/shared/sche
 const path = '/v2/organizations/get';
 
 const OrganizationResponse = z.looseObject({
-  id: z.string(),
-  organizationName: z.string().optional(),
-  disabled: z.boolean(),
+  id: z.string().describe('The organization, by the id that you chose.'),
+  organizationName: z.string().optional().describe('The name that users see. Absent if it was never set.'),
+  disabled: z.boolean().describe('Whether additions and changes in the organization are refused.'),
 });
 
 export const endpoint = defineEndpoint(

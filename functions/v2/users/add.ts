@@ -25,11 +25,15 @@ export const endpoint = defineEndpoint(
       .object({
         organizationId: Id,
         createOrganization: optional(z.boolean()),
-        documentId: optional(Id),
+        documentId: optional(Id).describe(
+          'Adds the users to this document. Without a document and a folder, they are added to the organization.',
+        ),
         createDocument: optional(z.boolean()),
-        folderId: optional(Id),
+        folderId: optional(Id).describe('Adds the users to this folder, which opens everything in it to them.'),
         createFolder: optional(z.boolean()),
-        parentFolderId: optional(Id),
+        parentFolderId: optional(Id).describe(
+          'The parent of the folder that `createFolder` creates. By default it is created at the top level.',
+        ),
         context: userContext,
         users: list(UserWithRole, limits.list),
       })

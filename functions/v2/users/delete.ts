@@ -22,8 +22,8 @@ export const endpoint = defineEndpoint(
     input: z
       .object({
         organizationId: Id,
-        documentId: optional(Id),
-        folderId: optional(Id),
+        documentId: optional(Id).describe('Removes the users from this document only.'),
+        folderId: optional(Id).describe('Removes the users from this folder with everything in it only.'),
         userIds: list(Id, limits.list),
         context: userContext,
       })

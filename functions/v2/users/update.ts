@@ -15,18 +15,26 @@ import { documentOrFolder, Id, limits, list, optional } from '../../../lib/share
 export const endpoint = defineEndpoint(
   {
     path: '/v2/users/update',
-    summary:
-      'Change the profiles of users, and their roles on an organization, document or folder. A user has the same profile in all organizations',
+    summary: 'Change the profiles of users, and their roles on an organization, document or folder',
     description:
-      'Changes the sent fields; other fields and contact lists stay. A user who does not exist, or whose new `email` cannot receive mail, fails in its own result (`success: false`). An unknown document or folder is NOT_FOUND. A disabled organization or document refuses the call with FAILED_PRECONDITION. To add users, call `/v2/users/add`.',
+      'A user has the same profile in all organizations. Fields that are not sent stay, and so do contact lists. A user who does not exist, or whose new `email` cannot receive mail, fails in its own result (`success: false`). An unknown document or folder is NOT_FOUND. A disabled organization or document refuses the call with FAILED_PRECONDITION. To add users, call `/v2/users/add`.',
     auth: 'apiKey',
     kind: 'write',
     input: z
       .object({
-        organizationId: optional(Id),
-        documentId: optional(Id),
-        folderId: optional(Id),
-        options: optional(z.object({ all: optional(z.boolean()), allDocuments: optional(z.boolean()) })),
+        organizationId: optional(Id).describe(
+          'The organization whose roles change. Required unless `options.all` is true.',
+        ),
+        documentId: optional(Id).describe('Changes the roles on this document instead of those in the organization.'),
+        folderId: optional(Id).describe('Changes the roles on this folder instead of those in the organization.'),
+        options: optional(
+          z.object({
+            all: optional(z.boolean()).describe('Applies the call to all organizations. By default false.'),
+            allDocuments: optional(z.boolean()).describe(
+              'Applies the call to all documents of the organization. By default false.',
+            ),
+          }),
+        ).describe('Widens the call. Since profiles are the same everywhere, the effect is that roles cannot be sent.'),
         users: list(UserWithRole, limits.list),
       })
       .check(

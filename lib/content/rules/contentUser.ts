@@ -3,13 +3,19 @@ import { defineNamedSchema, Id, StoredProfile, UserProfile, withFurtherFields } 
 
 /** Clients send whole users of their own, so further fields are ignored. */
 export const ContentUser = /* @__PURE__ */ defineNamedSchema('UserInput', () =>
-  withFurtherFields(UserProfile.extend({ userId: Id })),
+  withFurtherFields(
+    UserProfile.extend({ userId: Id }).describe(
+      'A user whom a request names. The stored profile fills in `name`, `email` and `photoUrl` where mails, webhooks and notifications need them. With user tokens it always counts. Other fields than these are ignored.',
+    ),
+  ),
 );
 export type ContentUser = z.output<typeof ContentUser>;
 
 /** A user in stored content. */
 export const StoredUser = /* @__PURE__ */ defineNamedSchema('User', () =>
-  z.object({ userId: z.string(), ...StoredProfile.shape }),
+  z
+    .object({ userId: z.string(), ...StoredProfile.shape })
+    .describe('A user in content. User tokens get the `email` of their own user only.'),
 );
 
 /** The fields of a stored profile that replace missing fields of a user in a request. */

@@ -15,7 +15,7 @@ export const UserDataRequest = withRefusal(
     z.looseObject({
       organizationId: optional(Id).meta({ description: 'Required, unless `<service name>AllOrganizations` is true' }),
       userId: Id,
-      uniqueId: optional(Id),
+      uniqueId: optional(Id).describe('A text of your own that the answer repeats.'),
       pageToken: optional(PageToken),
     }),
     (name) => /.(UserIds|AllOrganizations)$/.test(name),

@@ -1,27 +1,69 @@
 import * as z from 'zod';
 import { readJson } from '../../shared/jsonFields.ts';
-import { AnyObject, defineNamedSchema, Id, Name, OpenObject, optional } from '../../shared/schema.ts';
+import {
+  AnyObject,
+  defineNamedSchema,
+  defineSchema,
+  Id,
+  limits,
+  list,
+  MetadataFilters,
+  Name,
+  OpenObject,
+  optional,
+  pagesOrIds,
+  withRefusal,
+} from '../../shared/schema.ts';
 import { accessTypes } from './access.ts';
 
 /** A document that a request adds or changes. */
 export const DocumentInput = /* @__PURE__ */ defineNamedSchema('DocumentInput', () =>
-  z.object({
-    documentId: Id,
-    documentName: optional(Name),
-    accessType: optional(z.enum(accessTypes)),
-    metadata: optional(OpenObject),
+  z
+    .object({
+      documentId: Id,
+      documentName: optional(Name).describe('The title that users see, for example in mails.'),
+      accessType: optional(z.enum(accessTypes)).describe(
+        'Who can open the document without a grant: `public` all users that you have added, `organizationPrivate` the members of the organization, `restricted` nobody. In a folder, that of the folder counts. A new document has by default the `defaultDocumentAccessType` of the API key, at first `public`.',
+      ),
+      metadata: optional(OpenObject).describe(
+        'Fields of your own. `filters` of `/v2/organizations/documents/get` searches them; `url` is the link in mails.',
+      ),
+    })
+    .describe('A document to add, or the fields of a document to change.'),
+);
+
+const NO_VIEWS = 'must not be true: this service does not record who viewed comments, so documents have no such order';
+
+/** The input of `/v2/organizations/documents/get`. */
+export const DocumentQuery = /* @__PURE__ */ defineSchema(() =>
+  pagesOrIds('documentIds', {
+    organizationId: Id,
+    documentIds: optional(list(Id, limits.readIds)),
+    folderId: optional(Id).describe(
+      'Selects the documents directly in this folder. `root` selects those at the top level.',
+    ),
+    filters: optional(MetadataFilters),
+    orderByCommentViews: optional(
+      withRefusal(z.boolean().check(z.refine((isRequested) => !isRequested, { error: NO_VIEWS })), {
+        values: '`true`',
+        message: NO_VIEWS,
+        needsViews: true,
+      }),
+    ),
   }),
 );
 
 export const DocumentResponse = /* @__PURE__ */ defineNamedSchema('Document', () =>
-  z.object({
-    id: z.string(),
-    documentName: z.string().optional(),
-    disabled: z.boolean(),
-    accessType: z.enum(accessTypes),
-    folderId: z.string().optional(),
-    metadata: AnyObject.optional(),
-  }),
+  z
+    .object({
+      id: z.string().describe('The document, by the id that you chose.'),
+      documentName: z.string().optional().describe('The title that users see. Absent if it was never set.'),
+      disabled: z.boolean().describe('Whether additions and changes in the document are refused.'),
+      accessType: z.enum(accessTypes),
+      folderId: z.string().optional().describe('The folder that contains the document. Absent at the top level.'),
+      metadata: AnyObject.optional().describe('Fields of your own. Absent if there are none.'),
+    })
+    .describe('A document of an organization.'),
 );
 type DocumentResponse = z.output<typeof DocumentResponse>;
 

@@ -6,9 +6,17 @@ import { resourceTypes } from './access.ts';
  * An organization, folder or document in a request of `auth/permissions/add` or `auth/permissions/remove`. `organizationId` is
  * required for folders and documents.
  */
-export const NamedResource = z.object({ type: z.enum(resourceTypes), id: Id, organizationId: optional(Id) }).check(
-  z.refine(({ type, organizationId }) => type === 'organization' || organizationId !== undefined, {
-    path: ['organizationId'],
-    error: 'is required for folders and documents',
-  }),
-);
+export const NamedResource = z
+  .object({
+    type: z.enum(resourceTypes).describe('What `id` names.'),
+    id: Id.describe('The organization, folder or document, by the id that you chose.'),
+    organizationId: optional(Id).describe(
+      'The organization of the folder or document. Not needed for an organization.',
+    ),
+  })
+  .check(
+    z.refine(({ type, organizationId }) => type === 'organization' || organizationId !== undefined, {
+      path: ['organizationId'],
+      error: 'is required for folders and documents',
+    }),
+  );

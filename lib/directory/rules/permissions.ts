@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { dict } from '../../shared/collections.ts';
+import { defineSchema, Id, limits, list, optional } from '../../shared/schema.ts';
 import {
   accessContext,
   accessRoles,
@@ -23,23 +24,41 @@ export interface RequestedResources {
   readonly documents: readonly { readonly id: string; readonly document: DocumentAccess | undefined }[];
 }
 
+/** The input of `/v2/auth/permissions/get`. */
+export const PermissionsQuery = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    organizationId: Id,
+    userIds: list(Id, limits.permissionIds),
+    folderIds: optional(list(Id, limits.permissionIds, 0)),
+    documentIds: optional(list(Id, limits.permissionIds, 0)),
+    skipResourceExistenceValidation: optional(z.boolean()).describe(
+      'True answers with an entry for an unknown folder or document (`does_not_exist`) instead of NOT_FOUND. By default false.',
+    ),
+  }),
+);
+
 const Entries = z.record(
   z.string(),
   z.object({
-    accessRole: z.enum(accessRoles).optional(),
+    accessRole: z.enum(accessRoles).optional().describe('The role that counts for the user. Absent without access.'),
     accessType: z.enum(accessTypes).optional(),
-    expiresAt: z.number().meta({ description: 'Unix time in seconds.' }).optional(),
-    error: z.string().optional(),
-    errorCode: z.enum(permissionErrorCodes).optional(),
+    expiresAt: z.number().optional().describe('When the grant ends, in Unix seconds. Absent if it does not end.'),
+    error: z.string().optional().describe('Why the user has no access, as a sentence for people. Absent with access.'),
+    errorCode: z.enum(permissionErrorCodes).optional().describe('Why the user has no access. Absent with access.'),
   }),
 );
 
 /** The permissions of one user in a response. */
 export const UserPermissions = z.object({
-  folders: Entries.optional(),
-  documents: Entries.optional(),
-  organization: Entries,
-  context: z.object({ accessFields: z.array(z.string()) }).optional(),
+  folders: Entries.optional().describe('The permissions by folder id. Absent if the call names no folders.'),
+  documents: Entries.optional().describe('The permissions by document id. Absent if the call names no documents.'),
+  organization: Entries.describe(
+    'The permission in the organization, by its id. Users who are no members have none, also if they can open documents.',
+  ),
+  context: z
+    .object({ accessFields: z.array(z.string()).describe('The values as sorted texts `field:value`.') })
+    .optional()
+    .describe('The access context of all grants that count, in the whole organization. Absent if it is empty.'),
 });
 export type UserPermissions = z.output<typeof UserPermissions>;
 

@@ -6,7 +6,14 @@ import { accessRoles } from './access.ts';
 /** Further fields are ignored, but not a misspelt `accessRole`: without it, the user would be an editor. */
 export const UserWithRole = /* @__PURE__ */ defineNamedSchema('UserWithRole', () =>
   withFurtherFields(
-    UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }),
+    UserProfile.extend({
+      userId: Id,
+      accessRole: optional(z.enum(accessRoles)).describe(
+        'The role on the organization, document or folder of the call. A new user is an `editor` by default; an existing role stays.',
+      ),
+    }).describe(
+      'A user with profile and role. Fields of the profile that are not sent stay. Other fields than these are ignored.',
+    ),
     (name) => !isNearName(name, 'accessRole'),
   ),
 );

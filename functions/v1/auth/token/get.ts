@@ -21,7 +21,10 @@ export const endpoint = defineEndpoint(
     auth: 'none',
     kind: 'write',
     limitsSources: true,
-    input: OlderTokenRequest.extend({ apiKey: Name, authToken: Name }),
+    input: OlderTokenRequest.extend({
+      apiKey: Name.describe('The API key in which the user signs in.'),
+      authToken: Name.describe('An auth token of this API key. Keep it on your server.'),
+    }),
     output: TokenResponse,
     message: TOKEN_MESSAGE,
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'ABORTED'],

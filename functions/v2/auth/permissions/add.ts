@@ -17,17 +17,27 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: z.object({
-      user: z.object({ userId: Id }),
-      permissions: z.object({
-        resources: list(
-          NamedResource.safeExtend({
-            accessRole: optional(z.enum(accessRoles)),
-            expiresAt: optional(UnixSeconds),
-            context: optional(z.object({ access: AccessContext })),
-          }),
-          limits.permissionIds,
-        ),
-      }),
+      user: z.object({ userId: Id }).describe('The user who gets the grants.'),
+      permissions: z
+        .object({
+          resources: list(
+            NamedResource.safeExtend({
+              accessRole: optional(z.enum(accessRoles)).describe('What the user may do there. By default `editor`.'),
+              expiresAt: optional(UnixSeconds),
+              context: optional(
+                z.object({
+                  access: AccessContext.describe(
+                    'A value or a list of values for each field, such as `{ "region": ["eu", "us"] }`.',
+                  ),
+                }),
+              ).describe(
+                'What the grant adds to the access context of the user in the whole organization. Threads with a context are shown only to users who have all of its values.',
+              ),
+            }),
+            limits.permissionIds,
+          ).describe('What is granted. They can be in several organizations.'),
+        })
+        .describe('The grants.'),
     }),
     output: z.object({}),
     message: 'Permissions added successfully.',

@@ -3,12 +3,11 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { UserPermissions } from '../../../../lib/directory/rules/permissions.ts';
+import { PermissionsQuery, UserPermissions } from '../../../../lib/directory/rules/permissions.ts';
 import { isExistingUser, readUsers } from '../../../../lib/directory/users.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { dict, distinct } from '../../../../lib/shared/collections.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
-import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 import { isStranger, permissionsOf, permissionsOfStranger } from '../../../../lib/userTokens/visibleResources.ts';
 
@@ -26,13 +25,7 @@ export const endpoint = defineEndpoint(
       actor: [{ path: 'userIds', holds: 'userIds' }],
     }),
     kind: 'read',
-    input: z.object({
-      organizationId: Id,
-      userIds: list(Id, limits.permissionIds),
-      folderIds: optional(list(Id, limits.permissionIds, 0)),
-      documentIds: optional(list(Id, limits.permissionIds, 0)),
-      skipResourceExistenceValidation: optional(z.boolean()),
-    }),
+    input: PermissionsQuery,
     output: z.object({ data: z.record(z.string(), UserPermissions) }),
     message: 'User permissions retrieved successfully.',
     errors: ['NOT_FOUND'],

@@ -16,7 +16,13 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     input: z.object({
       userId: Id,
-      permissions: z.object({ resources: list(NamedResource, limits.permissionIds) }),
+      permissions: z
+        .object({
+          resources: list(NamedResource, limits.permissionIds).describe(
+            'Where grants end. They can be in several organizations.',
+          ),
+        })
+        .describe('The grants to revoke.'),
     }),
     output: z.object({}),
     message: 'Permissions removed successfully.',

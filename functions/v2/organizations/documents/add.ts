@@ -24,7 +24,9 @@ export const endpoint = defineEndpoint(
       .object({
         organizationId: Id,
         createOrganization: optional(z.boolean()),
-        folderId: optional(Id),
+        folderId: optional(Id).describe(
+          'The folder into which the documents are put. By default, or with `root`, they are at the top level.',
+        ),
         createFolder: optional(z.boolean()),
         documents: list(DocumentInput, limits.list),
       })

@@ -4,17 +4,16 @@ import { type DocumentWithFolder, readDocuments } from '../../../../lib/director
 import { matches, searchDocuments } from '../../../../lib/directory/documentSearch.ts';
 import { type OrganizationScope, organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { DocumentResponse, toDocumentResponse } from '../../../../lib/directory/rules/documents.ts';
+import { DocumentQuery, DocumentResponse, toDocumentResponse } from '../../../../lib/directory/rules/documents.ts';
 import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { Id, limits, list, MetadataFilters, optional, pagesOrIds, withRefusal } from '../../../../lib/shared/schema.ts';
+import { limits } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 import { maySeeDocument } from '../../../../lib/userTokens/visibleResources.ts';
 
-const NO_VIEWS = 'must not be true: this service does not record who viewed comments, so documents have no such order';
 const path = '/v2/organizations/documents/get';
 
 export const endpoint = defineEndpoint(
@@ -26,20 +25,11 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'selection' }),
     kind: 'read',
-    input: pagesOrIds('documentIds', {
-      organizationId: Id,
-      documentIds: optional(list(Id, limits.readIds)),
-      folderId: optional(Id),
-      filters: optional(MetadataFilters),
-      orderByCommentViews: optional(
-        withRefusal(z.boolean().check(z.refine((isRequested) => !isRequested, { error: NO_VIEWS })), {
-          values: '`true`',
-          message: NO_VIEWS,
-          needsViews: true,
-        }),
-      ),
+    input: DocumentQuery,
+    output: z.object({
+      data: z.array(DocumentResponse),
+      pageToken: z.string().nullable().describe('Continues the listing. Null after the last page.'),
     }),
-    output: z.object({ data: z.array(DocumentResponse), pageToken: z.string().nullable() }),
     message: 'Document(s) retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, search: searchDocuments },

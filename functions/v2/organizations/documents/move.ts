@@ -16,7 +16,11 @@ export const endpoint = defineEndpoint(
       'The documents get the access type of the folder, and the grants on the folder open them. If one document does not exist (NOT_FOUND) or is disabled (FAILED_PRECONDITION), none is moved. `details.issues` names it. An unknown folder is NOT_FOUND. To create one, call `/v2/organizations/folders/add`.',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({ organizationId: Id, documentIds: list(Id, limits.readIds), folderId: Id }),
+    input: z.object({
+      organizationId: Id,
+      documentIds: list(Id, limits.readIds),
+      folderId: Id.describe('The folder into which the documents are moved. `root` moves them to the top level.'),
+    }),
     output: z.object({}),
     message: 'Documents moved successfully.',
     // If one document cannot be moved, none is moved, because the answer cannot report failures of single documents.

@@ -20,7 +20,9 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     input: z.object({
       organizationId: Id,
-      merge: optional(z.boolean()),
+      merge: optional(z.boolean()).describe(
+        'Whether sent metadata replaces only the fields of the same names. By default it replaces all metadata of the document.',
+      ),
       documents: list(DocumentInput, limits.list),
     }),
     output: DocumentResults,

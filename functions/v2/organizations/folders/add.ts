@@ -23,12 +23,16 @@ export const endpoint = defineEndpoint(
       folders: list(
         z.object({
           folderId: Id,
-          folderName: optional(Name),
-          parentFolderId: optional(Id),
-          accessType: optional(z.enum(accessTypes)),
+          folderName: optional(Name).describe('The title that users see.'),
+          parentFolderId: optional(Id).describe(
+            'The folder into which this one is put. It can be in the same list. By default, or with `root`, the folder is at the top level.',
+          ),
+          accessType: optional(z.enum(accessTypes)).describe(
+            'Who can open the documents in the folder without a grant. By default the folder inherits the access type of its parent; at the top level it is `public`.',
+          ),
         }),
         limits.list,
-      ),
+      ).describe('The folders to create.'),
     }),
     output: ItemResults,
     message: 'Folder created successfully.',

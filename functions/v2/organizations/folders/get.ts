@@ -1,14 +1,19 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { FolderResponse, olderFolderRows, toFolderResponse } from '../../../../lib/directory/folders/folderResponse.ts';
+import {
+  FolderQuery,
+  FolderResponse,
+  olderFolderRows,
+  toFolderResponse,
+} from '../../../../lib/directory/folders/folderResponse.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { readFolderTrees } from '../../../../lib/directory/folders/folderTree.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { deepestFolder, rootFolderId } from '../../../../lib/directory/rules/folders.ts';
+import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { limitPageBytes, paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
-import { Id, limits, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
+import { limits } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 import { folderFilter } from '../../../../lib/userTokens/visibleResources.ts';
 
@@ -23,21 +28,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'selection' }),
     kind: 'read',
-    input: z
-      .object({
-        organizationId: Id,
-        folderId: optional(Id),
-        maxDepth: optional(z.int().min(1).max(deepestFolder)),
-        rootFoldersOnly: optional(z.boolean()),
-        pageSize: optional(PageSize),
-        pageToken: optional(PageToken),
-      })
-      .check(
-        z.refine(
-          ({ rootFoldersOnly, folderId }) => !rootFoldersOnly || folderId === undefined || folderId === rootFolderId,
-          { path: ['rootFoldersOnly'], error: 'must not be given together with folderId' },
-        ),
-      ),
+    input: FolderQuery,
     output: z.object({ data: z.array(FolderResponse), nextPageToken: z.string().nullable() }),
     message: (_output, { folderId, maxDepth }) =>
       folderId === undefined && maxDepth === undefined

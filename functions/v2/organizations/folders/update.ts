@@ -13,14 +13,19 @@ import { defineNamedSchema, Id, limits, list, Name, optional } from '../../../..
 const MAX_MOVED_FOLDERS = 30;
 
 const FolderChange = defineNamedSchema('FolderChange', () =>
-  z.object({
-    folderId: Id,
-    folderName: optional(Name),
-    parentFolderId: Id.nullable().optional().meta({
-      description: 'null moves the folder to the top level. Without this field, the folder is not moved.',
-    }),
-    accessType: optional(z.enum(accessTypes)),
-  }),
+  z
+    .object({
+      folderId: Id,
+      folderName: optional(Name).describe('The new title that users see.'),
+      parentFolderId: Id.nullable().optional().meta({
+        description:
+          'The folder into which this one is moved. `root` or null moves it to the top level. Without this field, it is not moved.',
+      }),
+      accessType: optional(z.enum(accessTypes)).describe(
+        'The new access type, also for a moved folder. Without this field, a folder with an access type of its own keeps it, and another one inherits that of its parent.',
+      ),
+    })
+    .describe('The fields of a folder to change.'),
 );
 
 export const endpoint = defineEndpoint(

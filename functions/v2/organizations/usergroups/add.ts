@@ -20,7 +20,13 @@ export const endpoint = defineEndpoint(
     input: z.object({
       organizationId: Id,
       createOrganization: optional(z.boolean()),
-      organizationUserGroups: list(z.object({ groupId: Id, groupName: optional(Name) }), limits.list),
+      organizationUserGroups: list(
+        z.object({
+          groupId: Id.describe('An id that you choose. It is unique within the organization.'),
+          groupName: optional(Name).describe('The title of the group that users see.'),
+        }),
+        limits.list,
+      ).describe('The groups to create, without users.'),
     }),
     output: ItemResults,
     message: 'Organization User Groups added successfully.',

@@ -12,9 +12,12 @@ const path = '/v2/organizations/usergroups/get';
 
 const UserResponse = StoredProfile.extend({ userId: z.string() });
 const GroupResponse = z.object({
-  groupId: z.string(),
-  groupName: z.string().optional(),
-  users: z.array(UserResponse).optional(),
+  groupId: z.string().describe('The group, by the id that you chose.'),
+  groupName: z.string().optional().describe('The title that users see. Absent if it was never set.'),
+  users: z
+    .array(UserResponse)
+    .optional()
+    .describe('The users of the group with their profiles. Only with `includeUsers`.'),
 });
 
 export const endpoint = defineEndpoint(
@@ -28,7 +31,7 @@ export const endpoint = defineEndpoint(
     input: z.object({
       organizationId: Id,
       organizationUserGroupIds: optional(list(Id, limits.readIds)),
-      includeUsers: optional(z.boolean()),
+      includeUsers: optional(z.boolean()).describe('Whether the groups have their users. By default they have not.'),
       pageSize: optional(PageSize),
       pageToken: optional(PageToken),
     }),

@@ -11,7 +11,7 @@ import { dict, distinctBy } from '../../../../lib/shared/collections.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { Id, limits, list, notTogether, optional } from '../../../../lib/shared/schema.ts';
 
-const Count = z.object({ count: z.number() });
+const Count = z.object({ count: z.number().describe('The number of users.') });
 
 export const endpoint = defineEndpoint(
   {
@@ -24,11 +24,15 @@ export const endpoint = defineEndpoint(
     input: z
       .object({
         organizationId: Id,
-        documentId: optional(Id),
-        documentIds: optional(list(Id, limits.readIds)),
-        folderId: optional(Id),
-        allDocuments: optional(z.boolean()),
-        userId: optional(Id),
+        documentId: optional(Id).describe('Counts the contact list of this document.'),
+        documentIds: optional(list(Id, limits.readIds)).describe(
+          'Counts the contact list of each of these documents. The answer is a map by document id.',
+        ),
+        folderId: optional(Id).describe('Counts the contact list of this folder.'),
+        allDocuments: optional(z.boolean()).describe(
+          'Counts the contact lists of all documents, a user once for each document. By default false.',
+        ),
+        userId: optional(Id).describe('Counts only this user.'),
       })
       .check(
         notTogether('folderId', 'documentIds'),

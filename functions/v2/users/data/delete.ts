@@ -22,8 +22,24 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     limitClass: 'expensive',
-    input: z.object({ userIds: list(Id, limits.list), organizationIds: optional(list(Id, limits.readIds)) }),
-    output: z.object({ data: z.object({ jobId: z.string(), tasksCount: z.int() }) }),
+    input: z.object({
+      userIds: list(Id, limits.list).describe(
+        'The users whose data is deleted. Only the first 30 different ids count.',
+      ),
+      organizationIds: optional(list(Id, limits.readIds)).describe(
+        'Where the data is deleted. By default in all organizations, and the profiles too.',
+      ),
+    }),
+    output: z.object({
+      data: z.object({
+        jobId: z.string().describe('For `/v2/users/data/delete/status`.'),
+        tasksCount: z
+          .int()
+          .describe(
+            'The number of tasks: one for each user and organization, and in all organizations one more for each profile.',
+          ),
+      }),
+    }),
     message: 'Data deletion process has been initiated.',
     errors: [],
     uses: { organizations: readOrganizations, startErasure },

@@ -27,13 +27,17 @@ export const endpoint = defineEndpoint(
     input: UserDataRequest,
     output: z.object({
       data: z.object({
-        comments: z.array(CommentResponse.extend({ annotationId: z.string(), documentId: z.string() })),
-        reactions: z.array(ReactionResponse),
-        recordings: z.array(RecordingResponse),
-        notifications: z.array(NotificationResponse),
+        comments: z
+          .array(CommentResponse.extend({ annotationId: z.string(), documentId: z.string() }))
+          .describe(
+            'The comments that the user wrote, or in which the user is mentioned or assigned, with their threads and documents.',
+          ),
+        reactions: z.array(ReactionResponse).describe('The reactions of the user.'),
+        recordings: z.array(RecordingResponse).describe('The recordings of the user.'),
+        notifications: z.array(NotificationResponse).describe('The notifications that the user caused or received.'),
       }),
       nextPageToken: z.string().nullable(),
-      uniqueId: z.string().optional(),
+      uniqueId: z.string().optional().describe('The `uniqueId` of the request.'),
     }),
     message: 'Data fetched successfully.',
     errors: [],

@@ -22,7 +22,9 @@ export const endpoint = defineEndpoint(
         organizationId: Id,
         organizationUserGroupId: Id,
         userIds: optional(list(Id, limits.list, 0)),
-        deleteAll: optional(z.boolean()),
+        deleteAll: optional(z.boolean()).describe(
+          'True deletes all users from the group, instead of those in `userIds`. By default false.',
+        ),
       })
       .check(
         z.refine(({ userIds = [], deleteAll }) => deleteAll === true || userIds.length > 0, {

@@ -15,7 +15,12 @@ export const endpoint = defineEndpoint(
       'A disabled organization refuses additions and changes with FAILED_PRECONDITION, and user tokens reach nothing in it. Calls with the API key can still read it, revoke access in it and delete it. An unknown organization fails in its own result (`success: false`). To disable single documents, call `/v2/organizations/documents/access/disablestate/update`.',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({ organizationIds: list(Id, limits.list), disabled: z.boolean() }),
+    input: z.object({
+      organizationIds: list(Id, limits.list),
+      disabled: z
+        .boolean()
+        .describe('True refuses additions and changes in the organizations. False allows them again.'),
+    }),
     output: ItemResults,
     message: 'Updated disable state for Organization(s) successfully.',
     errors: [],

@@ -7,7 +7,7 @@ import { accessTypes } from '../../../../../lib/directory/rules/access.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
-import { byId } from '../../../../../lib/shared/results.ts';
+import { byId, outcomeFields } from '../../../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -22,7 +22,13 @@ export const endpoint = defineEndpoint(
     output: z.object({
       data: z.record(
         z.string(),
-        z.object({ success: z.boolean(), accessType: z.enum(accessTypes).nullable(), message: z.string() }),
+        z.object({
+          ...outcomeFields,
+          accessType: z
+            .enum(accessTypes)
+            .nullable()
+            .describe('The access type after the call. Null if the document failed.'),
+        }),
       ),
     }),
     message: 'Updated access for documents successfully.',

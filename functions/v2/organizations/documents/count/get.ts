@@ -20,12 +20,26 @@ export const endpoint = defineEndpoint(
     input: z
       .object({
         organizationId: Id,
-        folderId: optional(Id),
+        folderId: optional(Id).describe(
+          'Counts the documents directly in this folder. `root` counts those at the top level.',
+        ),
         filters: optional(MetadataFilters),
-        excludeFolderDocs: optional(z.boolean()),
+        excludeFolderDocs: optional(z.boolean()).describe(
+          'Whether only documents at the top level count. By default documents in folders count too.',
+        ),
       })
       .check(notTogether('excludeFolderDocs', 'filters', 'folderId')),
-    output: z.object({ data: z.object({ count: z.int(), filtersApplied: z.boolean().optional() }) }),
+    output: z.object({
+      data: z.object({
+        count: z.int().describe('The number of documents.'),
+        filtersApplied: z
+          .boolean()
+          .optional()
+          .describe(
+            'False if there are too many documents to compare (10,000, or 32 MB of metadata), so that `count` ignores `filters`. Absent without `filters`.',
+          ),
+      }),
+    }),
     message: 'Documents count retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { organizations: findOrganization, folders: readFolders, documents: countDocuments, search: searchDocuments },

@@ -6,7 +6,7 @@ import { accessTypes } from '../../../../../lib/directory/rules/access.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
-import { byId } from '../../../../../lib/shared/results.ts';
+import { byId, outcomeFields } from '../../../../../lib/shared/results.ts';
 import { Id, limits, list, optional, withFieldRule } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -21,8 +21,12 @@ export const endpoint = defineEndpoint(
       .object({
         organizationId: Id,
         folderIds: list(Id, limits.list),
-        accessType: optional(z.enum(accessTypes)),
-        inheritFromParent: optional(z.boolean()),
+        accessType: optional(z.enum(accessTypes)).describe(
+          'Who can open the documents in the folders without a grant. Ignored if `inheritFromParent` is true.',
+        ),
+        inheritFromParent: optional(z.boolean()).describe(
+          'True gives the folders the access type of their parents, now and after later changes. By default false.',
+        ),
       })
       .check(
         withFieldRule(
@@ -38,10 +42,12 @@ export const endpoint = defineEndpoint(
       data: z.record(
         z.string(),
         z.object({
-          success: z.boolean(),
-          accessType: z.enum(accessTypes).nullable(),
-          inheritFromParent: z.boolean().optional(),
-          message: z.string(),
+          ...outcomeFields,
+          accessType: z
+            .enum(accessTypes)
+            .nullable()
+            .describe('The own access type after the call. Null if the folder failed or inherits.'),
+          inheritFromParent: z.boolean().optional().describe('True if the folder inherits the access type now.'),
         }),
       ),
     }),

@@ -15,12 +15,15 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'read',
     limitClass: 'expensive',
-    input: z.object({ jobId: Id }),
+    input: z.object({ jobId: Id.describe('The deletion, by the id that `/v2/users/data/delete` returned.') }),
     output: z.object({
       data: z.object({
-        isDeleteCompleted: z.boolean(),
-        tasksLeft: z.int(),
-        lastTaskCompletedTime: z.number().nullable(),
+        isDeleteCompleted: z.boolean().describe('Whether everything is deleted.'),
+        tasksLeft: z.int().describe('The number of tasks that are not done yet.'),
+        lastTaskCompletedTime: z
+          .number()
+          .nullable()
+          .describe('When the last task so far was done, in epoch milliseconds. Null before the first.'),
       }),
     }),
     message: 'Data fetched successfully.',

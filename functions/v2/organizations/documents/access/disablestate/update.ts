@@ -6,7 +6,7 @@ import { findOrganization } from '../../../../../../lib/directory/organizations.
 import { toLambdaWithTwin } from '../../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../../lib/http/twin.ts';
 import { distinct } from '../../../../../../lib/shared/collections.ts';
-import { byId } from '../../../../../../lib/shared/results.ts';
+import { byId, outcomeFields } from '../../../../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -17,11 +17,18 @@ export const endpoint = defineEndpoint(
       'Additions and changes in a disabled document are refused with FAILED_PRECONDITION; in a batch call, only its item fails. The document can still be read and deleted, and access to it can be revoked. An unknown document fails in its own result (`success: false`).',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({ organizationId: Id, documentIds: list(Id, limits.list), disabled: z.boolean() }),
+    input: z.object({
+      organizationId: Id,
+      documentIds: list(Id, limits.list),
+      disabled: z.boolean().describe('True refuses additions and changes in the documents. False allows them again.'),
+    }),
     output: z.object({
       data: z.record(
         z.string(),
-        z.object({ success: z.boolean(), disabled: z.boolean().nullable(), message: z.string() }),
+        z.object({
+          ...outcomeFields,
+          disabled: z.boolean().nullable().describe('The state after the call. Null if the document failed.'),
+        }),
       ),
     }),
     message: 'Updated disable state for documents successfully.',
