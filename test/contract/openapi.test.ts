@@ -420,6 +420,7 @@ describe('the OpenAPI document, for client generators,', () => {
 
   test('describes each of two fields that share a schema', () => {
     expect(property('/v2/workspace/create', 'workspaceName')).toEqual({
+      description: expect.any(String),
       type: ['string', 'null'],
       minLength: 1,
       maxLength: 200,

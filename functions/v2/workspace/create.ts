@@ -28,15 +28,15 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     limitsSources: true,
     input: z.object({
-      ownerEmail: MailAddress,
-      name: optional(ShortName),
-      workspaceName: optional(ShortName),
-      avatar: optional(AvatarUrl),
-      /**
-       * How many milliseconds the owner has to verify the e-mail address. It can only shorten the period that the
-       * operator has set.
-       */
-      expiresInMs: optional(VerifyWithinMs),
+      ownerEmail: MailAddress.describe('The address of the owner, who must verify it. It can have one workspace.'),
+      name: optional(ShortName).describe('The full name of the owner. By default the e-mail address.'),
+      workspaceName: optional(ShortName).describe(
+        'A title for people. By default the name of the owner and `workspace`.',
+      ),
+      avatar: optional(AvatarUrl).describe('The http(s) URL of a picture of the owner.'),
+      expiresInMs: optional(VerifyWithinMs).describe(
+        'How long the owner has to verify the address, in milliseconds. It only shortens the time that the operator allows.',
+      ),
     }),
     output: z.object({ data: WorkspaceResponse }),
     message: 'Workspace created successfully',

@@ -1,15 +1,32 @@
 import * as z from 'zod';
 import { defineNamedSchema, defineSchema, optional, withRefusal } from '../../shared/schema.ts';
-import { type EventType, eventTypes, mailedTypes, type TriggerType, triggerTypes } from './catalogue.ts';
+import {
+  defaultEmailTriggers,
+  defaultWebhookTriggers,
+  type EventType,
+  eventTypes,
+  mailedTypes,
+  type TriggerType,
+  triggerTypes,
+} from './catalogue.ts';
+
+const triggerText = (done: string, services: string, initially = false) =>
+  `Whether events of this type are ${done}. Becomes ${initially} when ${services} first enabled, unless it is sent.`;
 
 /** The triggers in a request: whether each trigger is on, by event type. The schema rejects unknown event types. */
 export const TriggerMap = /* @__PURE__ */ defineNamedSchema('WebhookTriggers', () =>
-  z.object(
-    Object.fromEntries(triggerTypes.map((type) => [type, optional(z.boolean())])) as Record<
-      TriggerType,
-      z.ZodOptional<z.ZodBoolean>
-    >,
-  ),
+  z
+    .object(
+      Object.fromEntries(
+        triggerTypes.map((type) => [
+          type,
+          optional(z.boolean()).describe(triggerText('sent', 'basic webhooks are', defaultWebhookTriggers[type])),
+        ]),
+      ) as Record<TriggerType, z.ZodOptional<z.ZodBoolean>>,
+    )
+    .describe(
+      'Triggers of basic webhooks by event type. A trigger that is not sent stays; one that was never set is off.',
+    ),
 );
 
 const mailedTypeSet: ReadonlySet<string> = new Set(mailedTypes);
@@ -21,11 +38,20 @@ const mailedTypeSet: ReadonlySet<string> = new Set(mailedTypes);
 export const EmailTriggerMap = /* @__PURE__ */ defineNamedSchema('EmailTriggers', () => {
   const message = 'must be false: only events of comments and huddles are mailed';
   const neverMailed = z.literal(false, { error: message });
-  const triggers = z.object(
-    Object.fromEntries(
-      triggerTypes.map((type) => [type, optional(mailedTypeSet.has(type) ? z.boolean() : neverMailed)]),
-    ) as Record<TriggerType, z.ZodOptional<z.ZodBoolean>>,
-  );
+  const triggers = z
+    .object(
+      Object.fromEntries(
+        triggerTypes.map((type) => [
+          type,
+          optional(mailedTypeSet.has(type) ? z.boolean() : neverMailed).describe(
+            mailedTypeSet.has(type)
+              ? triggerText('mailed', 'e-mail is', defaultEmailTriggers[type])
+              : 'Must be false or left out, because events of this type are never mailed.',
+          ),
+        ]),
+      ) as Record<TriggerType, z.ZodOptional<z.ZodBoolean>>,
+    )
+    .describe('Triggers of e-mail by event type. A trigger that is not sent stays; one that was never set is off.');
   return withRefusal(triggers, { values: '`true` for another event type', message });
 });
 

@@ -3,17 +3,21 @@ import { ApiError } from '../../shared/errors.ts';
 import type { Feature } from '../../shared/features.ts';
 import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
-import { PublicKey, requireKeyToEncrypt } from './encryption.ts';
+import { bodyTexts, PublicKey, requireKeyToEncrypt } from './encryption.ts';
+
+const texts = { isEnabled: 'Whether events are sent to the endpoints. By default false.' } as const;
 
 /** The advanced webhook config, as it is stored and as responses show it. */
 export const AdvancedWebhookConfig = /* @__PURE__ */ defineNamedSchema('AdvancedWebhookConfig', () =>
-  z.object({
-    isEnabled: z.boolean(),
-    encryptData: z.boolean(),
-    encodeData: z.boolean(),
-    publicKey: z.string(),
-    enableDataProtection: z.boolean(),
-  }),
+  z
+    .object({
+      isEnabled: z.boolean().describe(texts.isEnabled),
+      encryptData: z.boolean().describe(bodyTexts.encryptData),
+      encodeData: z.boolean().describe(bodyTexts.encodeData),
+      publicKey: z.string().describe(bodyTexts.publicKey),
+      enableDataProtection: z.boolean().describe(bodyTexts.enableDataProtection),
+    })
+    .describe('Whether and how advanced webhooks of the API key are delivered.'),
 );
 export type AdvancedWebhookConfig = z.output<typeof AdvancedWebhookConfig>;
 
@@ -29,11 +33,11 @@ export const initialAdvancedConfig: AdvancedWebhookConfig = {
 /** The fields that an update can set. */
 export const AdvancedConfigChange = /* @__PURE__ */ defineSchema(() =>
   z.object({
-    isEnabled: optional(z.boolean()),
-    encryptData: optional(z.boolean()),
-    encodeData: optional(z.boolean()),
-    publicKey: optional(PublicKey),
-    enableDataProtection: optional(z.boolean()),
+    isEnabled: optional(z.boolean()).describe(texts.isEnabled),
+    encryptData: optional(z.boolean()).describe(bodyTexts.encryptData),
+    encodeData: optional(z.boolean()).describe(bodyTexts.encodeData),
+    publicKey: optional(PublicKey).describe(bodyTexts.publicKey),
+    enableDataProtection: optional(z.boolean()).describe(bodyTexts.enableDataProtection),
   }),
 );
 

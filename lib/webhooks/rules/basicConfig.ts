@@ -3,45 +3,71 @@ import { defaultWebhookTriggers } from '../../events/rules/catalogue.ts';
 import { TriggerMap } from '../../events/rules/triggers.ts';
 import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, HeaderSecret, merge } from '../../workspaces/rules/mergeConfig.ts';
-import { PublicKey, requireKeyToEncrypt } from './encryption.ts';
+import { bodyTexts, PublicKey, requireKeyToEncrypt } from './encryption.ts';
 import { WebhookUrlOrNone } from './urlField.ts';
+
+const texts = {
+  useWebhookService:
+    'Whether events are sent. By default false. The first `true` sets the default triggers: comments and huddles, except suggestions.',
+  webhookServiceConfig: 'Where events are sent, which ones, and how.',
+  authToken:
+    'The secret of the receiver, stored encrypted. It is sent as `Authorization: Basic <authToken>`, and its bytes are the key of the signature. Empty means neither.',
+  rawNotificationUrl:
+    'The http(s) URL that gets events as they are stored. Loopback, private and reserved addresses are refused. Empty means none.',
+  processedNotificationUrl:
+    'The http(s) URL that gets events with filled-in templates, names and recipients. Loopback, private and reserved addresses are refused. Empty means none.',
+} as const;
 
 /** The basic webhook config. The auth token is encrypted in the table. Responses contain it as plain text. */
 export const BasicWebhookConfig = /* @__PURE__ */ defineNamedSchema('WebhookConfig', () =>
-  z.object({
-    useWebhookService: z.boolean(),
-    /** Until an update sends values, the token and the URLs are empty strings, and the other fields are absent. */
-    webhookServiceConfig: z.object({
-      authToken: z.string(),
-      rawNotificationUrl: z.string(),
-      processedNotificationUrl: z.string(),
-      encodeData: z.boolean().optional(),
-      encryptData: z.boolean().optional(),
-      publicKey: z.string().optional(),
-      enableDataProtection: z.boolean().optional(),
-      /** Whether events of a type are delivered, by event type. Absent until an update turns the service on or sends triggers. */
-      triggers: z.record(z.string(), z.boolean()).optional(),
-    }),
-  }),
+  z
+    .object({
+      useWebhookService: z.boolean().describe(texts.useWebhookService),
+      webhookServiceConfig: z
+        .object({
+          authToken: z.string().describe(texts.authToken),
+          rawNotificationUrl: z.string().describe(texts.rawNotificationUrl),
+          processedNotificationUrl: z.string().describe(texts.processedNotificationUrl),
+          encodeData: z.boolean().optional().describe(bodyTexts.encodeData),
+          encryptData: z.boolean().optional().describe(bodyTexts.encryptData),
+          publicKey: z.string().optional().describe(bodyTexts.publicKey),
+          enableDataProtection: z.boolean().optional().describe(bodyTexts.enableDataProtection),
+          triggers: z
+            .record(z.string(), z.boolean())
+            .optional()
+            .describe(
+              'Whether events are sent, by type. Absent until an update enables the service or sends triggers.',
+            ),
+        })
+        .describe(texts.webhookServiceConfig),
+    })
+    .describe(
+      'Whether and how basic webhooks of the API key are delivered. Fields that were never set are empty or absent.',
+    ),
 );
 export type BasicWebhookConfig = z.output<typeof BasicWebhookConfig>;
 
 const WebhookServiceConfigInput = /* @__PURE__ */ defineNamedSchema('WebhookServiceConfigInput', () =>
-  z.object({
-    authToken: optional(HeaderSecret),
-    rawNotificationUrl: optional(WebhookUrlOrNone),
-    processedNotificationUrl: optional(WebhookUrlOrNone),
-    encodeData: optional(z.boolean()),
-    encryptData: optional(z.boolean()),
-    publicKey: optional(PublicKey),
-    enableDataProtection: optional(z.boolean()),
-    triggers: optional(TriggerMap),
-  }),
+  z
+    .object({
+      authToken: optional(HeaderSecret).describe(texts.authToken),
+      rawNotificationUrl: optional(WebhookUrlOrNone).describe(texts.rawNotificationUrl),
+      processedNotificationUrl: optional(WebhookUrlOrNone).describe(texts.processedNotificationUrl),
+      encodeData: optional(z.boolean()).describe(bodyTexts.encodeData),
+      encryptData: optional(z.boolean()).describe(bodyTexts.encryptData),
+      publicKey: optional(PublicKey).describe(bodyTexts.publicKey),
+      enableDataProtection: optional(z.boolean()).describe(bodyTexts.enableDataProtection),
+      triggers: optional(TriggerMap).describe('Which events are sent. A trigger that was never set is off.'),
+    })
+    .describe('The fields of the configuration of basic webhooks to change. An empty text removes a value.'),
 );
 
 /** The fields that an update can set. An empty string clears the stored value. */
 export const BasicConfigChange = /* @__PURE__ */ defineSchema(() =>
-  z.object({ useWebhookService: optional(z.boolean()), webhookServiceConfig: optional(WebhookServiceConfigInput) }),
+  z.object({
+    useWebhookService: optional(z.boolean()).describe(texts.useWebhookService),
+    webhookServiceConfig: optional(WebhookServiceConfigInput).describe(texts.webhookServiceConfig),
+  }),
 );
 
 /** The config of a tenant that never configured basic webhooks. */

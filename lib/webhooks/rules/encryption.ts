@@ -5,6 +5,18 @@ import { invalid } from '../../shared/errors.ts';
 /** The most characters of a public key. The longest key that works has 16,384 bits, which are 2,900 characters as PEM. */
 const MAX_KEY_CHARACTERS = 8_192;
 
+/** What the reference says about the settings of bodies of basic and advanced webhooks. */
+export const bodyTexts = {
+  encryptData:
+    'Whether bodies are encrypted: `{ encryptedData, encryptedKey, iv }`, AES-256-CBC with a key under RSA-OAEP with SHA-256. Needs `publicKey`. By default false.',
+  encodeData:
+    'Whether the body is `{ encodedPayload }`, the payload as base64. Without effect while bodies are encrypted. By default false.',
+  publicKey:
+    'Your RSA key of at least 2048 bits for `encryptData`: SPKI or PKCS#1, as PEM or as the base64 inside it. Empty if there is none.',
+  enableDataProtection:
+    'Whether payloads have only ids, times, numbers and words of the service, and no names, addresses, texts, URLs and fields of your own. By default false.',
+} as const;
+
 /** The public key that encrypts payloads, stored as the customer sent it. The empty string clears the stored key. */
 export const PublicKey = z
   .string()

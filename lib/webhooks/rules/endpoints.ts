@@ -60,23 +60,36 @@ const Metadata = /* @__PURE__ */ defineSchema(
     >,
 );
 
+const texts = {
+  url: 'The http(s) URL that gets events. Loopback, private and reserved addresses are refused. `user:password@` is sent as an `Authorization` header.',
+  description: 'A note of your own about the receiver.',
+  filterTypes:
+    'The types of events that the endpoint gets. By default all. A set filter can be changed, but not removed.',
+  channels:
+    'The endpoint gets only events with one of these channels. By default all events. Set channels can be changed, but not removed.',
+  disabled:
+    'Whether the endpoint gets nothing. The service sets it after five days of failures without one success. By default false.',
+  rateLimit: 'The most attempts per second. Further deliveries are delayed, never dropped. By default without limit.',
+  uid: 'Your own id of the endpoint. It is unique in the API key and cannot be changed.',
+} as const;
+
 /** The fields that a new endpoint and an update have in common. */
 const changeable = /* @__PURE__ */ defineSchema(() => ({
-  description: optional(Text),
-  filterTypes: optional(list(EventTypeName, MAX_FILTERS)),
-  channels: optional(list(Id, MAX_FILTERS)),
-  disabled: optional(z.boolean()),
-  rateLimit: optional(z.int().min(1)),
-  metadata: optional(Metadata),
+  description: optional(Text).describe(texts.description),
+  filterTypes: optional(list(EventTypeName, MAX_FILTERS)).describe(texts.filterTypes),
+  channels: optional(list(Id, MAX_FILTERS)).describe(texts.channels),
+  disabled: optional(z.boolean()).describe(texts.disabled),
+  rateLimit: optional(z.int().min(1)).describe(texts.rateLimit),
+  metadata: optional(Metadata).describe('Texts of your own. They are stored, but no answer contains them.'),
 }));
 
 export const NewWebhookEndpoint = /* @__PURE__ */ defineSchema(() =>
-  z.object({ url: WebhookUrl, ...changeable, uid: optional(Id) }),
+  z.object({ url: WebhookUrl.describe(texts.url), ...changeable, uid: optional(Id).describe(texts.uid) }),
 );
 
 /** The fields that an update can set: all fields except `uid`. */
 export const WebhookEndpointChange = /* @__PURE__ */ defineSchema(() =>
-  z.object({ url: optional(WebhookUrl), ...changeable }),
+  z.object({ url: optional(WebhookUrl).describe(texts.url), ...changeable }),
 );
 
 /** The field `uid` of an update. Every value is rejected. */
@@ -145,18 +158,20 @@ function withDisabling(
 
 /** An endpoint in responses. Unset fields are null. Metadata and secrets are never part of it. */
 export const WebhookEndpointResponse = /* @__PURE__ */ defineNamedSchema('WebhookEndpoint', () =>
-  z.object({
-    id: z.string(),
-    url: z.string(),
-    description: z.string().nullable(),
-    filterTypes: z.array(z.string()).nullable(),
-    channels: z.array(z.string()).nullable(),
-    disabled: z.boolean(),
-    rateLimit: z.number().nullable(),
-    uid: z.string().nullable(),
-    createdAt: IsoTime,
-    updatedAt: IsoTime,
-  }),
+  z
+    .object({
+      id: z.string().describe('The `endpointId` of other calls.'),
+      url: z.string().describe(texts.url),
+      description: z.string().nullable().describe(texts.description),
+      filterTypes: z.array(z.string()).nullable().describe(texts.filterTypes),
+      channels: z.array(z.string()).nullable().describe(texts.channels),
+      disabled: z.boolean().describe(texts.disabled),
+      rateLimit: z.number().nullable().describe(texts.rateLimit),
+      uid: z.string().nullable().describe(texts.uid),
+      createdAt: IsoTime.describe('When the endpoint was created, in ISO 8601.'),
+      updatedAt: IsoTime.describe('When the endpoint was last changed, in ISO 8601.'),
+    })
+    .describe('A receiver of advanced webhooks. Fields that were never set are null.'),
 );
 
 export function toEndpointResponse(endpoint: WebhookEndpoint): z.output<typeof WebhookEndpointResponse> {

@@ -16,20 +16,35 @@ export function toMessageStatus(status: DeliveryStatus): MessageStatus {
 
 /** A message in responses: an event and its deliveries. */
 export const MessageResponse = /* @__PURE__ */ defineNamedSchema('WebhookMessage', () =>
-  z.object({
-    id: z.string(),
-    event: z.string(),
-    channels: z.array(z.string()).nullable(),
-    createdAt: IsoTime,
-    deliveries: z.array(
-      z.object({
-        endpointId: z.string(),
-        status: z.enum(messageStatuses),
-        attempts: z.number(),
-        nextAttemptAt: z.string().nullable(),
-      }),
-    ),
-  }),
+  z
+    .object({
+      id: z.string().describe('The `messageId` of other calls, and the `webhook-id` of deliveries.'),
+      event: z.string().describe('The type of the event.'),
+      channels: z.array(z.string()).nullable().describe('The channels of a published event. Null if it has none.'),
+      createdAt: IsoTime.describe('When the event happened, in ISO 8601.'),
+      deliveries: z
+        .array(
+          z.object({
+            endpointId: z
+              .string()
+              .describe('The receiver. `ep_basic_raw` and `ep_basic_processed` are the URLs of basic webhooks.'),
+            status: z
+              .enum(messageStatuses)
+              .describe(
+                '`failed` includes deliveries that were cancelled, because the endpoint or the thread was deleted, or the endpoint disabled.',
+              ),
+            attempts: z.number().describe('How many attempts have ended so far.'),
+            nextAttemptAt: z
+              .string()
+              .nullable()
+              .describe(
+                'When the next attempt is due, in ISO 8601. Null if there is none, and while the endpoint is paused.',
+              ),
+          }),
+        )
+        .describe('The deliveries to the endpoints that the call selects.'),
+    })
+    .describe('An event and its deliveries to webhooks.'),
 );
 
 interface MessageEvent {
@@ -58,15 +73,28 @@ export function toMessageResponse(
 }
 
 export const AttemptResponse = /* @__PURE__ */ defineNamedSchema('WebhookAttempt', () =>
-  z.object({
-    endpointId: z.string(),
-    attempt: z.number(),
-    at: z.string(),
-    outcome: z.enum(attemptOutcomes),
-    responseStatus: z.number().nullable(),
-    responseBody: z.string().nullable(),
-    durationMs: z.number(),
-  }),
+  z
+    .object({
+      endpointId: z
+        .string()
+        .describe('The receiver. `ep_basic_raw` and `ep_basic_processed` are the URLs of basic webhooks.'),
+      attempt: z
+        .number()
+        .describe('The number of the attempt, from 1. A resend during the first attempt has the same number.'),
+      at: z.string().describe('When the attempt began, in ISO 8601.'),
+      outcome: z
+        .enum(attemptOutcomes)
+        .describe(
+          '`refused` means that this service refused the address and sent nothing. A receiver that refuses the connection is `failed`.',
+        ),
+      responseStatus: z.number().nullable().describe('The HTTP status of the receiver. Null without an answer.'),
+      responseBody: z
+        .string()
+        .nullable()
+        .describe('The first 1 KB of the answer of the receiver. Escape it before you show it. Null if it is empty.'),
+      durationMs: z.number().describe('How long the attempt took, in milliseconds.'),
+    })
+    .describe('One attempt to deliver a message.'),
 );
 
 /** The most bytes of a receiver's response body that an API response contains. */

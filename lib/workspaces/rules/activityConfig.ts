@@ -6,25 +6,34 @@ import { type Change, merge } from './mergeConfig.ts';
 /** The latest time that a JavaScript `Date` can represent, epoch ms. */
 const LAST_TIME = 8.64e15;
 
+const texts = {
+  isEnabled: 'Whether calls about comments with `triggerActivities: true` write activities. By default false.',
+  enabledTime:
+    'When activity logs were first enabled, in epoch milliseconds. Set by the service unless it is sent. For your information only.',
+  immutable:
+    'Whether activities can be neither changed nor deleted. Becomes true when activity logs are first enabled, unless it is sent.',
+  triggers: 'Which kinds of changes are logged. All, when activity logs are first enabled without triggers.',
+} as const;
+
 /** The stored configuration of activity logs. Answers return it unchanged. A field that was never set is absent. */
 export const ActivityConfig = /* @__PURE__ */ defineNamedSchema('ActivityConfig', () =>
-  z.object({
-    isEnabled: z.boolean(),
-    /** When activity logs were first enabled, epoch milliseconds. */
-    enabledTime: z.number().optional(),
-    /** If true, activities cannot be changed or deleted. */
-    immutable: z.boolean().optional(),
-    triggers: z.object({ comment: StoredGroup }).optional(),
-  }),
+  z
+    .object({
+      isEnabled: z.boolean().describe(texts.isEnabled),
+      enabledTime: z.number().optional().describe(texts.enabledTime),
+      immutable: z.boolean().optional().describe(texts.immutable),
+      triggers: z.object({ comment: StoredGroup }).optional().describe(texts.triggers),
+    })
+    .describe('Whether and how activities are logged. A field that was never set is absent.'),
 );
 export type ActivityConfig = z.output<typeof ActivityConfig>;
 
 export const ActivityConfigChange = /* @__PURE__ */ defineSchema(() =>
   z.object({
-    isEnabled: optional(z.boolean()),
-    enabledTime: optional(z.int().min(0).max(LAST_TIME)),
-    immutable: optional(z.boolean()),
-    triggers: optional(z.object({ comment: CommentTriggers })),
+    isEnabled: optional(z.boolean()).describe(texts.isEnabled),
+    enabledTime: optional(z.int().min(0).max(LAST_TIME)).describe(texts.enabledTime),
+    immutable: optional(z.boolean()).describe(texts.immutable),
+    triggers: optional(z.object({ comment: CommentTriggers })).describe(texts.triggers),
   }),
 );
 

@@ -14,6 +14,14 @@ export const StoredAiKey = /* @__PURE__ */ defineSchema(() =>
   z.object({ sealedKey: z.string(), displayText: z.string() }),
 );
 
+export const settingTexts = {
+  enablePrivateComments: 'Stored, no effect yet. By default false.',
+  requireJwtToken: 'Stored, no effect yet. By default false. Users always need a user token.',
+  requireAutoOrgUser: 'Stored, no effect yet. By default false.',
+  defaultDocumentAccessType:
+    'The access type of new documents outside folders that have none of their own. At first `public`. Existing documents stay as they are.',
+} as const;
+
 /** The stored configuration of an API key. */
 export const ApiKeyConfig = /* @__PURE__ */ defineSchema(() =>
   z.object({
@@ -30,24 +38,37 @@ export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;
 /** The fields of an update. Unknown fields are rejected. */
 export const ApiKeyConfigChange = /* @__PURE__ */ defineSchema(() =>
   z.object({
-    enablePrivateComments: optional(z.boolean()),
-    requireJwtToken: optional(z.boolean()),
-    requireAutoOrgUser: optional(z.boolean()),
-    defaultDocumentAccessType: optional(z.enum(accessTypes)),
+    enablePrivateComments: optional(z.boolean()).describe(settingTexts.enablePrivateComments),
+    requireJwtToken: optional(z.boolean()).describe(settingTexts.requireJwtToken),
+    requireAutoOrgUser: optional(z.boolean()).describe(settingTexts.requireAutoOrgUser),
+    defaultDocumentAccessType: optional(z.enum(accessTypes)).describe(settingTexts.defaultDocumentAccessType),
     aiModelApiKey: optional(
-      list(z.object({ provider: z.enum(aiProviders), customerApiKey: HeaderSecret }), aiProviders.length).check(
+      list(
+        z.object({
+          provider: z.enum(aiProviders).describe('Stored, no effect yet. Whose key it is.'),
+          customerApiKey: HeaderSecret.describe('Stored encrypted, no effect yet. An empty text removes the key.'),
+        }),
+        aiProviders.length,
+      ).check(
         z.refine((keys) => distinct(keys.map(({ provider }) => provider)).length === keys.length, {
           error: 'must name each provider once',
         }),
       ),
-    ),
+    ).describe('Stored, no effect yet. Your keys of AI providers. Keys of other providers stay.'),
   }),
 );
 export type ApiKeyConfigChange = z.output<typeof ApiKeyConfigChange>;
 
 /** The masked AI keys in an answer, by provider. */
 export const AiModelsResponse = /* @__PURE__ */ defineSchema(() =>
-  z.record(z.string(), z.object({ displayText: z.string() })),
+  z
+    .record(
+      z.string(),
+      z.object({
+        displayText: z.string().describe('The key masked, with its last four characters if it has at least 16.'),
+      }),
+    )
+    .describe('The stored keys of AI providers, by provider, masked.'),
 );
 
 export const initialApiKeyConfig: ApiKeyConfig = {

@@ -30,16 +30,38 @@ export const huddleVerbs = { created: 'huddle.create', join: 'huddle.join' } as 
 export type GroupedTriggers = Readonly<Record<string, Readonly<Record<string, boolean>> | undefined>>;
 
 /** The stored triggers of one group, by verb. */
-export const StoredGroup = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.boolean()).optional());
+export const StoredGroup = /* @__PURE__ */ defineSchema(() =>
+  z
+    .record(z.string(), z.boolean())
+    .optional()
+    .describe('Whether each trigger is on, by its name. A trigger that was never set is off.'),
+);
 
-const CommentGroup = /* @__PURE__ */ defineNamedSchema('CommentTriggersInput', () => groupOf(commentVerbs));
+const textsOfVerbs: Readonly<Record<string, string>> = {
+  accessModeChanged: 'Whether changes of who sees a thread are logged. Of notifications: stored, no effect yet.',
+};
+
+const CommentGroup = /* @__PURE__ */ defineNamedSchema('CommentTriggersInput', () =>
+  groupOf(commentVerbs).describe(
+    'Triggers of comments and threads by name. A trigger that is not sent stays; one that was never set is off.',
+  ),
+);
 
 /** The triggers of the group `comment` in a request. Unknown verbs are rejected. */
-export const CommentTriggers = /* @__PURE__ */ defineSchema(() => optional(CommentGroup));
-export const HuddleTriggers = /* @__PURE__ */ defineSchema(() => optional(groupOf(huddleVerbs)));
+export const CommentTriggers = /* @__PURE__ */ defineSchema(() =>
+  optional(CommentGroup).describe('Triggers of comments and threads by name.'),
+);
+export const HuddleTriggers = /* @__PURE__ */ defineSchema(() =>
+  optional(groupOf(huddleVerbs)).describe(
+    'Triggers of huddles by name. A trigger that is not sent stays; one that was never set is off.',
+  ),
+);
 
 function groupOf<V extends string>(verbs: Readonly<Record<V, string>>) {
-  const fields = Object.keys(verbs).map((verb) => [verb, optional(z.boolean())]);
+  const fields = Object.entries<string>(verbs).map(([verb, type]) => [
+    verb,
+    optional(z.boolean()).describe(textsOfVerbs[verb] ?? `Whether \`${type}\` counts.`),
+  ]);
   return z.object(Object.fromEntries(fields) as Record<V, z.ZodOptional<z.ZodBoolean>>);
 }
 

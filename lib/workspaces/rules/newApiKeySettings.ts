@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
+import { MailAddress } from '../../mail/rules/mailAddress.ts';
 import { invalid } from '../../shared/errors.ts';
-import { defineSchema, ignoredField, list, optional, withRefusal } from '../../shared/schema.ts';
+import { defineSchema, ignoredField, list, Name, optional, withRefusal } from '../../shared/schema.ts';
 import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../webhooks/rules/basicConfig.ts';
-import { type ApiKeyConfig, changeApiKeyConfig } from './apiKeyConfig.ts';
+import { type ApiKeyConfig, changeApiKeyConfig, settingTexts } from './apiKeyConfig.ts';
 import { Domain, LOOPBACK_ADDRESS, MAX_DOMAINS_PER_CALL } from './domains.ts';
 import { changeEmailConfig, type EmailConfig, EmailConfigChange } from './emailConfig.ts';
 import { type Change, merge } from './mergeConfig.ts';
@@ -12,6 +13,7 @@ import {
   defaultNotificationTriggers,
   type NotificationConfig,
 } from './notificationConfig.ts';
+import { ApiKeyType } from './workspaces.ts';
 
 const ofOperators = ignoredField('only operators of other deployments of this interface set it');
 /** Published client libraries can send these fields. */
@@ -24,17 +26,39 @@ export const operatorFields = {
   platform: ofOperators,
 };
 
+/** The fields in a request for a new API key, besides its settings. */
+export const newApiKeyFields = {
+  ownerEmail: MailAddress.describe(
+    'The e-mail address of the owner of the workspace, as a check. Case does not matter.',
+  ),
+  type: ApiKeyType,
+  apiKeyName: optional(Name).describe('A title for people. By default `Testing API Key` or `Production API Key`.'),
+  createAuthToken: optional(z.boolean()).describe(
+    'True creates an auth token and returns it. By default one is created and not returned. False creates none.',
+  ),
+};
+
 /** The settings in a request for a new API key. Settings that are not sent have the defaults of their configuration. */
 export const newApiKeySettings = {
-  allowedDomains: optional(list(Domain, MAX_DOMAINS_PER_CALL, 0)),
-  addLocalHostToAllowedDomains: optional(z.boolean()),
+  allowedDomains: optional(list(Domain, MAX_DOMAINS_PER_CALL, 0)).describe(
+    'The first allowed domains, as in `/v2/workspace/domains/add`.',
+  ),
+  addLocalHostToAllowedDomains: optional(z.boolean()).describe(
+    'Whether `localhost` and `127.0.0.1` are allowed too. By default false.',
+  ),
   ...EmailConfigChange.shape,
-  setDefaultEmailTriggers: optional(z.boolean()),
+  setDefaultEmailTriggers: optional(z.boolean()).describe(
+    'True stores the default triggers of e-mail also without `useEmailService`. False does not store them with it either.',
+  ),
   ...BasicConfigChange.shape,
-  useNotificationService: optional(z.boolean()),
-  setDefaultNotificationTriggers: optional(z.boolean()),
-  requireAutoOrgUser: optional(z.boolean()),
-  enablePrivateComments: optional(z.boolean()),
+  useNotificationService: optional(z.boolean()).describe(
+    'Whether events create in-app notifications. By default false.',
+  ),
+  setDefaultNotificationTriggers: optional(z.boolean()).describe(
+    'True stores the default triggers of notifications also without `useNotificationService`. False does not store them with it either.',
+  ),
+  requireAutoOrgUser: optional(z.boolean()).describe(settingTexts.requireAutoOrgUser),
+  enablePrivateComments: optional(z.boolean()).describe(settingTexts.enablePrivateComments),
 };
 export type NewApiKeySettings = z.output<z.ZodObject<typeof newApiKeySettings>>;
 
@@ -134,8 +158,10 @@ const OwnRegion = /* @__PURE__ */ defineSchema(() =>
  * region is allowed and has no effect.
  */
 export const Regions = {
-  persistenceDBRegion: optional(OwnRegion),
-  realtimeDBRegion: optional(OwnRegion),
+  persistenceDBRegion: optional(OwnRegion).describe(
+    'A production key may name only the region of this service, such as `eu-central-1`. Ignored for a testing key.',
+  ),
+  realtimeDBRegion: optional(OwnRegion).describe('As `persistenceDBRegion`.'),
 };
 
 /** Throws INVALID_ARGUMENT if a request for a production key names a region other than `region`, the region of this deployment. */

@@ -6,25 +6,38 @@ import { invalid } from '../../shared/errors.ts';
 import { optional } from '../../shared/schema.ts';
 import { HeaderSecret } from './mergeConfig.ts';
 
+const texts = {
+  usePermissionProvider: 'Whether a provider of yours answers who has access. Stored, no effect yet. By default false.',
+  permissionProviderConfig: 'How the provider is called. Stored, no effect yet.',
+  permissionProviderUrl:
+    'The http(s) URL of the provider, without credentials and with a public host. Stored, no effect yet. Empty means none.',
+  authToken: 'The secret of the provider, stored encrypted. No effect yet. Empty means none.',
+} as const;
+
 /**
  * The configuration of the customer's own permission provider. Its auth token is encrypted in the table. Answers contain it as
  * plain text.
  */
 export const PermissionProviderConfig = z.object({
-  usePermissionProvider: z.boolean(),
-  permissionProviderConfig: z.object({ permissionProviderUrl: z.string(), authToken: z.string() }),
+  usePermissionProvider: z.boolean().describe(texts.usePermissionProvider),
+  permissionProviderConfig: z
+    .object({
+      permissionProviderUrl: z.string().describe(texts.permissionProviderUrl),
+      authToken: z.string().describe(texts.authToken),
+    })
+    .describe(texts.permissionProviderConfig),
 });
 export type PermissionProviderConfig = z.output<typeof PermissionProviderConfig>;
 
 /** The fields of an update. An empty text deletes the stored value. */
 export const PermissionProviderConfigChange = z.object({
-  usePermissionProvider: optional(z.boolean()),
+  usePermissionProvider: optional(z.boolean()).describe(texts.usePermissionProvider),
   permissionProviderConfig: optional(
     z.object({
-      permissionProviderUrl: optional(z.string().max(MAX_URL_CHARACTERS)),
-      authToken: optional(HeaderSecret),
+      permissionProviderUrl: optional(z.string().max(MAX_URL_CHARACTERS)).describe(texts.permissionProviderUrl),
+      authToken: optional(HeaderSecret).describe(texts.authToken),
     }),
-  ),
+  ).describe(texts.permissionProviderConfig),
 });
 
 export const initialPermissionProviderConfig: PermissionProviderConfig = {

@@ -19,7 +19,10 @@ export const ContinueUrl = z
   .url({ protocol: /^https?$/, error: 'must be a valid http(s) URL' })
   .max(2_048)
   .pipe(Text)
-  .check(z.refine((url) => !hasUserInfo(url), { error: 'must not contain a user name or password' }));
+  .check(z.refine((url) => !hasUserInfo(url), { error: 'must not contain a user name or password' }))
+  .describe(
+    'Where the page leads after the verification: to this service or to an allowed domain of an API key of the workspace.',
+  );
 
 /** A stored login link. */
 export interface LoginLink {

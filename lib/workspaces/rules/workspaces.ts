@@ -33,28 +33,60 @@ export const VerifyWithinMs = /* @__PURE__ */ defineSchema(() =>
 );
 
 export const apiKeyTypes = ['testing', 'production'] as const;
-export const ApiKeyType = /* @__PURE__ */ defineSchema(() => z.enum(apiKeyTypes));
+export const ApiKeyType = /* @__PURE__ */ defineSchema(() =>
+  z
+    .enum(apiKeyTypes)
+    .describe('What the API key is for. Both types work alike, but only a production key checks its regions.'),
+);
 
 /** An API key in answers. */
 export const ApiKeyResponse = /* @__PURE__ */ defineNamedSchema('ApiKey', () =>
-  z.object({ id: z.string(), apiKeyName: z.string(), type: ApiKeyType }),
+  z
+    .object({
+      id: z.string().describe('The API key itself, which calls send in a header.'),
+      apiKeyName: z.string().describe('A title for people.'),
+      type: ApiKeyType,
+    })
+    .describe('An API key of a workspace. It has organizations, users, content and settings of its own.'),
 );
 
 /** An auth token in answers, with its text. */
 export const AuthTokenResponse = /* @__PURE__ */ defineNamedSchema('AuthToken', () =>
-  z.object({ token: z.string(), name: z.string(), domains: z.array(z.string()) }),
+  z
+    .object({
+      token: z.string().describe('The secret, which calls send in a header together with the API key.'),
+      name: z.string().describe('A title for people.'),
+      domains: z.array(z.string()).describe('Always empty, because auth tokens are not bound to domains.'),
+    })
+    .describe('A secret with which your servers call the service.'),
 );
 
 /** A workspace in answers. */
 export const WorkspaceResponse = /* @__PURE__ */ defineNamedSchema('Workspace', () =>
-  z.object({
-    id: z.string(),
-    name: z.string(),
-    /** The auth token of the workspace: a new one, or the one that the request sent. The table has only its hash. */
-    authToken: z.string(),
-    owner: z.object({ email: z.string(), id: z.string(), name: z.string(), avatar: z.string() }),
-    apiKeyList: z.record(z.string(), ApiKeyResponse),
-  }),
+  z
+    .object({
+      id: z
+        .string()
+        .describe(
+          'The workspace, by the id that the service gave it. Calls with workspace credentials send it in a header.',
+        ),
+      name: z.string().describe('The title of the workspace.'),
+      authToken: z
+        .string()
+        .describe(
+          'The auth token of the workspace: the new one, or the one that the call sent. The service stores only its hash.',
+        ),
+      owner: z
+        .object({
+          email: z.string().describe('The address that must be verified.'),
+          id: z.string().describe('The owner, by an id of the service.'),
+          name: z.string().describe('The full name. By default the e-mail address.'),
+          avatar: z.string().describe('The URL of a picture. Empty if there is none.'),
+        })
+        .describe('The person to whom the workspace belongs.'),
+      apiKeyList: z.record(z.string(), ApiKeyResponse).describe('The API keys of the workspace, by key.'),
+    })
+    .describe('A workspace with its owner and its API keys.'),
 );
 
 /** The fields of a new API key. */

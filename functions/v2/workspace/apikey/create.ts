@@ -2,19 +2,18 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { MailAddress } from '../../../../lib/mail/rules/mailAddress.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
 import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
 import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
-import { Name, optional } from '../../../../lib/shared/schema.ts';
 import { newApiKeySettingsOps } from '../../../../lib/workspaces/newApiKeySettings.ts';
 import {
+  newApiKeyFields,
   newApiKeySettings,
   operatorFields,
   Regions,
   requireOwnRegion,
 } from '../../../../lib/workspaces/rules/newApiKeySettings.ts';
-import { ApiKeyType, defaultApiKeyName, emailKey } from '../../../../lib/workspaces/rules/workspaces.ts';
+import { defaultApiKeyName, emailKey } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { createApiKeys, ownRegion, unverifiedGraceDays } from '../../../../lib/workspaces/workspaces.ts';
 
 export const endpoint = defineEndpoint(
@@ -27,15 +26,17 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     freshCredentials: true,
     input: z.object({
-      ownerEmail: MailAddress,
-      type: ApiKeyType,
-      apiKeyName: optional(Name),
-      createAuthToken: optional(z.boolean()),
+      ...newApiKeyFields,
       ...Regions,
       ...newApiKeySettings,
       ...operatorFields,
     }),
-    output: z.object({ data: z.object({ apiKey: z.string(), authToken: z.string().optional() }) }),
+    output: z.object({
+      data: z.object({
+        apiKey: z.string().describe('The new API key.'),
+        authToken: z.string().optional().describe('Its auth token. Only with `createAuthToken: true`.'),
+      }),
+    }),
     message: 'API key created successfully.',
     fixedMessages: { required: { ownerEmail: 'ownerEmail is required.' } },
     errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],

@@ -13,7 +13,10 @@ export const endpoint = defineEndpoint(
       'Takes the credentials of the workspace. Only the name changes; the key itself and its auth tokens stay. An API key of another workspace is NOT_FOUND.',
     auth: 'workspace',
     kind: 'write',
-    input: z.object({ apiKey: Id, apiKeyName: Name }),
+    input: z.object({
+      apiKey: Id.describe('The API key to rename. It must belong to the workspace.'),
+      apiKeyName: Name.describe('The new title for people.'),
+    }),
     output: z.object({ data: z.null() }),
     message: 'API key updated successfully.',
     errors: ['NOT_FOUND', 'ABORTED'],

@@ -4,7 +4,12 @@ import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { ApiKeyConfigEntity, workspaceOwner } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
-import { AiModelsResponse, planInfo, toAiKeysResponse } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
+import {
+  AiModelsResponse,
+  planInfo,
+  settingTexts,
+  toAiKeysResponse,
+} from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
 
 const { get } = configEndpoints(ApiKeyConfigEntity);
 
@@ -17,12 +22,14 @@ export const endpoint = defineEndpoint(
       'A setting that was never sent has its default. AI keys are masked. To change settings, call `/v2/workspace/apikeyconfig/update`.',
     output: z.object({
       data: z.object({
-        ownerEmail: z.string(),
-        planInfo: z.object({ type: z.literal(planInfo.type) }),
-        defaultDocumentAccessType: z.enum(accessTypes),
-        isPrivateCommentsEnabled: z.boolean(),
-        requireJwtToken: z.boolean(),
-        requireAutoOrgUser: z.boolean(),
+        ownerEmail: z.string().describe('The e-mail address of the owner of the workspace.'),
+        planInfo: z
+          .object({ type: z.literal(planInfo.type).describe('The same for all, because this service has no plans.') })
+          .describe('For clients that expect a plan.'),
+        defaultDocumentAccessType: z.enum(accessTypes).describe(settingTexts.defaultDocumentAccessType),
+        isPrivateCommentsEnabled: z.boolean().describe(settingTexts.enablePrivateComments),
+        requireJwtToken: z.boolean().describe(settingTexts.requireJwtToken),
+        requireAutoOrgUser: z.boolean().describe(settingTexts.requireAutoOrgUser),
         aiModelsConfig: AiModelsResponse.optional(),
       }),
     }),

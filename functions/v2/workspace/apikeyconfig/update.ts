@@ -10,6 +10,7 @@ import {
   AiModelsResponse,
   ApiKeyConfigChange,
   changeApiKeyConfig,
+  settingTexts,
   toAiKeysResponse,
 } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
 
@@ -27,10 +28,10 @@ export const endpoint = defineEndpoint(
     ),
     output: z.object({
       data: z.object({
-        enablePrivateComments: z.boolean().optional(),
-        requireJwtToken: z.boolean().optional(),
-        requireAutoOrgUser: z.boolean().optional(),
-        defaultDocumentAccessType: z.enum(accessTypes).optional(),
+        enablePrivateComments: z.boolean().optional().describe(settingTexts.enablePrivateComments),
+        requireJwtToken: z.boolean().optional().describe(settingTexts.requireJwtToken),
+        requireAutoOrgUser: z.boolean().optional().describe(settingTexts.requireAutoOrgUser),
+        defaultDocumentAccessType: z.enum(accessTypes).optional().describe(settingTexts.defaultDocumentAccessType),
         aiModelsConfig: AiModelsResponse.optional(),
       }),
     }),

@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint(
     kind: 'read',
     input: z
       .object({
-        apiKeys: optional(list(Id, MAX_API_KEYS)),
+        apiKeys: optional(list(Id, MAX_API_KEYS)).describe('Selects these API keys. By default all are listed.'),
         pageSize: optional(z.int().min(1).max(MAX_API_KEYS)),
         pageToken: optional(PageToken),
       })

@@ -16,15 +16,20 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     freshCredentials: true,
     input: z.object({
-      apiKey: Id,
+      apiKey: Id.describe('The API key whose auth tokens are replaced. It must belong to the workspace.'),
       revokeUserTokens: optional(
         z.boolean().meta({
           description:
-            'If true, all user tokens of the API key end too. Calls with these tokens fail within 10 seconds. Live connections of users end within a minute.',
+            'If true, all user tokens of the API key end too. Calls with these tokens fail within 10 seconds. Live connections of users end within a minute. By default false.',
         }),
       ),
     }),
-    output: z.object({ data: z.object({ apiKey: z.string(), newAuthToken: AuthTokenResponse }) }),
+    output: z.object({
+      data: z.object({
+        apiKey: z.string().describe('The API key of the request, repeated.'),
+        newAuthToken: AuthTokenResponse,
+      }),
+    }),
     message: 'Auth token reset successfully.',
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { workspaces: resetAuthTokens },

@@ -15,8 +15,15 @@ export const endpoint = defineEndpoint(
     auth: 'workspace',
     kind: 'read',
     freshCredentials: true,
-    input: z.object({ apiKey: Id }),
-    output: z.object({ data: z.object({ apiKey: z.string(), authTokens: z.array(AuthTokenResponse) }) }),
+    input: z.object({
+      apiKey: Id.describe('The API key whose auth tokens are listed. It must belong to the workspace.'),
+    }),
+    output: z.object({
+      data: z.object({
+        apiKey: z.string().describe('The API key of the request, repeated.'),
+        authTokens: z.array(AuthTokenResponse).describe('The tokens that are valid, oldest first.'),
+      }),
+    }),
     message: 'Auth tokens retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { tokens: readAuthTokens },

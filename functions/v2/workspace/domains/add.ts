@@ -14,8 +14,17 @@ export const endpoint = defineEndpoint(
     summary: 'Allow domains',
     description:
       'Pages of an allowed domain can read answers to calls with user tokens. A new domain usually counts at once. Domains that are in the list already are skipped. More than 500 domains of an API key are RESOURCE_EXHAUSTED, and none is added.',
-    input: z.object({ domains: list(Domain, MAX_DOMAINS_PER_CALL) }),
-    output: z.object({ data: z.object({ domainsAdded: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
+    input: z.object({
+      domains: list(Domain, MAX_DOMAINS_PER_CALL).describe(
+        'Hosts such as `example.com`, or `*.example.com` for all subdomains. Scheme, port and path are left out. IP addresses are refused.',
+      ),
+    }),
+    output: z.object({
+      data: z.object({
+        domainsAdded: z.array(z.string()).describe('The new domains, as they are stored.'),
+        skippedDomains: z.array(z.string()).describe('The domains that were in the list already.'),
+      }),
+    }),
     message: 'Domain(s) added successfully to allowed domains.',
     errors: ['RESOURCE_EXHAUSTED', 'ABORTED'],
     impact: 'customers cannot allow further domains',

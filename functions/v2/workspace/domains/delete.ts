@@ -14,8 +14,17 @@ export const endpoint = defineEndpoint(
     summary: 'Remove allowed domains',
     description:
       'Domains that are not in the list are skipped. Pages of a removed domain can still read answers for 10 seconds.',
-    input: z.object({ domains: list(RemovedDomain, MAX_DOMAINS_PER_CALL) }),
-    output: z.object({ data: z.object({ domainsRemoved: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
+    input: z.object({
+      domains: list(RemovedDomain, MAX_DOMAINS_PER_CALL).describe(
+        'The hosts to remove, in the form that `/v2/workspace/domains/add` takes.',
+      ),
+    }),
+    output: z.object({
+      data: z.object({
+        domainsRemoved: z.array(z.string()).describe('The domains that are gone.'),
+        skippedDomains: z.array(z.string()).describe('The domains that were not in the list.'),
+      }),
+    }),
     message: 'Domain(s) removed successfully from allowed domains.',
     impact: 'customers cannot remove allowed domains',
     example: {

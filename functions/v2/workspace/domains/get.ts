@@ -11,7 +11,9 @@ export const endpoint = defineEndpoint(
     summary: 'List the allowed domains',
     description:
       'Only pages of these domains can read answers to calls with user tokens. Pictures from users, and links from users in mails and notifications, are shown only if they lead to these domains. To change the list, call `/v2/workspace/domains/add` and `/v2/workspace/domains/delete`.',
-    output: z.object({ data: z.object({ allowedDomains: z.array(z.string()) }) }),
+    output: z.object({
+      data: z.object({ allowedDomains: z.array(z.string()).describe('The hosts, as they are stored.') }),
+    }),
     message: 'Allowed domains retrieved successfully.',
     impact: 'customers cannot see on which domains their product may run',
     example: {

@@ -21,7 +21,10 @@ export const endpoint = defineEndpoint(
     auth: 'none',
     kind: 'write',
     limitsSources: true,
-    input: z.object({ email: MailAddress, continueUrl: ContinueUrl }),
+    input: z.object({
+      email: MailAddress.describe('The address of the owner of a workspace, to which the link is mailed.'),
+      continueUrl: ContinueUrl,
+    }),
     output: z.object({ data: z.null() }),
     message: 'Login link sent successfully',
     fixedMessages: { format: { continueUrl: 'Invalid url for continueUrl' } },

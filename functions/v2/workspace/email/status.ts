@@ -16,8 +16,10 @@ export const endpoint = defineEndpoint(
     auth: 'none',
     kind: 'write',
     limitsSources: true,
-    input: z.object({ ownerEmail: MailAddress }),
-    output: z.object({ data: z.object({ verified: z.boolean() }) }),
+    input: z.object({ ownerEmail: MailAddress.describe('The address of the owner of a workspace.') }),
+    output: z.object({
+      data: z.object({ verified: z.boolean().describe('Whether the owner has pressed the button of a login link.') }),
+    }),
     message: ({ data }) => (data.verified ? 'Email verified and workspace reactivated' : 'Email not yet verified'),
     errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
     uses: { limits: emailStatusLimits, owners: ownerStatus },

@@ -23,7 +23,10 @@ export const endpoint = defineEndpoint(
       'Returns at most the newest 1,000 attempts. A message with more needs an `endpointId`, otherwise it is INVALID_ARGUMENT. A message that is unknown or older than 30 days is NOT_FOUND. FAILED_PRECONDITION means that advanced webhooks are disabled. To try once more, call `/v2/workspace/advancedwebhook/messages/resend`.',
     auth: 'apiKey',
     kind: 'read',
-    input: z.object({ messageId: Id, endpointId: optional(Id) }),
+    input: z.object({
+      messageId: Id.describe('The message, by its id in `/v2/workspace/advancedwebhook/messages/get`.'),
+      endpointId: optional(Id).describe('Selects the attempts to this endpoint. By default those to all endpoints.'),
+    }),
     output: z.object({ data: z.object({ attempts: z.array(AttemptResponse) }) }),
     message: 'Attempts retrieved successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],

@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     freshCredentials: true,
     input: z.object({ endpointId: Id }),
-    output: z.object({ data: z.object({ endpointId: z.string(), deleted: z.literal(true) }) }),
+    output: z.object({ data: z.object({ endpointId: z.string(), deleted: z.literal(true).describe('Always true.') }) }),
     message: 'Advanced webhook endpoint deleted successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
     uses: { webhooks: readAdvancedWebhooks, endpoints: deleteWebhookEndpoints },

@@ -20,13 +20,20 @@ export const endpoint = defineEndpoint(
       'Pages go both ways: send `iterator` or `prevIterator` of the answer as `iterator`. FAILED_PRECONDITION means that advanced webhooks are disabled. For the deliveries of an endpoint, call `/v2/workspace/advancedwebhook/messages/get` with `endpointId`.',
     auth: 'apiKey',
     kind: 'read',
-    input: z.object({ limit: optional(z.int().min(1).max(MOST)), iterator: optional(PageToken) }),
+    input: z.object({
+      limit: optional(z.int().min(1).max(MOST)).describe(
+        `The largest number of endpoints in the answer. By default ${USUAL}.`,
+      ),
+      iterator: optional(PageToken).describe(
+        'Continues a listing: `iterator` or `prevIterator` of another page. Leave it out for the first page.',
+      ),
+    }),
     output: z.object({
       data: z.object({
         endpoints: z.array(WebhookEndpointResponse),
-        iterator: z.string().nullable(),
-        prevIterator: z.string().nullable(),
-        done: z.boolean(),
+        iterator: z.string().nullable().describe('Leads to the next page. Null on the last page.'),
+        prevIterator: z.string().nullable().describe('Leads to the page before. Null on the first page.'),
+        done: z.boolean().describe('Whether this is the last page.'),
       }),
     }),
     message: 'Advanced webhook endpoints retrieved successfully.',

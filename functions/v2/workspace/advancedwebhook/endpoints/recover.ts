@@ -15,8 +15,13 @@ export const endpoint = defineEndpoint(
       'A job sends up to 10,000 messages, 50 per second, each with the whole retry schedule. The same call while the job runs starts no second one. More messages are INVALID_ARGUMENT. An unknown endpoint is NOT_FOUND. A disabled endpoint, or disabled advanced webhooks, are FAILED_PRECONDITION.',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({ endpointId: Id, since: Instant }),
-    output: z.object({ data: z.object({ messages: z.number() }) }),
+    input: z.object({
+      endpointId: Id,
+      since: Instant.describe(
+        'Messages of events from this time on are sent again, in ISO 8601 or epoch milliseconds. At most 14 days ago. A message fails up to 30 hours after its event.',
+      ),
+    }),
+    output: z.object({ data: z.object({ messages: z.number().describe('How many messages are sent again.') }) }),
     message: 'Messages queued again successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
     uses: { requireOperable, recoveries: startRecoveries },

@@ -18,8 +18,15 @@ export const endpoint = defineEndpoint(
       'The sample ignores the filters of the endpoint, and its first attempt does not wait for a pause. An unknown endpoint is NOT_FOUND. A disabled endpoint, or disabled advanced webhooks, are FAILED_PRECONDITION. For the answer of the receiver, call `/v2/workspace/advancedwebhook/attempts/get` with the `messageId`.',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({ endpointId: Id, event: optional(EventTypeName) }),
-    output: z.object({ data: z.object({ messageId: z.string() }) }),
+    input: z.object({
+      endpointId: Id,
+      event: optional(EventTypeName).describe('The type of the sample. By default `comment.add`.'),
+    }),
+    output: z.object({
+      data: z.object({
+        messageId: z.string().describe('The message of the sample, for `/v2/workspace/advancedwebhook/attempts/get`.'),
+      }),
+    }),
     message: 'Test event sent successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { requireOperable, deliveries: createDeliveries, timing: deliveryTiming, queue: sendTo.deliver },

@@ -21,13 +21,23 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'read',
     input: z.object({
-      limit: optional(z.int().min(1).max(MOST)),
-      iterator: optional(PageToken),
-      endpointId: optional(Id),
-      status: optional(z.enum(messageStatuses)),
+      limit: optional(z.int().min(1).max(MOST)).describe(
+        `The largest number of messages in the answer. By default ${USUAL}.`,
+      ),
+      iterator: optional(PageToken).describe(
+        'Continues a listing: the `iterator` of the page before. Leave it out for the first page.',
+      ),
+      endpointId: optional(Id).describe('Selects the deliveries to this endpoint. Messages without one are left out.'),
+      status: optional(z.enum(messageStatuses)).describe(
+        'Selects the deliveries in this state. Messages without one are left out.',
+      ),
     }),
     output: z.object({
-      data: z.object({ messages: z.array(MessageResponse), iterator: z.string().nullable(), done: z.boolean() }),
+      data: z.object({
+        messages: z.array(MessageResponse),
+        iterator: z.string().nullable().describe('Continues the listing. Null on the last page.'),
+        done: z.boolean().describe('Whether this is the last page.'),
+      }),
     }),
     message: 'Messages retrieved successfully.',
     errors: ['FAILED_PRECONDITION'],

@@ -17,8 +17,11 @@ export const endpoint = defineEndpoint(
       'Makes one attempt, in any state of the delivery. Calls before the end of this attempt make no further one, and a failed attempt does not change the delivery. An unknown message or endpoint is NOT_FOUND. A disabled endpoint, or disabled advanced webhooks, are FAILED_PRECONDITION. To send all failed messages again, call `/v2/workspace/advancedwebhook/endpoints/recover`.',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({ messageId: Id, endpointId: Id }),
-    output: z.object({ data: z.object({ messageId: z.string() }) }),
+    input: z.object({
+      messageId: Id.describe('The message, by its id in `/v2/workspace/advancedwebhook/messages/get`.'),
+      endpointId: Id,
+    }),
+    output: z.object({ data: z.object({ messageId: z.string().describe('The id of the request, repeated.') }) }),
     message: 'Message queued again successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
     uses: { requireOperable, deliveries: resendDeliveries, timing: deliveryTiming, queue: sendTo.deliverSlow },

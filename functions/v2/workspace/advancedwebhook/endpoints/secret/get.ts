@@ -20,7 +20,12 @@ export const endpoint = defineEndpoint(
     kind: 'read',
     freshCredentials: true,
     input: z.object({ endpointId: Id }),
-    output: z.object({ data: z.object({ endpointId: z.string(), secret: z.string() }) }),
+    output: z.object({
+      data: z.object({
+        endpointId: z.string(),
+        secret: z.string().describe('The signing secret, `whsec_` and base64.'),
+      }),
+    }),
     message: 'Advanced webhook endpoint secret retrieved successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { webhooks: readAdvancedWebhooks, endpoints: findWebhookEndpoint, box: secretBox },

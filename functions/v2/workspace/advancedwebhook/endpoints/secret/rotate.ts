@@ -25,8 +25,18 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     freshCredentials: true,
-    input: z.object({ endpointId: Id, overlapSeconds: optional(z.int().min(0).max(longestOverlapSeconds)) }),
-    output: z.object({ data: z.object({ endpointId: z.string(), secret: z.string() }) }),
+    input: z.object({
+      endpointId: Id,
+      overlapSeconds: optional(z.int().min(0).max(longestOverlapSeconds)).describe(
+        `How long the old secret stays valid, in seconds. 0 ends it at once. By default ${defaultOverlapSeconds}, a day.`,
+      ),
+    }),
+    output: z.object({
+      data: z.object({
+        endpointId: z.string(),
+        secret: z.string().describe('The new signing secret, `whsec_` and base64.'),
+      }),
+    }),
     message: 'Advanced webhook endpoint secret rotated successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
     uses: { webhooks: readAdvancedWebhooks, endpoints: changeWebhookEndpoints, box: secretBox },
