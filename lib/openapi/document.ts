@@ -83,7 +83,7 @@ export function openApiDocument(
   makeWebhooks = webhooks,
 ): OpenApiDocument {
   const inOrder = endpoints.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const components = new ComponentSchemas();
+  const components = new ComponentSchemas(service.serviceName);
   const paths = inOrder.map((endpoint) => [endpoint.path, { post: operation(endpoint, components) }] as const);
   const sent = makeWebhooks(components);
   return {

@@ -7,8 +7,10 @@ import {
   fieldRuleOf,
   isStoredAsSent,
   nameOf,
+  serviceFieldsOf,
 } from '../shared/schema.ts';
 import { commonFields } from './commonFields.ts';
+import { placeholders } from './deployment.ts';
 
 /** JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -25,6 +27,11 @@ type Form = 'request' | 'answer';
 export class ComponentSchemas {
   readonly #schemas = new Map<string, z.core.$ZodType>();
   readonly #json: Record<string, JsonSchema> = {};
+  readonly serviceName: string;
+
+  constructor(serviceName = placeholders.serviceName) {
+    this.serviceName = serviceName;
+  }
 
   /** Adds a named schema, with the named schemas that it contains, and returns the reference to it. */
   add(name: string, schema: z.core.$ZodType, form: Form): JsonSchema {
@@ -55,7 +62,7 @@ function describeCommonFields(schema: JsonSchema): JsonSchema {
   const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema;
   const choices = { anyOf, oneOf, allOf };
   const nested = (part: unknown) => (typeof part === 'object' ? describeCommonFields(part as JsonSchema) : part);
-  const described = ([name, part]: [string, unknown]) => {
+  const described = ([name, part]: [string, unknown]): [string, JsonSchema] => {
     const field = nested(part) as JsonSchema;
     const text = Object.hasOwn(commonFields, name) ? commonFields[name] : undefined;
     return [name, text === undefined || field.description || field.$ref ? field : { description: text, ...field }];
@@ -90,6 +97,7 @@ function completeSchemaOf(schema: z.core.$ZodType, components: ComponentSchemas 
       if (jsonSchema.$ref) return;
       if (form === 'request' && zodSchema instanceof z.ZodObject && acceptsField(zodSchema, ANY_NAME) !== true)
         jsonSchema.additionalProperties ??= false;
+      addServiceFields(zodSchema, jsonSchema, components, form);
       addRules(zodSchema, jsonSchema);
       describeRules(zodSchema, jsonSchema);
     },
@@ -109,6 +117,23 @@ function addText(schema: z.core.$ZodType, json: JsonSchema): void {
 function keepText(reference: JsonSchema): void {
   for (const keyword of Object.keys(reference))
     if (keyword !== '$ref' && keyword !== 'description') Reflect.deleteProperty(reference, keyword);
+}
+
+/**
+ * Adds the fields whose names begin with the name of the service. Without `components`, a placeholder stands for this name. The
+ * schema of such an object is open only for these fields.
+ */
+function addServiceFields(
+  schema: z.core.$ZodType,
+  json: JsonSchema,
+  components: ComponentSchemas | undefined,
+  form: Form,
+): void {
+  const { serviceName = placeholders.serviceName } = components ?? {};
+  for (const [rest, field] of Object.entries(serviceFieldsOf(schema))) {
+    json.properties = { ...json.properties, [serviceName + rest]: completeSchemaOf(field, components, form) };
+    json.additionalProperties = false;
+  }
 }
 
 const ANY_NAME = 'x-other';

@@ -168,6 +168,21 @@ export function acceptsField(schema: z.core.$ZodType, name: string): boolean | u
   return furtherFields.get(schema)?.(name) ?? (parent && acceptsField(parent, name));
 }
 
+const serviceFields = new WeakMap<z.core.$ZodType, Readonly<Record<string, z.ZodType>>>();
+
+/**
+ * Records fields whose names begin with the name of the service, by the rest of their names. A schema cannot declare them, because
+ * it is the same for every deployment.
+ */
+export function withServiceFields<S extends z.ZodObject>(object: S, fields: Readonly<Record<string, z.ZodType>>): S {
+  serviceFields.set(object, fields);
+  return object;
+}
+
+export function serviceFieldsOf(schema: z.core.$ZodType): Readonly<Record<string, z.ZodType>> {
+  return serviceFields.get(schema) ?? {};
+}
+
 /** `reason` follows "Ignored:" in the API reference. */
 export function ignoredField(reason: string) {
   return z

@@ -134,7 +134,7 @@ describe('the OpenAPI document', () => {
 
   test('has the placeholders for URL and service name only where a deployment replaces them', () => {
     const count = (part: string) => withPlaceholders.split(part).length - 1;
-    expect([count(placeholders.url), count(placeholders.serviceName)]).toEqual([1, 4]);
+    expect([count(placeholders.url), count(placeholders.serviceName)]).toEqual([1, 6]);
     expect(withDeployment(withPlaceholders, { url: 'https://api.test', serviceName: 'svc' })).toBe(
       JSON.stringify(openApi),
     );
@@ -150,6 +150,13 @@ test('only /v2/memory/search and /v2/memory/judgments/query have results without
       .map(([path]) => path)
       .sort(),
   ).toEqual(bare);
+});
+
+test.each(['/v1/users/data/get', '/v2/users/data/get'])('%s takes a field with the name of the service', (path) => {
+  expect(dataSchema(path)).toMatchObject({
+    properties: { svcAllOrganizations: { type: ['boolean', 'null'], description: expect.any(String) } },
+    additionalProperties: false,
+  });
 });
 
 describe.each(cases)('the operation of %s', (path, endpoint) => {

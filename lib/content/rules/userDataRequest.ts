@@ -1,23 +1,32 @@
 import * as z from 'zod';
 import { invalid } from '../../shared/errors.ts';
 import { nearName } from '../../shared/nearName.ts';
-import { Id, optional, PageToken, withFurtherFields, withRefusal } from '../../shared/schema.ts';
+import { Id, optional, PageToken, withFurtherFields, withRefusal, withServiceFields } from '../../shared/schema.ts';
 import { unknownFieldIssue } from '../../shared/unknownFields.ts';
 
 const NO_OWN_IDS = 'must be left out: this service has no user ids of its own. Send userId';
 
 /**
  * A request for the data of a user. The names of two more fields begin with the configured name of the service, such as
- * `svcUserIds` and `svcAllOrganizations`, so they cannot be declared here. `requireUser` checks them.
+ * `svcUserIds` and `svcAllOrganizations`. `requireUser` checks them.
  */
 export const UserDataRequest = withRefusal(
   withFurtherFields(
-    z.looseObject({
-      organizationId: optional(Id).meta({ description: 'Required, unless `<service name>AllOrganizations` is true' }),
-      userId: Id,
-      uniqueId: optional(Id).describe('A text of your own that the answer repeats.'),
-      pageToken: optional(PageToken),
-    }),
+    withServiceFields(
+      z.looseObject({
+        organizationId: optional(Id).describe(
+          'Required, unless the call reads all organizations: the organization whose data is read.',
+        ),
+        userId: Id,
+        uniqueId: optional(Id).describe('A text of your own that the answer repeats.'),
+        pageToken: optional(PageToken),
+      }),
+      {
+        AllOrganizations: optional(z.boolean()).describe(
+          'True reads all organizations, one after the other, instead of `organizationId`. By default false.',
+        ),
+      },
+    ),
     (name) => /.(UserIds|AllOrganizations)$/.test(name),
   ),
   { field: '<service name>UserIds', values: 'any', message: NO_OWN_IDS },
