@@ -17,6 +17,8 @@ export const endpoint = defineEndpoint(
     user: openToUsers(ownNotifications),
     path: '/v1/notifications/get',
     summary: 'Get the latest notifications in one answer, for clients that cannot read pages',
+    description:
+      'Returns at most the latest 1,000 notifications, about 4 MB. `/v2/notifications/get` returns all of them in pages.',
     input: z.object(filterFields),
     output: z.object({ data: z.array(NotificationResponse) }),
     narrowBy: 'notificationIds',

@@ -14,6 +14,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/activities/add',
     summary: 'Add activity logs to a document, all of them or none',
+    description:
+      'Activities must be enabled with `/v2/workspace/activityconfig/update`, otherwise the call is FAILED_PRECONDITION. An `id` that exists is overwritten and keeps its `timestamp`. More than 50 activities are several writes: repeat a call that ended early, with your own ids or an `Idempotency-Key`. ' +
+      'Only for API keys. Changes of comments write activities themselves if the call has `triggerActivities`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, documentId: Id, activities: list(NewActivity, limits.list) }),

@@ -18,6 +18,8 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary: 'Get activity logs by id, or the activity logs of a document, a target entity or an organization in pages',
+    description:
+      'Lists the activities of an organization document by document, the latest first. With `targetEntityId` they are listed by time across documents, and activities of the last moments can be missing. A page can be short or empty: continue with the `pageToken` of the answer while it is not null. A user token needs `documentId`. The answer then leaves out activities about threads and comments that the user may not see or that are deleted.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',

@@ -14,6 +14,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/activities/update',
     summary: 'Replace fields of activity logs. Immutable activity logs cannot be changed',
+    description:
+      'Each field that is sent replaces the stored field. If a call changes an activity several times, only the last change is made. An unknown activity has `success: false` in the answer. ' +
+      'Only for API keys. Immutable activities are FAILED_PRECONDITION: see `immutable` of `/v2/workspace/activityconfig/update`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, activities: list(ActivityChange, limits.list) }),

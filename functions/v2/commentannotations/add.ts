@@ -21,6 +21,10 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/commentannotations/add',
     summary: 'Add comment threads to a document, each with its first comments',
+    description:
+      'Each thread is added in a transaction of its own. A thread that is refused has `success: false` in the answer, and the others are added. Reasons are an id that exists, too many comments for one transaction, or users whom the caller may not name. ' +
+      'With a user token, every user who may read the document can start threads, and the author is the user of the token. Without `createDocument`, an unknown document is NOT_FOUND. A disabled document or organization is FAILED_PRECONDITION. ' +
+      '`/v2/commentannotations/comments/add` adds replies.',
     auth: 'apiKey',
     user: openToUsers(newThreadsByUsers, userMarkup),
     kind: 'write',

@@ -24,6 +24,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/commentannotations/delete',
     summary: 'Delete some or all comment threads of a document, with their comments and reactions',
+    description:
+      'Deletes the threads that match every selector, at most 500. Without a selector, all threads of the document are deleted. Deleted threads are listed for 30 days by `deletedAfter` of `/v2/commentannotations/get`. ' +
+      'With a user token, users delete their own threads, selected by `annotationIds`. Threads of others are PERMISSION_DENIED.',
     auth: 'apiKey',
     user: openToUsers(threadDeletionsByUsers),
     kind: 'write',

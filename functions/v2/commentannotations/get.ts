@@ -23,6 +23,8 @@ export const endpoint = defineEndpoint(
     path,
     summary:
       'Get comment threads with their comments by id, or the threads of a document, a folder or an organization in pages',
+    description:
+      'Lists threads document by document, the latest thread first. With `annotationIds`, the answer has the order of the ids, and null for an unknown id. A page can end early: continue while `nextPageToken` is not null. A thread has about 1 MB of its comments. If `hasMoreComments` is true, read the others with `/v2/commentannotations/comments/get`. With `deletedAfter`, the answer lists deleted threads instead. A user token reads by `documentId` or `documentIds`. The answer leaves out threads and comments that the user may not see. With an API key, it has all of them.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'documents', refuses: ['deletedAfter'] }),
     kind: 'read',
@@ -40,10 +42,7 @@ export const endpoint = defineEndpoint(
     impact: 'customers cannot read comment threads',
     example: {
       data: { organizationId: 'acme', documentId: 'nda', statusIds: ['OPEN'] },
-      result: {
-        data: [exampleThread],
-        nextPageToken: null,
-      },
+      result: { data: [exampleThread], nextPageToken: null },
     },
   },
   async ({ input, caller, deps, now }) => {

@@ -26,6 +26,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/live/changes',
     summary: 'Get the messages about changes of a document (hints) that a client missed',
+    description:
+      'Only for user tokens. Call it after a reconnect, or if a `version` of the document channel is missing. Hints are kept for two hours. If `complete` is false, read the document, the presence and the live data again. ' +
+      'Hints have ids and no text. `/v2/live/connect` opens the channels.',
     auth: 'user',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',

@@ -9,6 +9,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/live/connect',
     summary: 'Get the address, the token and the channels for live changes of a document',
+    description:
+      'Only for user tokens. The page opens a WebSocket to AWS AppSync Events at `url`, and subscribes to the three channels with `token`, which lives 15 minutes. Call it again before `expiresAt`, and subscribe to new channels if the answer has others. ' +
+      'A user without access to the document is PERMISSION_DENIED. ABORTED means that the access of the user has just changed: send the request again. After a gap, `/v2/live/changes` returns the missed messages.',
     auth: 'user',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'write',

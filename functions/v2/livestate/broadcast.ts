@@ -12,6 +12,10 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/livestate/broadcast',
     summary: 'Send data to all users in a document, and store it under an id',
+    description:
+      'Users with a live connection to the document get the data at once as `livestate.update`. It stays stored under its id until the document is deleted or the last user who sent it is erased. The newest call wins. ' +
+      'Every user who may read the document can send live data with a user token. More than 1,000 ids in a document are RESOURCE_EXHAUSTED. ' +
+      '`/v2/livestate/get` returns the stored data.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document' }, userMarkup),
     kind: 'write',

@@ -14,6 +14,9 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary: 'Get live data by id, or all live data of a document in pages',
+    description:
+      'With `liveStateDataIds`, unknown ids are left out of the answer. Every user who may read the document can call it with a user token. ' +
+      '`/v2/live/connect` delivers later changes at once.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',

@@ -20,6 +20,10 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/notifications/add',
     summary: 'Notify the given users, or all users who have access to a document',
+    description:
+      'Adds an entry to the inboxes of users, and sends neither a webhook nor a mail. An event with mails, webhooks and notifications is published with `/v2/events/publish`. ' +
+      'Only for API keys. An id that exists in the document changes nothing. An id of another document is ALREADY_EXISTS. Without `createDocument`, an unknown document is NOT_FOUND. ' +
+      '`/v2/notifications/get` returns the notifications of a user.',
     auth: 'apiKey',
     kind: 'write',
     input: NewNotification.extend({

@@ -21,6 +21,10 @@ export const endpoint = defineEndpoint(
     user: openToUsers(ownNotifications),
     path,
     summary: 'Get notifications by id, or the notifications of a document, a user or an organization in pages',
+    description:
+      'With `userId`, the answer has the notifications that are for this user and that the user may see now. Without it, the answer has all notifications. Listings of a document or a user are ordered by time, others go document by document. ' +
+      'A page can be short or empty: continue with the `pageToken` of the answer while it is not null. With a user token, users read their own notifications. A listing of the whole organization then needs a grant in the organization. ' +
+      '`/v2/notifications/update` marks notifications as read.',
     input: z.object({
       ...filterFields,
       order: optional(z.enum(['asc', 'desc'])),

@@ -9,6 +9,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/presence/add',
     summary: 'Show users as present in a document, for the time of their lease',
+    description:
+      'A user counts as present until the lease ends or `/v2/presence/delete` is called. Call it again before the end. A call for a user who is present renews the lease and resets the fields that are not sent. ' +
+      'With a user token, only the user of the token becomes present, under the name and address of the stored profile. A disabled document is FAILED_PRECONDITION.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'users', holds: 'users' }] }),
     kind: 'write',

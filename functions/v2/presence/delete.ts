@@ -10,6 +10,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/presence/delete',
     summary: 'End the presence of users in a document',
+    description:
+      'Other users see at once that these users have left. Ending the presence of a user who is not present succeeds. ' +
+      'With a user token, only the presence of the user of the token ends.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'userIds', holds: 'userIds' }] }),
     kind: 'write',

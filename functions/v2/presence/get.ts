@@ -11,6 +11,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/presence/get',
     summary: 'Get the users who are present in a document',
+    description:
+      'Returns the users whose lease has not ended. Every user who may read the document can call it with a user token. ' +
+      '`/v2/live/connect` delivers later changes at once.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',

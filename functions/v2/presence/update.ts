@@ -9,6 +9,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/presence/update',
     summary: 'Change the presence of users in a document, and renew their leases',
+    description:
+      'Changes only the fields that are sent, and renews the leases. A user who is not present is added, as by `/v2/presence/add`. ' +
+      'With a user token, only the presence of the user of the token changes.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'users', holds: 'users' }] }),
     kind: 'write',

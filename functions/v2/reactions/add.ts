@@ -37,6 +37,10 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/reactions/add',
     summary: 'Add reactions to a document or to its comments, or add users to existing reactions',
+    description:
+      'An `annotationId` that exists adds the user to this reaction, at most 50 users. If the user has reacted already, nothing changes. Another icon or another comment under the same id has `success: false` in the answer. ' +
+      'A reaction on a comment causes the event `comment.reaction_add`. A reaction on the document itself causes no event. With a user token, every user who may see the comment can react, and only as the user of the token. ' +
+      '`/v2/commentannotations/comments/get` returns comments with their reactions.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'reactions.*.from', holds: 'user' }] }),
     kind: 'write',

@@ -15,6 +15,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/reactions/delete',
     summary: 'Delete reactions with all of their users',
+    description:
+      'A reaction on a comment causes the event `comment.reaction_delete`. ' +
+      'With a user token, only the user of the token is removed, and a reaction that has other users stays. A reaction without this user is PERMISSION_DENIED.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'actionUser', holds: 'user' }] }),
     kind: 'write',

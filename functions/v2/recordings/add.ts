@@ -13,6 +13,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/recordings/add',
     summary: 'Add recordings to a document',
+    description:
+      'Stores what you know about a recording, and no file: `attachments` has the URLs. Each new recording causes the event `recorder.done`. An `annotationId` that exists has `success: false` in the answer. ' +
+      'Only for API keys. `/v2/recordings/get` returns the recordings.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, documentId: Id, recordings: list(NewRecording, limits.list) }),

@@ -15,6 +15,9 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary: 'Get recordings by id, or the recordings of a document or an organization in pages',
+    description:
+      'The newest recording of a document is first. Without a document, recordings are listed document by document. Unknown ids are left out. Continue with the `pageToken` of the answer while it is not null. ' +
+      'Only for API keys. `/v2/recordings/add` adds recordings.',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({

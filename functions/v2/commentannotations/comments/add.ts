@@ -19,6 +19,10 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/commentannotations/comments/add',
     summary: 'Add comments to an annotation, all of them or none',
+    description:
+      'The answer has the numbers of the new comments in the order of the request. All comments must fit one transaction of 100 items, otherwise the call is INVALID_ARGUMENT. A thread takes at most 1,000 comments, and more are FAILED_PRECONDITION. A `commentId` that is taken is ALREADY_EXISTS. ' +
+      'With a user token, every user who may see the thread can reply, and the author is the user of the token. ' +
+      '`/v2/commentannotations/add` starts a thread.',
     auth: 'apiKey',
     user: openToUsers(newCommentsByUsers, userMarkup),
     kind: 'write',

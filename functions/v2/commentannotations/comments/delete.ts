@@ -18,6 +18,9 @@ export const endpoint = defineEndpoint(
     path: '/v2/commentannotations/comments/delete',
     summary:
       'Delete comments of an annotation with their reactions: by id, by author, or all. An annotation without comments is deleted too',
+    description:
+      'Without `commentIds` and `userIds`, every comment is deleted, and so is the thread. With a user token, users delete only their own comments. ' +
+      '`/v2/commentannotations/delete` deletes whole threads.',
     auth: 'apiKey',
     user: openToUsers(commentDeletionsByUsers),
     kind: 'write',

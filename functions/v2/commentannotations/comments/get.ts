@@ -21,6 +21,8 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary: 'Get comments of an annotation by id, or all comments in pages, in the order of their ids',
+    description:
+      'With `commentIds`, the answer has the order of the ids, and null for an unknown id. A page ends early at about 4 MB: continue while `nextPageToken` is not null. A comment has up to 500 KB of its reactions, and the ids of all. An unknown thread is NOT_FOUND. With a user token, the answer leaves out comments that the user may not see, and an unknown or hidden thread is PERMISSION_DENIED.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',

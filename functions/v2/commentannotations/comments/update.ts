@@ -20,6 +20,10 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/commentannotations/comments/update',
     summary: 'Change comments of an annotation: by id, by author, or all',
+    description:
+      'Without `commentIds` and `userIds`, every comment of the thread changes. Fields that are not sent stay. A comment that cannot be changed has `success: false` in the answer. ' +
+      'With a user token, users change only their own comments. ' +
+      '`/v2/commentannotations/update` changes the status, the assignee and other fields of the thread.',
     auth: 'apiKey',
     user: openToUsers(commentChangesByUsers, userMarkup),
     kind: 'write',

@@ -13,6 +13,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/commentannotations/count/get',
     summary: 'Count the comment threads of documents that a user can see, and how many of them are unread',
+    description:
+      'Counts the threads that the user may see. A document that is unknown, or that the user may not open, has the count 0. ' +
+      'A thread is unread if its last comment is by another user. With a user token, `userId` is the user of the token.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'documents', actor: [{ path: 'userId', holds: 'userId' }] }),
     kind: 'read',

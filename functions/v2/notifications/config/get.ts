@@ -17,6 +17,8 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/notifications/config/get',
     summary: 'Get the notification levels of a user, in the organization or in some documents',
+    description:
+      'Returns the levels that apply: those of the document, otherwise those of the organization, otherwise `ALL`. Unknown documents are left out. With a user token, users read their own levels. `/v2/notifications/config/set` changes them.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'self', on: 'selection', actor: [{ path: 'userId', holds: 'userId' }] }),
     kind: 'read',

@@ -23,6 +23,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/notifications/config/set',
     summary: 'Set the notification levels of users, in the organization or in some documents',
+    description:
+      'Sets the levels for the named documents, or for the whole organization without `documentIds`. A level of a document takes precedence over the level of the organization. Channels that are not sent keep their level. ' +
+      'With a user token, users set their own levels. An unknown document is NOT_FOUND, and nothing changes.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'self', on: 'selection', actor: [{ path: 'userIds', holds: 'userIds' }] }),
     kind: 'write',

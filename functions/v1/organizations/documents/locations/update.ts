@@ -11,6 +11,9 @@ export const endpoint = defineEndpoint(
     path: '/v1/organizations/documents/locations/update',
     summary:
       'Change a location of a document and of all content at this location, in one organization or in every organization that has the document',
+    description:
+      'Changes the location of threads, reactions, recordings and notifications, also in disabled organizations, and causes no events. With another `id`, the content is found under the new location only. ' +
+      'Only for API keys, with the credentials of the headers in the body too. Records of the last moments can be missed. Repeat the call to reach them, and after UNAVAILABLE.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

@@ -10,6 +10,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v1/organizations/documents/locations/data/delete',
     summary: 'Delete all content at a location of a document, in every organization that has the document',
+    description:
+      'Also deletes in disabled organizations. The content cannot be restored. ' +
+      'Only for API keys, with the credentials of the headers in the body too. Records of the last moments can be missed. Repeat the call to reach them, and after UNAVAILABLE.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ apiKey: z.string(), authToken: z.string(), documentId: Id, location: Location }),
