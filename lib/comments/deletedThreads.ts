@@ -13,10 +13,8 @@ const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 /** A deleted thread in a response. */
 export const DeletedThread = z.object({
   annotationId: z.string(),
-  /** The document id that the customer chose. */
   documentId: z.string(),
-  /** The time of the deletion in epoch ms. */
-  deletedAt: z.number(),
+  deletedAt: z.number().describe('When the thread was deleted, in epoch milliseconds.'),
 });
 export type DeletedThread = z.output<typeof DeletedThread>;
 

@@ -50,6 +50,10 @@ export function requireFuture(
 
 /** The times of content that is imported from another system. If they are not sent, the content gets the time of the request. */
 export const importedTimes = /* @__PURE__ */ defineSchema(() => ({
-  createdAt: optional(Instant),
-  lastUpdated: optional(Instant),
+  createdAt: optional(Instant).describe(
+    'When content from another system was created, in epoch milliseconds or ISO 8601. By default now. Refused with a user token.',
+  ),
+  lastUpdated: optional(Instant).describe(
+    'When content from another system was last changed, in epoch milliseconds or ISO 8601. By default `createdAt`. Refused with a user token.',
+  ),
 }));

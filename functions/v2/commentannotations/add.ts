@@ -34,8 +34,10 @@ export const endpoint = defineEndpoint(
       documentId: Id,
       createOrganization: optional(z.boolean()),
       createDocument: optional(z.boolean()),
-      verifyUserPermissions: optional(z.boolean()),
-      commentAnnotations: list(NewThread, limits.list),
+      verifyUserPermissions: optional(z.boolean()).describe(
+        'Whether authors need access to the document. By default false. Without effect with a user token, whose author always needs it.',
+      ),
+      commentAnnotations: list(NewThread, limits.list).describe('The threads to add.'),
     }),
     output: ThreadResults,
     message: 'Comment Annotation(s) added successfully.',

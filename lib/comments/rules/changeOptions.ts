@@ -4,10 +4,15 @@ import { defineSchema, optional } from '../../shared/schema.ts';
 
 /** Fields that all requests for changes of threads or comments have. */
 export const changeOptionFields = /* @__PURE__ */ defineSchema(() => ({
-  /** The user whom events and activities name as the actor. If it is not given, they name the author of each changed record. */
-  actionUser: optional(ContentUser),
-  triggerNotification: optional(z.boolean()),
-  triggerActivities: optional(z.boolean()),
+  actionUser: optional(ContentUser).describe(
+    'The user whom events and activities name as the actor. By default the author of each changed record.',
+  ),
+  triggerNotification: optional(z.boolean()).describe(
+    'Whether each change causes an event, which reaches webhooks, mails and inboxes. By default false.',
+  ),
+  triggerActivities: optional(z.boolean()).describe(
+    'Whether each change writes an activity, if activities are enabled. By default false.',
+  ),
 }));
 
 /** The values of `changeOptionFields` in a request, with defaults. `now` is the time of the request in epoch ms. */

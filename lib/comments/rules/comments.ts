@@ -55,12 +55,19 @@ export const commentSelectors = /* @__PURE__ */ defineSchema(() => ({
   documentId: Id,
   annotationId: Id,
   commentIds: optional(list(CommentId, limits.list)),
-  /** User ids of authors. If `commentIds` is given too, a comment must match both fields. */
-  userIds: optional(list(Id, limits.list)),
+  userIds: optional(list(Id, limits.list)).describe(
+    'Only the comments of these authors. If `commentIds` is sent too, a comment must match both fields.',
+  ),
 }));
 
 const CommentResult = /* @__PURE__ */ defineNamedSchema('CommentResult', () =>
-  z.object({ success: z.boolean(), id: z.number(), message: z.string() }),
+  z
+    .object({
+      success: z.boolean().describe('Whether the comment was changed or deleted.'),
+      id: z.number().describe('The number of the comment in its thread.'),
+      message: z.string().describe('Why the comment stays as it was, or that the call succeeded.'),
+    })
+    .describe('The result for one comment of a call.'),
 );
 
 /** The results of a request that changes or deletes comments, by comment id. */
@@ -72,36 +79,52 @@ export const CommentResults = /* @__PURE__ */ defineSchema(() =>
 
 /** The access context of a thread or comment. */
 export const Context = /* @__PURE__ */ defineNamedSchema('ContextInput', () =>
-  z.object({ access: optional(AccessContext) }),
+  z
+    .object({
+      access: optional(AccessContext).describe(
+        'Values by field. Only users whose access context on the document has all of them see the content.',
+      ),
+    })
+    .describe('Narrows who may see the content.'),
 );
 
 /** The documented fields of an agent and of its finding (`reason`). Other fields are stored unchanged. */
 const DocumentedAgent = /* @__PURE__ */ defineSchema(() =>
   z
     .object({
-      /** `external`, `svc` or the name of the service. `requireAgentSources` checks the value. */
-      agentSource: Name,
-      agentId: Id,
-      executionId: optional(Id),
-      agentType: optional(Name),
-      agentName: optional(Name),
-      url: optional(z.string().max(2_048)),
-      reason: z.object({
-        title: Text.min(1),
-        description: Text,
-        severity: Name,
-        findingId: optional(Id),
-        findingType: optional(z.enum(['text', 'pin', 'page'])),
-        confidence: optional(z.number().min(0).max(100)),
-        source: optional(z.enum(['instructions', 'knowledge'])),
-      }),
+      agentSource: Name.describe(
+        '`external` for an agent of your own. `svc`, or the name of the service, for an agent that the service stores.',
+      ),
+      agentId: Id.describe('The agent: your own id, or that of `/v2/agents/create`.'),
+      executionId: optional(Id).describe(
+        'The run of the agent that made the comment. `/v2/commentannotations/get` filters by it.',
+      ),
+      agentType: optional(Name).describe('The kind of agent, in words of your own.'),
+      agentName: optional(Name).describe('The name that users see. Required for external agents.'),
+      url: optional(z.string().max(2_048)).describe('The page that the agent read. `agentUrls` selects threads by it.'),
+      reason: z
+        .object({
+          title: Text.min(1).describe('The finding in a few words.'),
+          description: Text.describe('The finding in full.'),
+          severity: Name.describe('How serious the finding is, in words of your own.'),
+          findingId: optional(Id).describe('Your id of the finding. The answer of the call returns it.'),
+          findingType: optional(z.enum(['text', 'pin', 'page'])).describe(
+            'Whether the finding is about a text, a point or a whole page.',
+          ),
+          confidence: optional(z.number().min(0).max(100)).describe('How sure the agent is, in percent.'),
+          source: optional(z.enum(['instructions', 'knowledge'])).describe(
+            'Whether the finding follows from instructions or from stored knowledge.',
+          ),
+        })
+        .describe('What the agent found.'),
     })
     .check(
       z.refine(({ agentSource, agentName }) => agentSource !== 'external' || agentName !== undefined, {
         path: ['agentName'],
         error: 'is required for external agents',
       }),
-    ),
+    )
+    .describe('The agent that made the comment, with its finding. Other fields are stored unchanged.'),
 );
 type Open = Readonly<Record<string, unknown>>;
 const Agent = /* @__PURE__ */ defineNamedSchema('CommentAgentInput', () => unchangedObject(DocumentedAgent));
@@ -117,7 +140,12 @@ export function parseAgent(agent: Open): z.output<typeof DocumentedAgent> {
 }
 
 const Contact = /* @__PURE__ */ defineSchema(() =>
-  z.object({ userId: optional(Id), contact: optional(z.object({ userId: optional(Id) })) }),
+  z
+    .object({
+      userId: optional(Id),
+      contact: optional(z.object({ userId: optional(Id) })).describe('The user, in an older form: `contact.userId`.'),
+    })
+    .describe('A mentioned user. Other fields, such as the `text` of the mention, are stored unchanged.'),
 );
 /** A mentioned user. The user's id is `userId`, or `contact.userId` if `userId` is missing. */
 const TaggedUser = /* @__PURE__ */ defineNamedSchema('TaggedUserInput', () =>
@@ -138,19 +166,32 @@ function taggedUserId(tagged: Open): string | undefined {
 
 /** The fields that a request can set when it adds or changes a comment. */
 const fields = /* @__PURE__ */ defineSchema(() => ({
-  commentText: optional(Text),
-  commentHtml: optional(Text),
-  to: optional(list(ContentUser, MAX_INVOLVED_USERS, 0)),
-  taggedUserContacts: optional(list(TaggedUser, MAX_INVOLVED_USERS, 0)),
-  attachments: optional(list(OpenObject, MAX_ATTACHMENTS, 0)),
-  context: optional(Context),
-  agent: optional(Agent),
-  progress: optional(Progress),
-  actions: optional(Actions),
-  /** True if the customer stores the text. Clients then load the text with code of the customer (a resolver). */
-  isCommentResolverUsed: optional(z.boolean()),
-  isCommentTextAvailable: optional(z.boolean()),
-  metadata: optional(OpenObject),
+  commentText: optional(Text).describe('The comment as plain text. Clients must escape it.'),
+  commentHtml: optional(Text).describe(
+    'The comment as HTML. From user tokens it is cleaned. From API keys it is stored as it was sent.',
+  ),
+  to: optional(list(ContentUser, MAX_INVOLVED_USERS, 0)).describe(
+    'Users whom the comment addresses. They are notified like mentioned users.',
+  ),
+  taggedUserContacts: optional(list(TaggedUser, MAX_INVOLVED_USERS, 0)).describe(
+    'Users whom the comment mentions. They are notified if the comment causes an event.',
+  ),
+  attachments: optional(list(OpenObject, MAX_ATTACHMENTS, 0)).describe(
+    'Files of the comment, described by objects of your own. The service stores no files.',
+  ),
+  context: optional(Context).describe('Narrows who may see the comment, also for its author.'),
+  agent: optional(Agent).describe('The agent that made the comment, and its finding. Refused with a user token.'),
+  progress: optional(Progress).describe('The progress of work that the comment reports. A change replaces all of it.'),
+  actions: optional(Actions).describe('Buttons that clients show for the comment. A change replaces all of them.'),
+  isCommentResolverUsed: optional(z.boolean()).describe(
+    'True if you store the text yourself, and clients load it from your server. By default false.',
+  ),
+  isCommentTextAvailable: optional(z.boolean()).describe(
+    'Whether the text can be shown. By default it is true if the service stores a text.',
+  ),
+  metadata: optional(OpenObject).describe(
+    'Own fields. Answers and events return them, beside the ids of the API key, organization and document.',
+  ),
 }));
 
 interface MentioningComment {
@@ -175,14 +216,18 @@ const involvesFew = /* @__PURE__ */ defineSchema(() =>
 export const NewComment = /* @__PURE__ */ defineNamedSchema('CommentInput', () =>
   z
     .object({
-      commentId: optional(ChosenCommentId),
+      commentId: optional(ChosenCommentId).describe(
+        'The number of the comment in its thread. By default the next number. It must not be in use.',
+      ),
       ...fields,
-      from: ContentUser,
+      from: ContentUser.describe('The author. With a user token always the user of the token.'),
       ...importedTimes,
-      /** Whether the comment emits an event for webhooks, e-mail and in-app notifications. */
-      triggerNotification: optional(z.boolean()),
-      /** Whether the comment writes an activity. */
-      triggerActivities: optional(z.boolean()),
+      triggerNotification: optional(z.boolean()).describe(
+        'Whether the comment causes an event, which reaches webhooks, mails and inboxes. By default false.',
+      ),
+      triggerActivities: optional(z.boolean()).describe(
+        'Whether the comment writes an activity, if activities are enabled. By default false.',
+      ),
     })
     .check(
       isSmall,
@@ -195,7 +240,8 @@ export const NewComment = /* @__PURE__ */ defineNamedSchema('CommentInput', () =
           error: 'must be given, or commentHtml, an attachment or isCommentResolverUsed',
         }),
       ),
-    ),
+    )
+    .describe('A comment to add.'),
 );
 export type NewComment = z.output<typeof NewComment>;
 
@@ -216,8 +262,8 @@ export const NewComments = /* @__PURE__ */ defineSchema(() =>
  * two.
  */
 export const commentLists = /* @__PURE__ */ defineSchema(() => ({
-  commentData: optional(NewComments),
-  comments: optional(NewComments),
+  commentData: optional(NewComments).describe('The comments to add, in their order.'),
+  comments: optional(NewComments).describe('Another name for `commentData`.'),
 }));
 
 interface CommentLists {
@@ -250,7 +296,13 @@ export const hasAnyField = /* @__PURE__ */ defineSchema(() =>
 
 /** A change of a comment, with at least one field. */
 export const CommentChange = /* @__PURE__ */ defineNamedSchema('CommentChange', () =>
-  z.object({ ...fields, from: optional(ContentUser) }).check(isSmall, involvesFew, hasAnyField),
+  z
+    .object({
+      ...fields,
+      from: optional(ContentUser).describe('A new author. With a user token only the user of the token.'),
+    })
+    .check(isSmall, involvesFew, hasAnyField)
+    .describe('The fields that change. Fields that are not sent stay.'),
 );
 export type CommentChange = z.output<typeof CommentChange>;
 
@@ -431,38 +483,40 @@ function readList<T>(text: string | undefined): T[] {
   return readJson<T[]>(text) ?? [];
 }
 
-/**
- * An access context in a response. `access` is as it was sent. `accessFields` has the same items as a list of `field:value`
- * texts.
- */
 export const ContextResponse = /* @__PURE__ */ defineNamedSchema('Context', () =>
-  z.object({ access: AnyObject.optional(), accessFields: z.array(z.string()) }),
+  z
+    .object({
+      access: AnyObject.describe('The values by field, as they were sent.').optional(),
+      accessFields: z.array(z.string()).describe('The same values as texts `field:value`.'),
+    })
+    .describe('The access context that a reader needs.'),
 );
 
 export const CommentResponse = /* @__PURE__ */ defineSchema(() =>
   z.object({
-    commentId: z.number(),
-    type: z.literal('text'),
-    status: z.enum(['added', 'updated']),
-    commentText: z.string().optional(),
-    commentHtml: z.string().optional(),
-    from: StoredUser,
-    to: z.array(StoredUser).optional(),
-    taggedUserContacts: z.array(AnyObject).optional(),
-    attachments: z.array(AnyObject).optional(),
-    context: ContextResponse.optional(),
-    agent: AnyObject.optional(),
-    progress: AnyObject.optional(),
-    actions: z.array(AnyObject).optional(),
-    isCommentResolverUsed: z.boolean().optional(),
-    isCommentTextAvailable: z.boolean().optional(),
-    isEdited: z.boolean(),
-    reactionAnnotationIds: z.array(z.string()),
-    /** The time of creation in epoch ms. */
-    createdAt: z.number(),
-    /** The time of the last change, as ISO 8601 text. */
-    lastUpdated: IsoTime,
-    metadata: AnyObject,
+    commentId: z.number().describe('The number of the comment in its thread. No number is given twice.'),
+    type: z.literal('text').describe('Always `text`.'),
+    status: z.enum(['added', 'updated']).describe('`updated` after the first change of the comment.'),
+    commentText: z.string().describe('The comment as plain text. Clients must escape it.').optional(),
+    commentHtml: z.string().describe('The comment as HTML. It is clean only if it comes from a user token.').optional(),
+    from: StoredUser.describe('The author.'),
+    to: z.array(StoredUser).describe('Users whom the comment addresses.').optional(),
+    taggedUserContacts: z.array(AnyObject).describe('Users whom the comment mentions, as they were sent.').optional(),
+    attachments: z.array(AnyObject).describe('Files of the comment, as they were sent.').optional(),
+    context: ContextResponse.describe('The access context that readers of the comment need.').optional(),
+    agent: AnyObject.describe('The agent that made the comment, and its finding, as they were sent.').optional(),
+    progress: AnyObject.describe('The progress of work that the comment reports, as it was sent.').optional(),
+    actions: z.array(AnyObject).describe('Buttons that clients show for the comment, as they were sent.').optional(),
+    isCommentResolverUsed: z
+      .boolean()
+      .describe('True if clients load the text from the server of the customer.')
+      .optional(),
+    isCommentTextAvailable: z.boolean().describe('Whether the text can be shown.').optional(),
+    isEdited: z.boolean().describe('Whether the comment was changed.'),
+    reactionAnnotationIds: z.array(z.string()).describe('The ids of all reactions on the comment.'),
+    createdAt: z.number().describe('When the comment was written, in epoch milliseconds.'),
+    lastUpdated: IsoTime.describe('When the comment was last changed, in ISO 8601.'),
+    metadata: AnyObject.describe('Your own fields, and the ids of the API key, organization and document.'),
   }),
 );
 export type CommentResponse = z.output<typeof CommentResponse>;
@@ -484,15 +538,15 @@ export function toCommentResponse(names: ContentNames, comment: Comment): Commen
 /** A comment in responses of endpoints that read comments. All lists and flags are present, even if they are empty. */
 export const CommentRow = /* @__PURE__ */ defineNamedSchema('Comment', () =>
   CommentResponse.extend({
-    isDraft: z.literal(false),
-    to: z.array(StoredUser),
-    toOrganizationUserGroup: z.array(AnyObject),
-    taggedUserContacts: z.array(AnyObject),
-    attachments: z.array(AnyObject),
-    recorders: z.array(AnyObject),
-    customList: z.array(AnyObject),
-    isCommentTextAvailable: z.boolean(),
-  }),
+    isDraft: z.literal(false).describe('Always false: drafts exist only in clients.'),
+    to: CommentResponse.shape.to.unwrap(),
+    toOrganizationUserGroup: z.array(AnyObject).describe('Always empty: groups exist only in clients.'),
+    taggedUserContacts: CommentResponse.shape.taggedUserContacts.unwrap(),
+    attachments: CommentResponse.shape.attachments.unwrap(),
+    recorders: z.array(AnyObject).describe('Always empty: recordings of a comment exist only in clients.'),
+    customList: z.array(AnyObject).describe('Always empty: lists of a comment exist only in clients.'),
+    isCommentTextAvailable: CommentResponse.shape.isCommentTextAvailable.unwrap(),
+  }).describe('A comment of a thread.'),
 );
 export type CommentRow = z.output<typeof CommentRow>;
 

@@ -14,14 +14,27 @@ export type Status = Readonly<Record<string, unknown>> & { readonly id: string }
 const StatusObject = /* @__PURE__ */ defineNamedSchema(
   'StatusInput',
   () =>
-    unchangedObject(z.object({ id: Id, name: optional(Name), type: optional(Name) })) as unknown as z.ZodType<Status>,
+    unchangedObject(
+      z
+        .object({
+          id: Id.describe('Yours, or `OPEN`, `IN_PROGRESS` or `RESOLVED`.'),
+          name: optional(Name).describe('The text that users see.'),
+          type: optional(Name).describe(
+            '`terminal` resolves the thread. By default the type of the standard status with this id.',
+          ),
+        })
+        .describe('A status of a thread. Other fields, such as a colour, are stored unchanged.'),
+    ) as unknown as z.ZodType<Status>,
 );
 
 const statusTypes = ['default', 'ongoing', 'terminal'] as const;
 
 /** A status without an id, as clients of `/v1` send it. */
 const StatusOfType = /* @__PURE__ */ defineSchema(() =>
-  z.object({ id: z.null().optional(), type: z.enum(statusTypes) }),
+  z.object({
+    id: z.null().optional(),
+    type: z.enum(statusTypes).describe('Selects the standard status of this type.'),
+  }),
 );
 
 /** A status in a request: an id, an object with an id, or an object with only a type. */

@@ -29,19 +29,24 @@ import {
 
 /** The fields that select the threads of a request. */
 export const threadSelectors = /* @__PURE__ */ defineSchema(() => ({
-  annotationIds: optional(list(Id, limits.readIds)),
-  /** Ids of locations, as in `locationId` of responses. */
-  locationIds: optional(list(LocationKey, limits.readIds)),
-  /** User ids of participants: users who wrote in a thread, are mentioned in it, or are its assignee. */
-  userIds: optional(list(Id, limits.readIds)),
+  annotationIds: optional(list(Id, limits.readIds)).describe('The threads with these ids.'),
+  locationIds: optional(list(LocationKey, limits.readIds)).describe(
+    'The threads at these locations, by the `locationId` of answers.',
+  ),
+  userIds: optional(list(Id, limits.readIds)).describe(
+    'The threads in which one of these users wrote, is mentioned, or is the assignee.',
+  ),
 }));
 
 /** Additional fields of a deletion. They select threads by their agent. */
 export const agentSelectors = /* @__PURE__ */ defineSchema(() => ({
-  agentId: optional(Id),
-  agentSuggestions: optional(z.boolean()),
-  /** The URLs of pages that the agent read. */
-  agentUrls: optional(list(z.string().min(1).max(2_048), limits.readIds)),
+  agentId: optional(Id).describe('The threads whose first comment is by this agent.'),
+  agentSuggestions: optional(z.boolean()).describe(
+    'If true, the suggestions of agents. By default threads are not selected by this.',
+  ),
+  agentUrls: optional(list(z.string().min(1).max(2_048), limits.readIds)).describe(
+    'The threads whose agent read one of these pages, by `agent.url`.',
+  ),
 }));
 
 type Selector = keyof typeof threadSelectors | keyof typeof agentSelectors;
@@ -75,10 +80,13 @@ export const ThreadsUpdateRequest = /* @__PURE__ */ defineSchema(() =>
       organizationId: Id,
       documentId: Id,
       ...threadSelectors,
-      updatedData: optional(ThreadChange),
-      updateUsers: optional(UserReplacements),
-      /** With a reason, the decision becomes a judgment. */
-      reason: optional(Text.min(1).max(REASON_CHARACTERS)),
+      updatedData: optional(ThreadChange).describe('The new values of fields. Required without `updateUsers`.'),
+      updateUsers: optional(UserReplacements).describe(
+        'Users who take the place of others in the threads and in their comments. Refused with a user token.',
+      ),
+      reason: optional(Text.min(1).max(REASON_CHARACTERS)).describe(
+        'Why the thread is decided in this way. A decision with a reason becomes a judgment, from which review agents learn.',
+      ),
       ...changeOptionFields,
     })
     .check(
@@ -101,22 +109,34 @@ export const ThreadsUpdateRequest = /* @__PURE__ */ defineSchema(() =>
 
 /** Additional filters of a listing. Times are epoch ms or ISO 8601. */
 const listingFilters = /* @__PURE__ */ defineSchema(() => ({
-  mentionedUserIds: optional(list(Id, limits.readIds)),
-  /** The user who resolved the thread. */
-  resolvedBy: optional(Id),
-  statusIds: optional(list(Id, limits.readIds)),
-  /** One status id. If `statusIds` is given too, a thread must match both fields. */
-  statusId: optional(Id),
-  createdAfter: optional(Instant),
-  createdBefore: optional(Instant),
-  updatedAfter: optional(Instant),
-  updatedBefore: optional(Instant),
-  agentId: optional(Id),
-  executionId: optional(Id),
-  agentType: optional(Name),
-  agentSource: optional(Name),
-  agentSuggestions: optional(z.boolean()),
-  agentComments: optional(z.boolean()),
+  mentionedUserIds: optional(list(Id, limits.readIds)).describe('Only threads that mention one of these users.'),
+  resolvedBy: optional(Id).describe('Only threads that this user resolved.'),
+  statusIds: optional(list(Id, limits.readIds)).describe('Only threads with one of these statuses, by the id.'),
+  statusId: optional(Id).describe(
+    'Only threads with this status. If `statusIds` is sent too, a thread must match both.',
+  ),
+  createdAfter: optional(Instant).describe(
+    'Only threads that were created at or after this time, in epoch milliseconds or ISO 8601.',
+  ),
+  createdBefore: optional(Instant).describe(
+    'Only threads that were created before this time, in epoch milliseconds or ISO 8601.',
+  ),
+  updatedAfter: optional(Instant).describe(
+    'Only threads that changed at or after this time, in epoch milliseconds or ISO 8601.',
+  ),
+  updatedBefore: optional(Instant).describe(
+    'Only threads whose last change is before this time, in epoch milliseconds or ISO 8601.',
+  ),
+  agentId: optional(Id).describe('Only threads that this agent started. At most one filter by agent can be sent.'),
+  executionId: optional(Id).describe('Only threads that this run of an agent started.'),
+  agentType: optional(Name).describe('Only threads that an agent of this kind started.'),
+  agentSource: optional(Name).describe(
+    'Only threads that agents from `external`, or from `svc` or the name of the service, started.',
+  ),
+  agentSuggestions: optional(z.boolean()).describe('If true, only suggestions that agents started.'),
+  agentComments: optional(z.boolean()).describe(
+    'If true, only threads that agents started and that are no suggestions.',
+  ),
 }));
 
 type ListedFilters = z.output<z.ZodObject<typeof threadSelectors & typeof listingFilters>>;
@@ -172,22 +192,28 @@ export const ThreadListing = /* @__PURE__ */ defineSchema(() =>
   z
     .object({
       organizationId: Id,
-      documentId: optional(Id),
-      documentIds: optional(list(Id, limits.readIds)),
-      folderId: optional(Id),
-      groupByDocumentId: optional(z.boolean()),
+      documentId: optional(Id).describe(
+        'The document whose threads are listed. Without it, `documentIds` and `folderId`, those of the whole organization.',
+      ),
+      documentIds: optional(list(Id, limits.readIds)).describe('The documents whose threads are listed.'),
+      folderId: optional(Id).describe('The folder whose documents are listed, also those in folders below it.'),
+      groupByDocumentId: optional(z.boolean()).describe(
+        'If true, `data` is an object of lists of threads by document. By default it is one list.',
+      ),
       ...threadSelectors,
       ...listingFilters,
-      /** Whether the threads of the response have `metadata`. The default is true. */
-      includeMetadata: optional(z.boolean()),
-      /** Whether the threads of the response have `pageInfo`. The default is true. */
-      includePageInfo: optional(z.boolean()),
-      /**
-       * If given, the response lists the threads that were deleted at or after this time, in `deletedAnnotations`. Epoch ms or ISO
-       * 8601.
-       */
-      deletedAfter: optional(Instant),
-      order: optional(z.enum(['asc', 'desc'])),
+      includeMetadata: optional(z.boolean()).describe(
+        'Whether the threads of the answer have `metadata`. By default true.',
+      ),
+      includePageInfo: optional(z.boolean()).describe(
+        'Whether the threads of the answer have `pageInfo`. By default true.',
+      ),
+      deletedAfter: optional(Instant).describe(
+        'Lists the threads that were deleted at or after this time in `deletedAnnotations`, in epoch milliseconds or ISO 8601. Deletions are kept for 30 days.',
+      ),
+      order: optional(z.enum(['asc', 'desc'])).describe(
+        'The order of the creation times within each document. By default `desc`, the latest first.',
+      ),
       pageSize: optional(PageSize),
       pageToken: optional(PageToken),
     })

@@ -57,30 +57,39 @@ const MAX_USER_REPLACEMENTS = 10;
 
 /** A suggestion: a status, and any other fields that the customer sends. */
 const Suggestion = /* @__PURE__ */ defineSchema(() =>
-  unchangedObject(z.object({ status: optional(z.enum(['pending', 'accepted', 'rejected'])) })),
+  unchangedObject(
+    z.object({
+      status: optional(z.enum(['pending', 'accepted', 'rejected'])).describe(
+        'The decision. By default `pending` in a new thread, and the stored decision in a change.',
+      ),
+    }),
+  ),
 );
 
 /** A priority: an id, or an object of the customer with an id. */
 const Priority = /* @__PURE__ */ defineSchema(() =>
-  z.union([Id, unchangedObject(z.object({ id: Id }))], {
+  z.union([Id, unchangedObject(z.object({ id: Id.describe('Your own name of the priority.') }))], {
     error: 'must be the id of a priority, or an object with the id',
   }),
 );
 
-/** The fields for a thread's position on a page. Clients choose the unit. */
-const pageNumbers = [
-  'positionX',
-  'positionY',
-  'screenWidth',
-  'screenHeight',
-  'screenScrollHeight',
-  'screenScrollTop',
-] as const;
+/** The fields for a thread's position on a page, with their texts. */
+const pagePositions = {
+  positionX: 'The horizontal place of the thread on the page, in a unit of your choice.',
+  positionY: 'The vertical place of the thread on the page, in a unit of your choice.',
+  screenWidth: 'How wide the screen of the author was, in the unit of `positionX`.',
+  screenHeight: 'How high the screen of the author was, in the unit of `positionX`.',
+  screenScrollHeight: 'How high the whole page of the author was, in the unit of `positionX`.',
+  screenScrollTop: 'How far the author had scrolled, in the unit of `positionX`.',
+} as const;
+type PageNumber = keyof typeof pagePositions;
+const pageNumbers = Object.keys(pagePositions) as PageNumber[];
 
-function pagePosition<B, N>(flag: B, number: N) {
+function pagePosition<B extends z.ZodType, N extends z.ZodType>(flag: B, number: N) {
+  const numbers = Object.entries(pagePositions).map(([name, text]) => [name, number.describe(text)]);
   return {
-    isPageAnnotation: flag,
-    ...(Object.fromEntries(pageNumbers.map((name) => [name, number])) as Record<(typeof pageNumbers)[number], N>),
+    isPageAnnotation: flag.describe('For clients: marks a thread that is placed on a page.'),
+    ...(Object.fromEntries(numbers) as Record<PageNumber, N>),
   };
 }
 
@@ -88,23 +97,35 @@ const storedPosition = pagePosition(z.boolean().optional(), z.number().optional(
 
 /** The fields that a request can set when it adds or changes a thread. */
 const fields = /* @__PURE__ */ defineSchema(() => ({
-  location: optional(Location),
-  targetElement: optional(OpenObject),
-  status: optional(SentStatus),
-  assignedTo: optional(ContentUser),
-  priority: optional(Priority),
-  context: optional(Context),
-  suggestion: optional(Suggestion),
-  visibility: optional(VisibilityInput),
-  visibilityConfig: optional(VisibilityInput),
-  subscribedUsers: optional(list(ContentUser, MAX_SUBSCRIBERS, 0)),
-  unsubscribedUsers: optional(list(ContentUser, MAX_SUBSCRIBERS, 0)),
-  customList: optional(list(OpenObject, MAX_CUSTOM_LIST_ITEMS, 0)),
-  pageInfo: optional(OpenObject),
+  location: optional(Location).describe('Where in the document the thread is. Requests select by its `id`.'),
+  targetElement: optional(OpenObject).describe('For clients: the element that the thread is about. Stored unchanged.'),
+  status: optional(SentStatus).describe(
+    'The id of a status, an object with the id, or an object with only a type. A new thread is `OPEN` by default.',
+  ),
+  assignedTo: optional(ContentUser).describe(
+    'The user who should deal with the thread. The assignee is notified if the call causes events.',
+  ),
+  priority: optional(Priority).describe('The id of a priority, or an object of yours with the id.'),
+  context: optional(Context).describe('Narrows who may see the thread, also for its author.'),
+  suggestion: optional(Suggestion).describe('A proposed change. Other fields than `status` are stored unchanged.'),
+  visibility: optional(VisibilityInput).describe(
+    'Who may see the thread. By default everybody who may read the document.',
+  ),
+  visibilityConfig: optional(VisibilityInput).describe('Another name for `visibility`.'),
+  subscribedUsers: optional(list(ContentUser, MAX_SUBSCRIBERS, 0)).describe(
+    'Users who are notified of the thread as its participants are.',
+  ),
+  unsubscribedUsers: optional(list(ContentUser, MAX_SUBSCRIBERS, 0)).describe(
+    'Users who are notified only of mentions, and of the thread when it is assigned to them.',
+  ),
+  customList: optional(list(OpenObject, MAX_CUSTOM_LIST_ITEMS, 0)).describe('Objects of your own, for example labels.'),
+  pageInfo: optional(OpenObject).describe('The page of the thread. Mails link to its `url`.'),
   ...pagePosition(optional(z.boolean()), optional(StoredNumber)),
-  progress: optional(Progress),
-  actions: optional(Actions),
-  metadata: optional(OpenObject),
+  progress: optional(Progress).describe('The progress of work that the thread reports. A change replaces all of it.'),
+  actions: optional(Actions).describe('Buttons that clients show for the thread. A change replaces all of them.'),
+  metadata: optional(OpenObject).describe(
+    'Own fields. Answers and events return them, beside the ids of the API key, organization and document.',
+  ),
 }));
 
 interface SentVisibility {
@@ -131,11 +152,13 @@ export const ThreadResults = /* @__PURE__ */ defineSchema(() =>
     data: z.record(
       z.string(),
       z.object({
-        success: z.boolean(),
-        annotationId: z.string(),
-        commentIds: z.array(z.number()),
-        message: z.string(),
-        findingId: z.string().optional(),
+        success: z.boolean().describe('Whether the thread was added.'),
+        annotationId: z.string().describe('The id that the thread has or should have.'),
+        commentIds: z
+          .array(z.number())
+          .describe('The numbers of its comments in the order of the request. Empty if the thread was not added.'),
+        message: z.string().describe('Why the thread was not added, or that it was.'),
+        findingId: z.string().optional().describe('The `agent.reason.findingId` of its first comment.'),
       }),
     ),
   }),
@@ -145,11 +168,15 @@ export const ThreadResults = /* @__PURE__ */ defineSchema(() =>
 export const NewThread = /* @__PURE__ */ defineNamedSchema('CommentAnnotationInput', () =>
   z
     .object({
-      annotationId: optional(Id),
+      annotationId: optional(Id).describe('The id of the new thread. By default the service chooses one.'),
       ...commentLists,
       ...fields,
-      type: optional(z.enum(threadTypes)),
-      commentType: optional(z.enum(['manual', 'chart'])),
+      type: optional(z.enum(threadTypes)).describe(
+        'By default `suggestion` if `suggestion` is sent, otherwise `comment`.',
+      ),
+      commentType: optional(z.enum(['manual', 'chart'])).describe(
+        'For clients: how the thread was made. Stored unchanged.',
+      ),
       ...importedTimes,
     })
     .check(
@@ -165,7 +192,8 @@ export const NewThread = /* @__PURE__ */ defineNamedSchema('CommentAnnotationInp
     .transform(({ comments, commentData, ...thread }) => ({
       ...withOneVisibility(thread),
       commentData: sentComments({ commentData, comments }),
-    })),
+    }))
+    .describe('A thread to add with its first comments.'),
 );
 export type NewThread = z.output<typeof NewThread>;
 
@@ -174,21 +202,32 @@ export const ThreadChange = /* @__PURE__ */ defineNamedSchema('CommentAnnotation
   z
     .object({
       ...fields,
-      from: optional(ContentUser),
-      statusUpdatedByUserId: optional(Id),
-      resolvedByUserId: optional(Id),
-      /** The creation time of the thread. Only the stored value is accepted, because the thread's key contains it. */
-      createdAt: optional(Instant),
-      lastUpdated: optional(Instant),
+      from: optional(ContentUser).describe('A new author. With a user token only the user of the token.'),
+      statusUpdatedByUserId: optional(Id).describe(
+        'Who changed the status. By default `actionUser`, if the call changes it.',
+      ),
+      resolvedByUserId: optional(Id).describe('Who resolved the thread. By default whoever made the status terminal.'),
+      // The thread's key contains the time.
+      createdAt: optional(Instant).describe('Must be the stored creation time, in epoch milliseconds or ISO 8601.'),
+      lastUpdated: optional(Instant).describe(
+        'The time of this change, in epoch milliseconds or ISO 8601. By default the time of the call.',
+      ),
     })
     .check(hasAnyField, oneVisibility)
-    .transform(withOneVisibility),
+    .transform(withOneVisibility)
+    .describe('The fields that change. Fields that are not sent stay.'),
 );
 export type ThreadChange = z.output<typeof ThreadChange>;
 
 /** User replacements. A new user must not be replaced by another replacement, so that a repeated request has the same result. */
 export const UserReplacements = /* @__PURE__ */ defineSchema(() =>
-  list(z.object({ oldUser: ContentUser, newUser: ContentUser }), MAX_USER_REPLACEMENTS).check(({ value, issues }) => {
+  list(
+    z.object({
+      oldUser: ContentUser.describe('The user who disappears from authors, mentions and assignees.'),
+      newUser: ContentUser.describe('The user who takes their place.'),
+    }),
+    MAX_USER_REPLACEMENTS,
+  ).check(({ value, issues }) => {
     const replaced = value.map(({ oldUser }) => oldUser.userId);
     const refuse = (index: number, field: string, message: string) =>
       issues.push({ code: 'custom', input: value, path: [index, field], message });
@@ -574,42 +613,63 @@ export function toAuthor({ from, context }: Comment): CommentAuthor {
 export const ThreadResponse = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
-    /** The number of the thread in its document, counted from 1. */
-    annotationNumber: z.int().optional(),
-    /** `annotationNumber` minus 1, so it is counted from 0. */
-    annotationIndex: z.int().optional(),
-    type: z.enum(threadTypes),
-    commentType: z.string().optional(),
-    sourceType: z.enum(['rest-api', 'agent']),
-    comments: z.array(CommentResponse),
-    /** The number of all comments of the thread, not only of those in `comments`. */
-    commentCount: z.number(),
-    hasMoreComments: z.boolean(),
-    from: StoredUser,
-    status: AnyObject,
-    statusUpdatedByUserId: z.string().optional(),
-    resolvedByUserId: z.string().optional(),
-    assignedTo: StoredUser.optional(),
-    priority: z.union([z.string(), AnyObject]).optional(),
-    context: ContextResponse.optional(),
-    visibility: Visibility.optional(),
-    location: AnyObject.optional(),
-    locationId: z.string().optional(),
-    targetElement: AnyObject.optional(),
-    suggestion: AnyObject.optional(),
-    customList: z.array(AnyObject).optional(),
-    pageInfo: AnyObject.optional(),
+    annotationNumber: z
+      .int()
+      .describe('Counts the threads of the document from 1. A thread that failed leaves a gap.')
+      .optional(),
+    annotationIndex: z.int().describe('`annotationNumber` minus 1.').optional(),
+    type: z.enum(threadTypes).describe('Whether the thread is a proposed change.'),
+    commentType: z.string().describe('For clients: how the thread was made.').optional(),
+    sourceType: z.enum(['rest-api', 'agent']).describe('`agent` if the thread began with a comment of an agent.'),
+    comments: z
+      .array(CommentResponse)
+      .describe('Comments of the thread, about 1 MB. `hasMoreComments` says whether there are others.'),
+    commentCount: z
+      .number()
+      .describe('How many comments the thread has. With a user token, how many the user may see.'),
+    hasMoreComments: z
+      .boolean()
+      .describe('Whether `/v2/commentannotations/comments/get` returns comments that are missing here.'),
+    from: StoredUser.describe('The author of the first comment.'),
+    status: AnyObject.describe('The status with its `id`, `name`, `type` and your own fields.'),
+    statusUpdatedByUserId: z.string().describe('Who changed the status last, if known.').optional(),
+    resolvedByUserId: z.string().describe('Who resolved the thread. Missing while it is open.').optional(),
+    assignedTo: StoredUser.describe('The user who should deal with the thread.').optional(),
+    priority: z
+      .union([z.string(), AnyObject])
+      .describe('The id of a priority, or an object of yours with the id, as it was sent.')
+      .optional(),
+    context: ContextResponse.describe('The access context that readers of the thread need.').optional(),
+    visibility: Visibility.describe(
+      'Who may see the thread. Missing if everybody may who can read the document.',
+    ).optional(),
+    location: AnyObject.describe('Where in the document the thread is, as it was sent.').optional(),
+    locationId: z
+      .string()
+      .describe('The key of the location: its `id` as text, otherwise a hash of the location.')
+      .optional(),
+    targetElement: AnyObject.describe('For clients: the element that the thread is about.').optional(),
+    suggestion: AnyObject.describe('The proposed change, with the decision in its `status`.').optional(),
+    customList: z.array(AnyObject).describe('Objects of your own, for example labels.').optional(),
+    pageInfo: AnyObject.describe('The page of the thread, as it was sent.').optional(),
     ...storedPosition,
-    progress: AnyObject.optional(),
-    actions: z.array(AnyObject).optional(),
-    subscribedUsers: z.array(StoredUser).optional(),
-    unsubscribedUsers: z.array(StoredUser).optional(),
-    involvedUserIds: z.array(z.string()),
-    mentionedUserIds: z.array(z.string()),
-    /** The times of creation and of the last change, in epoch ms. */
-    createdAt: z.number(),
-    lastUpdated: z.number(),
-    metadata: AnyObject,
+    progress: AnyObject.describe('The progress of work that the thread reports, as it was sent.').optional(),
+    actions: z.array(AnyObject).describe('Buttons that clients show for the thread, as they were sent.').optional(),
+    subscribedUsers: z
+      .array(StoredUser)
+      .describe('Users who are notified of the thread as its participants are.')
+      .optional(),
+    unsubscribedUsers: z
+      .array(StoredUser)
+      .describe('Users who are notified only of mentions, and of the thread when it is assigned to them.')
+      .optional(),
+    involvedUserIds: z
+      .array(z.string())
+      .describe('The users who wrote comments, are mentioned in them, or are the assignee.'),
+    mentionedUserIds: z.array(z.string()).describe('The users whom comments mention.'),
+    createdAt: z.number().describe('When the thread was started, in epoch milliseconds.'),
+    lastUpdated: z.number().describe('When the thread, a comment or a reaction last changed, in epoch milliseconds.'),
+    metadata: AnyObject.describe('Your own fields, and the ids of the API key, organization and document.'),
   }),
 );
 export type ThreadResponse = z.output<typeof ThreadResponse>;
@@ -656,21 +716,23 @@ export interface RowParts {
 /** A thread in responses of `/v2/commentannotations/get`. All lists and flags are present, even if they are empty. */
 export const ThreadRow = /* @__PURE__ */ defineNamedSchema('CommentAnnotation', () =>
   ThreadResponse.extend({
-    comments: z.array(CommentRow),
-    context: ContextResponse,
+    comments: z.array(CommentRow).describe(ThreadResponse.shape.comments.description as string),
+    context: ThreadResponse.shape.context.unwrap(),
     visibilityConfig: Visibility,
-    locationId: z.string().nullable(),
-    customList: z.array(AnyObject),
-    subscribedUsers: z.array(StoredUser),
-    unsubscribedUsers: z.array(StoredUser),
-    subscribedGroups: z.array(AnyObject),
-    hasDraftComments: z.literal(false),
-    metadata: AnyObject.optional(),
-  }),
+    locationId: ThreadResponse.shape.locationId.unwrap().nullable(),
+    customList: ThreadResponse.shape.customList.unwrap(),
+    subscribedUsers: ThreadResponse.shape.subscribedUsers.unwrap(),
+    unsubscribedUsers: ThreadResponse.shape.unsubscribedUsers.unwrap(),
+    subscribedGroups: z.array(AnyObject).describe('Always empty: subscribed groups exist only in clients.'),
+    hasDraftComments: z.literal(false).describe('Always false: drafts exist only in clients.'),
+    metadata: ThreadResponse.shape.metadata.optional(),
+  }).describe('A comment thread with comments.'),
 );
 export type ThreadRow = z.output<typeof ThreadRow>;
 
-export const ThreadRowOrNull = /* @__PURE__ */ defineNamedSchema('CommentAnnotationOrNull', () => ThreadRow.nullable());
+export const ThreadRowOrNull = /* @__PURE__ */ defineNamedSchema('CommentAnnotationOrNull', () =>
+  ThreadRow.nullable().describe('A comment thread, or null for an unknown id.'),
+);
 
 /**
  * Returns a thread with all lists and flags. Subscribed groups and drafts exist only in clients, so these fields are always

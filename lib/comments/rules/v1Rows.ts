@@ -13,27 +13,30 @@ export const V1Comment = /* @__PURE__ */ defineNamedSchema('V1Comment', () =>
     lastUpdated: true,
     status: true,
     type: true,
-  }),
+  }).describe('A comment of a thread, with fewer fields than in `/v2`.'),
 );
 
-export const V1CommentOrNull = /* @__PURE__ */ defineNamedSchema('V1CommentOrNull', () => V1Comment.nullable());
+export const V1CommentOrNull = /* @__PURE__ */ defineNamedSchema('V1CommentOrNull', () =>
+  V1Comment.nullable().describe('A comment, or null for an unknown id.'),
+);
 
 export const V1Thread = /* @__PURE__ */ defineNamedSchema('V1CommentAnnotation', () =>
-  z.object({
-    annotationId: z.string(),
-    comments: z.array(V1Comment),
-    from: StoredUser,
-    /** The author's colour. */
-    color: z.string().optional(),
-    /** The time of creation in epoch ms. */
-    createdAt: z.number(),
-    /** The time of the last change, as ISO 8601 text. */
-    lastUpdated: IsoTime,
-    status: AnyObject,
-  }),
+  z
+    .object({
+      annotationId: z.string(),
+      comments: z.array(V1Comment).describe('Comments of the thread, about 1 MB.'),
+      from: StoredUser.describe('The author of the first comment.'),
+      color: z.string().describe('The colour of the author.').optional(),
+      createdAt: z.number().describe('When the thread was started, in epoch milliseconds.'),
+      lastUpdated: IsoTime.describe('When the thread last changed, in ISO 8601.'),
+      status: AnyObject.describe('The status with its `id`, `name`, `type` and your own fields.'),
+    })
+    .describe('A comment thread with comments, with fewer fields than in `/v2`.'),
 );
 
-export const V1ThreadOrNull = /* @__PURE__ */ defineNamedSchema('V1CommentAnnotationOrNull', () => V1Thread.nullable());
+export const V1ThreadOrNull = /* @__PURE__ */ defineNamedSchema('V1CommentAnnotationOrNull', () =>
+  V1Thread.nullable().describe('A comment thread, or null for an unknown id.'),
+);
 
 type V2Thread = Omit<z.output<typeof V1Thread>, 'color' | 'lastUpdated'> & { readonly lastUpdated: number };
 

@@ -11,11 +11,21 @@ const LocationName = /* @__PURE__ */ defineSchema(() => Text.max(limits.idCharac
 const DocumentedLocation = /* @__PURE__ */ defineSchema(() =>
   z
     .looseObject({
-      id: optional(LocationId),
-      locationName: optional(LocationName),
-      version: optional(z.object({ id: optional(LocationId), name: optional(LocationName) })),
+      id: optional(LocationId).describe(
+        'Your own name of the location. It identifies the location, so `1` and `"1"` are the same one.',
+      ),
+      locationName: optional(LocationName).describe(
+        'The name that users see. It identifies a location without an `id`.',
+      ),
+      version: optional(
+        z.object({
+          id: optional(LocationId).describe('Your own name of the version.'),
+          name: optional(LocationName).describe('The name of the version that users see.'),
+        }),
+      ).describe('The version of the document that has the location.'),
     })
-    .check(z.refine(isNamed, { error: 'must have an id, a locationName or another key' })),
+    .check(z.refine(isNamed, { error: 'must have an id, a locationName or another key' }))
+    .describe('A position in a document, whose meaning is yours. Other fields are stored unchanged.'),
 );
 
 /** A position in a document. The customer defines its meaning, and can add other keys. They are stored unchanged. */

@@ -11,11 +11,17 @@ const MAX_BYTES = 32 * 1024;
 const visibilityObject = () =>
   z
     .object({
-      type: z.enum(visibilityTypes),
-      /** For `organizationPrivate`: the organization whose members see the thread. The default is the thread's own organization. */
-      organizationId: optional(Id),
-      /** For `restricted`: the users who see the thread besides the author. */
-      userIds: optional(list(Id, MAX_USERS, 0)),
+      type: z
+        .enum(visibilityTypes)
+        .describe(
+          '`public`: everybody who may read the document. `organizationPrivate`: members of an organization. `restricted`: the users in `userIds`.',
+        ),
+      organizationId: optional(Id).describe(
+        'For `organizationPrivate`: the organization whose members see the thread. By default that of the thread.',
+      ),
+      userIds: optional(list(Id, MAX_USERS, 0)).describe(
+        'For `restricted`: the users who see the thread besides its author.',
+      ),
     })
     .check(
       z.refine(({ type, userIds }) => type !== 'restricted' || userIds !== undefined, {
@@ -23,7 +29,8 @@ const visibilityObject = () =>
         error: 'is required for restricted visibility',
       }),
     )
-    .check(jsonBytesAtMost(MAX_BYTES));
+    .check(jsonBytesAtMost(MAX_BYTES))
+    .describe('Who may see a thread, besides its author. Nobody sees a thread without access to its document.');
 
 /** A thread without a visibility is public. */
 export const Visibility = /* @__PURE__ */ defineNamedSchema('Visibility', visibilityObject);

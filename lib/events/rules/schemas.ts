@@ -30,6 +30,13 @@ const idFields: ReadonlySet<string> = new Set(['annotationId', 'commentId', 'use
 /** Returns a schema in which all fields except ids are optional, at any depth. Large or protected payloads have only ids. */
 function sparse(schema: z.ZodType): z.ZodType {
   if (schema === StoredUser) return User;
+  const { description } = schema;
+  return description === undefined ? sparseOf(schema) : described(sparseOf(schema), description);
+}
+
+function sparseOf(schema: z.ZodType): z.ZodType {
+  // A copy of the schema of users that has a text of its own.
+  if (schema._zod.parent === StoredUser) return User;
   if (schema instanceof z.ZodOptional) return sparse(schema.unwrap() as z.ZodType).optional();
   if (schema instanceof z.ZodArray) return z.array(sparse(schema.element as z.ZodType));
   return schema instanceof z.ZodObject ? sparseObject(schema) : schema;

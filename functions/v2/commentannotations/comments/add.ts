@@ -33,11 +33,11 @@ export const endpoint = defineEndpoint(
         documentId: Id,
         annotationId: Id,
         ...commentLists,
-        // `createOrganization` and `createDocument` have no effect. Comments need an existing annotation, which a new
-        // document does not have.
-        createOrganization: optional(z.boolean()),
-        createDocument: optional(z.boolean()),
-        verifyUserPermissions: optional(z.boolean()),
+        createOrganization: optional(z.boolean()).describe('Without effect, because the thread must exist.'),
+        createDocument: optional(z.boolean()).describe('Without effect, because the thread must exist.'),
+        verifyUserPermissions: optional(z.boolean()).describe(
+          'Whether authors need access to the document. By default false. Without effect with a user token, whose author always needs it.',
+        ),
       })
       .check(oneCommentList),
     output: z.object({ data: z.array(z.number()) }),

@@ -30,8 +30,7 @@ export const endpoint = defineEndpoint(
       organizationId: Id,
       documentId: Id,
       annotationId: Id,
-      /** Only comments of these authors are returned. */
-      userIds: optional(list(Id, limits.readIds)),
+      userIds: optional(list(Id, limits.readIds)).describe('Only comments of these authors.'),
       commentIds: optional(list(CommentId, limits.readIds)),
     }),
     output: z.object({ data: z.array(ReactedCommentResponse.nullable()), nextPageToken: z.string().nullable() }),

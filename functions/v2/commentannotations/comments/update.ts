@@ -32,7 +32,6 @@ export const endpoint = defineEndpoint(
     input: z.object({
       ...commentSelectors,
       updatedData: CommentChange,
-      // `triggerNotification` emits `comment.update` for each changed comment. A repeated call emits the events again.
       ...changeOptionFields,
     }),
     output: CommentResults,

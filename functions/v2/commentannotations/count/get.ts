@@ -21,11 +21,21 @@ export const endpoint = defineEndpoint(
     kind: 'read',
     input: z.object({
       organizationId: Id,
-      documentIds: list(Id, limits.readIds),
-      userId: Id,
-      statusIds: optional(list(Id, limits.readIds)),
+      documentIds: list(Id, limits.readIds).describe('The documents whose threads are counted.'),
+      userId: Id.describe('The user for whom threads are counted.'),
+      statusIds: optional(list(Id, limits.readIds)).describe(
+        'Only threads with one of these statuses are counted, by the id.',
+      ),
     }),
-    output: z.object({ data: z.record(z.string(), z.object({ total: z.number(), unread: z.number() })) }),
+    output: z.object({
+      data: z.record(
+        z.string(),
+        z.object({
+          total: z.number().describe('How many threads the user may see.'),
+          unread: z.number().describe('How many of them have a last comment by another user.'),
+        }),
+      ),
+    }),
     message: 'Comment count retrieved successfully.',
     fixedMessages: { required: { documentIds: 'Document IDs are required' } },
     errors: [],
