@@ -21,6 +21,7 @@ export const commonFields: Readonly<Record<string, string>> = {
   isServerIds: 'Must be false or left out, because requests name organizations and documents by your own ids.',
   locationId: 'The location in the document, by the id that you chose.',
   locationIds: 'The locations in the document, by the ids that you chose.',
+  nextPageToken: 'Continues the listing as `pageToken`. Null after the last page.',
   notificationIds: 'The notifications, by their ids.',
   organizationId: 'The organization, by the id that you chose. All other ids of the request belong to it.',
   organizationIds: 'The organizations, by the ids that you chose.',

@@ -164,6 +164,9 @@ const BARE_BODY = 'The fields of `data` may also be at the top of the body, with
 /** The text of `data`, if the schema of the input has no rule between its fields. */
 const DATA = 'The parameters of the operation.';
 
+/** The text of `result`, if the schema of the output has none. */
+const RESULT = 'What the operation returns.';
+
 function requestBody(
   { input, body = 'required', example }: Endpoint,
   components: ComponentSchemas,
@@ -194,8 +197,12 @@ function successResponse(endpoint: Endpoint, components: ComponentSchemas): Docu
       : {
           ...output,
           properties: {
-            status: { type: 'string', const: 'success' },
-            message: { type: 'string' },
+            status: {
+              type: 'string',
+              const: 'success',
+              description: 'Always `success`. Single items of the call can have failed.',
+            },
+            message: { type: 'string', description: 'A sentence for people. Programs should not depend on it.' },
             ...output.properties,
           },
           required: ['status', 'message', ...(output.required ?? [])],
@@ -210,7 +217,7 @@ function successResponse(endpoint: Endpoint, components: ComponentSchemas): Docu
     },
     content: {
       'application/json': {
-        schema: { type: 'object', properties: { result }, required: ['result'] },
+        schema: { type: 'object', properties: { result: { description: RESULT, ...result } }, required: ['result'] },
         example: {
           result: { ...(message !== null && { status: 'success', message }), ...(endpoint.example.result as object) },
         },
@@ -259,16 +266,25 @@ function errorResponses(endpoints: readonly Endpoint[]): Record<string, Document
 /** The schema of all error responses. Which statuses an endpoint can return is in the description of the response. */
 const ErrorResponse: JsonSchema = {
   type: 'object',
+  description: 'The body of every answer to a call that failed.',
   properties: {
     error: {
       type: 'object',
+      description: 'Why the call failed.',
       properties: {
-        status: { type: 'string', enum: Object.keys(errorCatalogue) },
-        message: { type: 'string' },
+        status: {
+          type: 'string',
+          enum: Object.keys(errorCatalogue),
+          description: 'The kind of error, on which programs can depend.',
+        },
+        message: {
+          type: 'string',
+          description: 'A sentence for people, which names the field at fault and what is allowed.',
+        },
         details: {
           type: 'object',
-          // The details of some errors are not `issues`. If a read of permissions fails, for example, the details are the
-          // permissions that could be read.
+          description:
+            'More about the error. Malformed requests have `issues`. Some operations add fields of their own, such as what could be read.',
           additionalProperties: true,
           properties: {
             issues: {
@@ -282,8 +298,8 @@ const ErrorResponse: JsonSchema = {
                     type: 'array',
                     items: { type: ['string', 'integer'] },
                   },
-                  code: { type: 'string' },
-                  message: { type: 'string' },
+                  code: { type: 'string', description: 'The kind of problem, for example `too_small`.' },
+                  message: { type: 'string', description: 'What is wrong with the field, and what is allowed.' },
                 },
                 required: ['path', 'code', 'message'],
               },

@@ -102,12 +102,21 @@ const webhookParameters = {
   },
 } as const;
 
+const base64 = (description: string): JsonSchema => ({ type: 'string', description, contentEncoding: 'base64' });
+
 /** The schemas of wrapped bodies, by name. */
 export const wrappedBodies: Readonly<Record<string, JsonSchema>> = {
   EncodedWebhook: {
     type: 'object',
     description: 'The body if `encodeData` is on: the JSON text of the plain body, in base64.',
-    properties: { encodedPayload: { type: 'string', contentEncoding: 'base64', contentMediaType: 'application/json' } },
+    properties: {
+      encodedPayload: {
+        type: 'string',
+        description: 'The plain body: decode it from base64, then parse it as JSON.',
+        contentEncoding: 'base64',
+        contentMediaType: 'application/json',
+      },
+    },
     required: ['encodedPayload'],
   },
   EncryptedWebhook: {
@@ -115,9 +124,9 @@ export const wrappedBodies: Readonly<Record<string, JsonSchema>> = {
     description:
       'The body if `encryptData` is on: the JSON text of the plain body, encrypted with AES-256-CBC, and the key, encrypted with RSA-OAEP and SHA-256.',
     properties: {
-      encryptedData: { type: 'string', contentEncoding: 'base64' },
-      encryptedKey: { type: 'string', contentEncoding: 'base64' },
-      iv: { type: 'string', contentEncoding: 'base64' },
+      encryptedData: base64('The plain body, encrypted with AES-256-CBC.'),
+      encryptedKey: base64('The key of `encryptedData`, encrypted with your `publicKey` by RSA-OAEP with SHA-256.'),
+      iv: base64('The initialization vector of `encryptedData`, 16 bytes.'),
     },
     required: ['encryptedData', 'encryptedKey', 'iv'],
   },
