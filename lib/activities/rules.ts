@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ContentUser, StoredUser } from '../content/rules/contentUser.ts';
-import type { ResponseNames } from '../content/rules/eventMetadata.ts';
+import { RecordNames, type ResponseNames } from '../content/rules/eventMetadata.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { definedFields, isObject } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -12,9 +12,12 @@ import {
   Id,
   JsonValue,
   limits,
+  list,
   Name,
   OpenObject,
   optional,
+  PageSize,
+  PageToken,
   Text,
 } from '../shared/schema.ts';
 import { type ActivityConfig, initialActivityConfig } from '../workspaces/rules/activityConfig.ts';
@@ -35,63 +38,92 @@ const Changes = /* @__PURE__ */ defineSchema(() =>
 
 /** The fields of an activity that an update can replace. */
 const details = /* @__PURE__ */ defineSchema(() => ({
-  changes: optional(Changes),
-  entityData: optional(JsonValue),
-  entityTargetData: optional(JsonValue),
-  /** A text with `{{variable}}` placeholders, which clients replace. */
-  displayMessageTemplate: optional(Text),
-  displayMessageTemplateData: optional(OpenObject),
-  actionIcon: optional(Text),
+  changes: optional(Changes).describe('The changed fields by name, each with its values as `{ from, to }`.'),
+  entityData: optional(JsonValue).describe('Any JSON value: the object that the activity is about, as it was then.'),
+  entityTargetData: optional(JsonValue).describe(
+    'Any JSON value: the part of the object, such as a comment, as it was then.',
+  ),
+  displayMessageTemplate: optional(Text).describe(
+    'The sentence that users see. Clients replace its `{{variable}}` placeholders.',
+  ),
+  displayMessageTemplateData: optional(OpenObject).describe('The values of the placeholders, by name.'),
+  actionIcon: optional(Text).describe('A picture for the activity, in a form of your choice.'),
 }));
 
 /** An activity to add, as a request sends it. */
 export const NewActivity = /* @__PURE__ */ defineNamedSchema('ActivityInput', () =>
   z
     .object({
-      id: optional(Id),
-      featureType: z.enum(featureTypes),
-      actionType: Name,
-      actionUser: ContentUser,
-      targetEntityId: optional(Id),
-      targetSubEntityId: optional(Id),
+      id: optional(Id).describe(
+        'The id of the activity, unique in the organization. By default the service chooses one. One that exists is overwritten.',
+      ),
+      featureType: z.enum(featureTypes).describe('The feature that the activity is about. `custom` for your own.'),
+      actionType: Name.describe(
+        'What was done, in words of your own. The service itself uses event types, such as `comment.add`.',
+      ),
+      actionUser: ContentUser.describe('The user who did it.'),
+      targetEntityId: optional(Id).describe(
+        'The object that the activity is about, by its id. For `comment` and `reaction` the comment thread.',
+      ),
+      targetSubEntityId: optional(Id).describe(
+        'The part of the object, by its id. For `comment` the number of the comment.',
+      ),
       ...details,
-      isActivityResolverUsed: optional(z.boolean()),
+      isActivityResolverUsed: optional(z.boolean()).describe(
+        'True if clients load the texts from your server. By default false.',
+      ),
     })
     .check(
       z.refine(({ featureType, targetEntityId }) => featureType !== 'custom' || targetEntityId !== undefined, {
         path: ['targetEntityId'],
         error: 'is required when featureType is custom',
       }),
-    ),
+    )
+    .describe('An activity to add.'),
 );
 export type NewActivity = z.output<typeof NewActivity>;
 
 /** A change of one activity. Each sent field replaces the stored field. */
 export const ActivityChange = /* @__PURE__ */ defineNamedSchema('ActivityChange', () =>
-  z.object({ id: Id, ...details }).check(
-    z.refine(({ id: _, ...change }) => Object.values(change).some((value) => value !== undefined), {
-      error: 'must have a field to change besides id',
-    }),
-  ),
+  z
+    .object({ id: Id.describe('The activity to change.'), ...details })
+    .check(
+      z.refine(({ id: _, ...change }) => Object.values(change).some((value) => value !== undefined), {
+        error: 'must have a field to change besides id',
+      }),
+    )
+    .describe('A change of one activity. Fields that are not sent stay.'),
 );
 export type ActivityChange = z.output<typeof ActivityChange>;
 
 /** A stored activity. Fields that can have any JSON value are JSON text. */
 export const Activity = /* @__PURE__ */ defineSchema(() =>
   z.object({
-    id: z.string(),
-    featureType: z.enum(featureTypes),
-    actionType: z.string(),
-    actionUser: StoredUser,
-    targetEntityId: z.string().optional(),
-    targetSubEntityId: z.string().optional(),
+    id: z.string().describe('The activity, by your id or the one that the service chose.'),
+    featureType: z.enum(featureTypes).describe('The feature that the activity is about.'),
+    actionType: z.string().describe('What was done: an event type, such as `comment.add`, or words of yours.'),
+    actionUser: StoredUser.describe('The user who did it.'),
+    targetEntityId: z
+      .string()
+      .describe('The object that the activity is about, by its id. For `comment` and `reaction` the comment thread.')
+      .optional(),
+    targetSubEntityId: z
+      .string()
+      .describe('The part of the object, by its id. For `comment` the number of the comment.')
+      .optional(),
     changes: z.string().optional(),
     entityData: z.string().optional(),
     entityTargetData: z.string().optional(),
-    displayMessageTemplate: z.string().optional(),
+    displayMessageTemplate: z
+      .string()
+      .describe('The sentence that users see. Clients replace its `{{variable}}` placeholders.')
+      .optional(),
     displayMessageTemplateData: z.string().optional(),
-    actionIcon: z.string().optional(),
-    isActivityResolverUsed: z.boolean().optional(),
+    actionIcon: z.string().describe('A picture for the activity, as it was sent.').optional(),
+    isActivityResolverUsed: z
+      .boolean()
+      .describe('True if clients load the texts from the server of the customer.')
+      .optional(),
     /** The document id that the customer chose. */
     documentId: z.string(),
     /** When the activity was first added, in epoch ms. Responses have this time as `timestamp`. */
@@ -128,16 +160,17 @@ export function commentIdOf({
 }
 
 export const ActivityResponse = /* @__PURE__ */ defineNamedSchema('Activity', () =>
-  z.object({
-    ...Activity.omit({ documentId: true, createdAt: true }).shape,
-    changes: AnyObject.optional(),
-    entityData: z.unknown().optional(),
-    entityTargetData: z.unknown().optional(),
-    displayMessageTemplateData: AnyObject.optional(),
-    metadata: z.object({ apiKey: z.string(), documentId: z.string(), organizationId: z.string() }),
-    /** When the activity was first added, in epoch ms. */
-    timestamp: z.number(),
-  }),
+  z
+    .object({
+      ...Activity.omit({ documentId: true, createdAt: true }).shape,
+      changes: AnyObject.describe('The changed fields by name, each with its values as `{ from, to }`.').optional(),
+      entityData: z.unknown().describe('The object that the activity is about, as it was then.').optional(),
+      entityTargetData: z.unknown().describe('The part of the object, such as a comment, as it was then.').optional(),
+      displayMessageTemplateData: AnyObject.describe('The values of the placeholders, by name.').optional(),
+      metadata: RecordNames,
+      timestamp: z.number().describe('When the activity was first added, in epoch milliseconds.'),
+    })
+    .describe('Something that a user did.'),
 );
 export type ActivityResponse = z.output<typeof ActivityResponse>;
 
@@ -170,6 +203,28 @@ export function toActivityResponse(
     timestamp: createdAt,
   } as ActivityResponse;
 }
+
+/** The `data` of `/v2/activities/get`. */
+export const ActivityListing = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    organizationId: Id,
+    documentId: optional(Id).describe(
+      'The document whose activities are listed. By default those of the whole organization. Required with a user token.',
+    ),
+    targetEntityId: optional(Id).describe('Only activities about this object, such as a comment thread.'),
+    featureTypes: optional(list(z.enum(featureTypes), limits.readIds)).describe(
+      'Only activities about these features.',
+    ),
+    actionTypes: optional(list(Name, limits.readIds)).describe('Only activities of these kinds.'),
+    userId: optional(Id).describe('Only activities of this user.'),
+    activityIds: optional(list(Id, limits.readIds)).describe('Only the activities with these ids.'),
+    order: optional(z.enum(['asc', 'desc'])).describe(
+      'The order of the times within each document. By default `desc`, the latest first.',
+    ),
+    pageSize: optional(PageSize),
+    pageToken: optional(PageToken),
+  }),
+);
 
 /** Selects activities. An activity must match every field that is given. */
 export interface ActivityFilter {

@@ -19,12 +19,15 @@ export type LiveState = z.output<typeof LiveState>;
 
 /** A live state in an answer. */
 export const LiveStateResponse = /* @__PURE__ */ defineNamedSchema('LiveState', () =>
-  z.object({
-    liveStateDataId: z.string(),
-    data: AnyObject,
-    /** The time of the last broadcast on the server's clock, epoch milliseconds. */
-    at: z.number(),
-  }),
+  z
+    .object({
+      liveStateDataId: z.string().describe('Your own name of the data.'),
+      data: AnyObject.describe('The shared data.'),
+      at: z
+        .number()
+        .describe('The server time of the last broadcast, in epoch milliseconds. It grows with each broadcast.'),
+    })
+    .describe('Data that the users of a document share.'),
 );
 export type LiveStateResponse = z.output<typeof LiveStateResponse>;
 

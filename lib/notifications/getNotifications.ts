@@ -13,7 +13,10 @@ export const getNotifications = {
   uses: { organizations: findOrganization, notifications: notificationReader },
 } as const;
 
-export const filterFields = { ...selectorFields, notificationIds: optional(list(NotificationId, limits.readIds)) };
+export const filterFields = {
+  ...selectorFields,
+  notificationIds: optional(list(NotificationId, limits.readIds)).describe('Only the notifications with these ids.'),
+};
 
 /** Returns the filter of a request. Its ids are distinct and sorted, so that equal filters have the same page tokens. */
 export function filterOf({ documentId, locationId, userId, notificationIds }: NotificationFilter): NotificationFilter {

@@ -6,6 +6,7 @@ import type { ResponseNames } from '../content/rules/eventMetadata.ts';
 import { Location, LocationKey, locationKey } from '../content/rules/location.ts';
 import { Visibility } from '../content/rules/visibility.ts';
 import { accessFields } from '../directory/rules/access.ts';
+import { notificationLevels } from '../events/rules/recipients.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { definedFields, dict, distinct, distinctBy } from '../shared/collections.ts';
 import { fromJsonFields, readJson, toJsonFields } from '../shared/jsonFields.ts';
@@ -73,39 +74,102 @@ export const notificationChangesByUsers: UserRule = {
 /** The fields by which requests select notifications, besides their ids. */
 export const selectorFields = /* @__PURE__ */ defineSchema(() => ({
   organizationId: Id,
-  documentId: optional(Id),
-  locationId: optional(LocationKey),
-  userId: optional(Id),
+  documentId: optional(Id).describe('Only notifications of this document.'),
+  locationId: optional(LocationKey).describe('Only notifications at this location, by the `locationId` of answers.'),
+  userId: optional(Id).describe('Only notifications for this user.'),
 }));
 
 /** The fields of a notification that an update can change. */
 const changeableFields = /* @__PURE__ */ defineSchema(() => ({
-  actionUser: optional(ContentUser),
-  /** A text with `{variable}` placeholders, which clients replace. */
-  displayHeadlineMessageTemplate: optional(Text),
-  displayHeadlineMessageTemplateData: optional(OpenObject),
-  displayBodyMessage: optional(Text),
-  displayBodyMessageTemplate: optional(Text),
-  displayBodyMessageTemplateData: optional(OpenObject),
-  notificationSourceData: optional(OpenObject),
+  actionUser: optional(ContentUser).describe('The user who caused the notification.'),
+  displayHeadlineMessageTemplate: optional(Text).describe(
+    'The headline. Clients replace its `{variable}` placeholders.',
+  ),
+  displayHeadlineMessageTemplateData: optional(OpenObject).describe(
+    'The values of the placeholders in the headline, by name.',
+  ),
+  displayBodyMessage: optional(Text).describe('The text below the headline.'),
+  displayBodyMessageTemplate: optional(Text).describe(
+    'The text below the headline with `{variable}` placeholders, which clients replace.',
+  ),
+  displayBodyMessageTemplateData: optional(OpenObject).describe('The values of the placeholders in the text, by name.'),
+  notificationSourceData: optional(OpenObject).describe(
+    'Own fields about the cause. With the source `comment`, `annotationId` names the thread, and only users who may see the thread get the notification.',
+  ),
 }));
+
+const Level = /* @__PURE__ */ defineSchema(() => z.enum(notificationLevels));
+
+/** The levels of a user in an answer, with their scope. */
+export const SettingRow = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    config: z
+      .object({
+        inbox: Level.describe('Which events reach the inbox of the user.'),
+        email: Level.describe('Which events are mailed to the user.'),
+        slack: Level.describe('For your own messages to Slack. Missing if it was never set.').optional(),
+      })
+      .describe(
+        '`ALL`: all events for the user. `MINE`: events that address the user, such as mentions. `NONE`: no event.',
+      ),
+    metadata: z
+      .object({
+        organizationId: z.string(),
+        apiKey: z.string().describe('The API key whose data this is.'),
+        documentId: z.string().describe('The document. Missing for the levels of the whole organization.').optional(),
+        userId: z.string(),
+      })
+      .describe('For whom and where the levels apply.'),
+  }),
+);
+
+/** The result for one user whose levels a request sets. */
+export const SettingResult = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    success: z.boolean().describe('Whether the levels of the user were set.'),
+    userId: z.string(),
+    documentId: z.string().nullable().describe('The first document of the request. Null if it names none.'),
+    message: z.string().describe('Why the levels were not set, or that they were.'),
+  }),
+);
 
 /** A notification to add, as a request sends it. */
 export const NewNotification = /* @__PURE__ */ defineNamedSchema('NotificationInput', () =>
-  z.object({
-    ...changeableFields,
-    actionUser: ContentUser,
-    notifyUsers: list(ContentUser, MAX_INVOLVED_USERS, 0),
-    /** True if everybody with access to the document is a recipient, besides the users in `notifyUsers`. The default is true. */
-    notifyAll: optional(z.boolean()),
-    notificationId: optional(NotificationId),
-    notificationSource: optional(Name),
-    context: optional(z.object({ access: AccessContext })),
-    location: optional(Location),
-    metadata: optional(OpenObject),
-    isNotificationResolverUsed: optional(z.boolean()),
-    isCrossOrganizationEnabled: optional(z.boolean()),
-  }),
+  z
+    .object({
+      ...changeableFields,
+      actionUser: ContentUser.describe(
+        'The user who caused the notification. Name and address are completed from the stored profile.',
+      ),
+      notifyUsers: list(ContentUser, MAX_INVOLVED_USERS, 0).describe('The users who get the notification.'),
+      notifyAll: optional(z.boolean()).describe(
+        'Whether everybody with access to the document gets the notification too. By default true.',
+      ),
+      notificationId: optional(NotificationId).describe(
+        'The id of the notification, unique in the organization. By default the service chooses one.',
+      ),
+      notificationSource: optional(Name).describe('The kind of cause, in words of your own. By default `custom`.'),
+      context: optional(
+        z.object({
+          access: AccessContext.describe(
+            'Values by field. Only users whose access context on the document has all of them see the notification.',
+          ),
+        }),
+      ).describe('Narrows who may see the notification.'),
+      location: optional(Location).describe(
+        'Where in the document the cause is. Calls select notifications by its `id`.',
+      ),
+      metadata: optional(OpenObject).describe(
+        'Own fields. Answers return them, beside the ids of the API key, organization and document.',
+      ),
+      isNotificationResolverUsed: optional(z.boolean()).describe(
+        'True if clients load the texts from your server. Headline and text can then be left out. By default false.',
+      ),
+      isCrossOrganizationEnabled: optional(z.boolean()).describe(
+        'For clients. The service stores it, without effect of its own.',
+      ),
+    })
+    .describe('A notification to add.'),
 );
 export type NewNotification = z.output<typeof NewNotification>;
 
@@ -137,14 +201,18 @@ export const isSmall = /* @__PURE__ */ defineSchema(() => jsonBytesAtMost(MAX_BY
 
 /** A change of one notification. */
 export const NotificationChange = /* @__PURE__ */ defineNamedSchema('NotificationChange', () =>
-  z.object({
-    id: NotificationId,
-    ...changeableFields,
-    /** User ids of readers. They are added to the earlier readers. */
-    readByUserIds: optional(list(Id, limits.list, 0)),
-    /** True if users who have read the notification keep it in their list. */
-    persistReadForUsers: optional(z.boolean()),
-  }),
+  z
+    .object({
+      id: NotificationId.describe('The notification to change.'),
+      ...changeableFields,
+      readByUserIds: optional(list(Id, limits.list, 0)).describe(
+        'Users who have read the notification. They are added to the earlier ones.',
+      ),
+      persistReadForUsers: optional(z.boolean()).describe(
+        'For clients: whether users who have read the notification keep it in their list.',
+      ),
+    })
+    .describe('A change of one notification. Fields that are not sent stay.'),
 );
 export type NotificationChange = z.output<typeof NotificationChange>;
 
@@ -168,16 +236,24 @@ export type ThreadReference = z.output<typeof ThreadReference>;
 /** A stored notification. Fields that can have any JSON value are JSON text. */
 export const Notification = /* @__PURE__ */ defineSchema(() =>
   z.object({
-    id: z.string(),
-    notificationSource: z.string(),
+    id: z.string().describe('The notification, by your id or the one that the service chose.'),
+    notificationSource: z
+      .string()
+      .describe('The kind of cause. `comment` and `huddle` come from events, `custom` is the default of calls.'),
     notificationSourceData: z.string().optional(),
-    actionUser: StoredUser,
-    displayHeadlineMessageTemplate: z.string().optional(),
+    actionUser: StoredUser.describe('The user who caused the notification.'),
+    displayHeadlineMessageTemplate: z
+      .string()
+      .describe('The headline. Clients replace its `{variable}` placeholders.')
+      .optional(),
     displayHeadlineMessageTemplateData: z.string().optional(),
-    displayBodyMessage: z.string().optional(),
-    displayBodyMessageTemplate: z.string().optional(),
+    displayBodyMessage: z.string().describe('The text below the headline.').optional(),
+    displayBodyMessageTemplate: z
+      .string()
+      .describe('The text below the headline with `{variable}` placeholders, which clients replace.')
+      .optional(),
     displayBodyMessageTemplateData: z.string().optional(),
-    notifyAll: z.boolean(),
+    notifyAll: z.boolean().describe('Whether everybody with access to the document gets the notification.'),
     /** The users who are notified. Of their e-mail addresses, only hashes are stored. */
     notifyUsers: z.array(z.object({ userId: z.string(), emailHash: z.string().optional() })),
     context: z.string().optional(),
@@ -185,10 +261,16 @@ export const Notification = /* @__PURE__ */ defineSchema(() =>
     location: z.string().optional(),
     locationKey: z.string().optional(),
     metadata: z.string().optional(),
-    isNotificationResolverUsed: z.boolean().optional(),
-    isCrossOrganizationEnabled: z.boolean().optional(),
-    readByUserIds: z.array(z.string()).optional(),
-    persistReadForUsers: z.boolean().optional(),
+    isNotificationResolverUsed: z
+      .boolean()
+      .describe('True if clients load the texts from the server of the customer.')
+      .optional(),
+    isCrossOrganizationEnabled: z.boolean().describe('For clients, as it was sent.').optional(),
+    readByUserIds: z.array(z.string()).describe('Users who have read the notification.').optional(),
+    persistReadForUsers: z
+      .boolean()
+      .describe('For clients: whether users who have read the notification keep it in their list.')
+      .optional(),
     thread: ThreadReference.optional(),
     /** The document id that the customer chose. */
     documentId: z.string(),
@@ -303,25 +385,39 @@ export function notifiesUser({ notifyUsers }: Notification, userId: string): boo
 }
 
 export const NotificationResponse = /* @__PURE__ */ defineNamedSchema('Notification', () =>
-  z.object({
-    ...Notification.omit({ accessFields: true, locationKey: true, thread: true, documentId: true, createdAt: true })
-      .shape,
-    notificationSourceData: AnyObject.optional(),
-    displayHeadlineMessageTemplateData: AnyObject.optional(),
-    displayBodyMessageTemplateData: AnyObject.optional(),
-    metadata: AnyObject,
-    /**
-     * The notified users. The keys are MD5 hashes of their e-mail addresses in lower case. In `notifyUsersByUserId`, the keys are
-     * hashes of their user ids.
-     */
-    notifyUsers: z.record(z.string(), z.boolean()),
-    notifyUsersByUserId: z.record(z.string(), z.boolean()),
-    context: z.object({ access: AnyObject, accessFields: z.array(z.string()) }).optional(),
-    location: AnyObject.optional(),
-    locationId: z.string().optional(),
-    /** When the notification was created, in epoch ms. */
-    timestamp: z.number(),
-  }),
+  z
+    .object({
+      ...Notification.omit({ accessFields: true, locationKey: true, thread: true, documentId: true, createdAt: true })
+        .shape,
+      notificationSourceData: AnyObject.describe(
+        'Fields about the cause, such as the `annotationId` of the thread of a comment.',
+      ).optional(),
+      displayHeadlineMessageTemplateData: AnyObject.describe(
+        'The values of the placeholders in the headline, by name.',
+      ).optional(),
+      displayBodyMessageTemplateData: AnyObject.describe(
+        'The values of the placeholders in the text, by name.',
+      ).optional(),
+      metadata: AnyObject.describe('Your own fields, and the ids of the API key, organization and document.'),
+      notifyUsers: z
+        .record(z.string(), z.boolean())
+        .describe('The named users, by the MD5 of their e-mail address in lower case. A user token gets only its own.'),
+      notifyUsersByUserId: z.record(z.string(), z.boolean()).describe('The named users, by the MD5 of their user id.'),
+      context: z
+        .object({
+          access: AnyObject.describe('The values by field, as they were sent.'),
+          accessFields: z.array(z.string()).describe('The same values as texts `field:value`.'),
+        })
+        .describe('The access context that a reader needs.')
+        .optional(),
+      location: AnyObject.describe('Where in the document the cause is, as it was sent.').optional(),
+      locationId: z
+        .string()
+        .describe('The key of the location: its `id` as text, otherwise a hash of the location.')
+        .optional(),
+      timestamp: z.number().describe('When the notification was created, in epoch milliseconds.'),
+    })
+    .describe('An entry in the inboxes of users.'),
 );
 export type NotificationResponse = z.output<typeof NotificationResponse>;
 

@@ -15,14 +15,19 @@ const MAX_USERS = 100;
 
 /** A user in a call of `/v2/presence/add` or `/v2/presence/update`. */
 const SentUser = /* @__PURE__ */ defineNamedSchema('PresenceInput', () =>
-  z.object({
-    userId: Id,
-    name: optional(Name),
-    email: optional(Name),
-    status: optional(z.enum(presenceStatuses)),
-    /** The presence ends after this many seconds unless another call renews it. */
-    leaseSeconds: optional(z.int().min(leaseLimits.least).max(leaseLimits.most)),
-  }),
+  z
+    .object({
+      userId: Id,
+      name: optional(Name).describe('The name that others see. With a user token that of the stored profile.'),
+      email: optional(Name).describe(
+        'The e-mail address that others see. With a user token that of the stored profile.',
+      ),
+      status: optional(z.enum(presenceStatuses)).describe('What others see. By default `online`.'),
+      leaseSeconds: optional(z.int().min(leaseLimits.least).max(leaseLimits.most)).describe(
+        'After how many seconds the presence ends, unless another call renews it. By default 600 for an API key and 30 for a user token.',
+      ),
+    })
+    .describe('A user who is present.'),
 );
 export type SentUser = z.output<typeof SentUser>;
 
@@ -36,7 +41,11 @@ export function withProfile(
 
 /** The `data` of `/v2/presence/add` and `/v2/presence/update`. */
 export const PresenceCall = /* @__PURE__ */ defineSchema(() =>
-  z.object({ organizationId: Id, documentId: Id, users: list(SentUser, MAX_USERS) }),
+  z.object({
+    organizationId: Id,
+    documentId: Id,
+    users: list(SentUser, MAX_USERS).describe('The users who are present.'),
+  }),
 );
 
 /** The `data` of `/v2/presence/delete`. */
@@ -44,7 +53,7 @@ export const PresenceDeletion = /* @__PURE__ */ defineSchema(() =>
   z.object({
     organizationId: Id,
     documentId: Id,
-    userIds: list(Id, limits.list),
+    userIds: list(Id, limits.list).describe('The users who leave.'),
   }),
 );
 
@@ -68,16 +77,16 @@ export type Presence = z.output<typeof Presence>;
 
 /** The presence of a user in an answer. */
 export const PresenceResponse = /* @__PURE__ */ defineNamedSchema('Presence', () =>
-  z.object({
-    userId: z.string(),
-    name: z.string().optional(),
-    email: z.string().optional(),
-    status: z.enum(presenceStatuses),
-    /** The end of the lease, epoch milliseconds. */
-    leaseEndsAt: z.number(),
-    /** The time of the last change of the name, the e-mail address or the status, epoch milliseconds. */
-    changedAt: z.number(),
-  }),
+  z
+    .object({
+      userId: z.string(),
+      name: z.string().describe('The name that others see.').optional(),
+      email: z.string().describe('The e-mail address. A user token gets only its own.').optional(),
+      status: z.enum(presenceStatuses).describe('What others see.'),
+      leaseEndsAt: z.number().describe('When the presence ends unless a call renews it, in epoch milliseconds.'),
+      changedAt: z.number().describe('When name, address or status last changed, in epoch milliseconds.'),
+    })
+    .describe('A user who is present in a document.'),
 );
 export type PresenceResponse = z.output<typeof PresenceResponse>;
 

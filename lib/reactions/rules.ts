@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
-import type { ResponseNames } from '../content/rules/eventMetadata.ts';
+import { RecordNames, type ResponseNames } from '../content/rules/eventMetadata.ts';
 import { type Location, locationKey } from '../content/rules/location.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { distinctBy } from '../shared/collections.ts';
@@ -160,20 +160,34 @@ export function addReference(
 }
 
 export const ReactionResponse = /* @__PURE__ */ defineNamedSchema('Reaction', () =>
-  z.object({
-    annotationId: z.string(),
-    type: z.literal('reaction'),
-    icon: z.string(),
-    commentAnnotationId: z.string().optional(),
-    commentId: z.number().optional(),
-    fromUsers: Reaction.shape.fromUsers,
-    location: AnyObject.optional(),
-    locationId: z.string().optional(),
-    /** The time of creation. All times of a reaction and of its users are in epoch ms. */
-    createdAt: z.number(),
-    lastUpdated: z.number(),
-    metadata: z.object({ apiKey: z.string(), organizationId: z.string(), documentId: z.string() }),
-  }),
+  z
+    .object({
+      annotationId: z.string().describe('The reaction, by your id or the one that the service chose.'),
+      type: z.literal('reaction').describe('Always `reaction`.'),
+      icon: z.string().describe('The emoji, or the name of a picture of yours.'),
+      commentAnnotationId: z
+        .string()
+        .describe('The thread of the comment. Missing if the reaction belongs to the document.')
+        .optional(),
+      commentId: z.number().describe('The comment in the thread, by its number.').optional(),
+      fromUsers: z
+        .array(
+          z.object({
+            from: StoredUser.describe('A user who reacted.'),
+            lastUpdated: z.number().describe('When the user reacted, in epoch milliseconds.'),
+          }),
+        )
+        .describe('The users in the order in which they reacted.'),
+      location: AnyObject.describe('Where in the document the reaction is.').optional(),
+      locationId: z
+        .string()
+        .describe('The key of the location: its `id` as text, otherwise a hash of the location.')
+        .optional(),
+      createdAt: z.number().describe('When the first user reacted, in epoch milliseconds.'),
+      lastUpdated: z.number().describe('When the users of the reaction last changed, in epoch milliseconds.'),
+      metadata: RecordNames,
+    })
+    .describe('A reaction with its users.'),
 );
 export type ReactionResponse = z.output<typeof ReactionResponse>;
 

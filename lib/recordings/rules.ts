@@ -38,12 +38,12 @@ const ONLY_VERSION = 1;
 /** The documented fields of an attachment. Other fields are stored too. */
 const KnownAttachment = /* @__PURE__ */ defineSchema(() =>
   z.object({
-    attachmentId: optional(z.number()),
-    name: optional(Name),
-    url: optional(Text),
-    size: optional(z.number().min(0)),
-    mimeType: optional(Name),
-    thumbnail: optional(Text),
+    attachmentId: optional(z.number()).describe('Your own number of the file.'),
+    name: optional(Name).describe('The file name.'),
+    url: optional(Text).describe('Where the file is. Receivers of `recorder.done` get it as `url` of an asset.'),
+    size: optional(z.number().min(0)).describe('The size of the file in bytes.'),
+    mimeType: optional(Name).describe('The media type of the file, for example `audio/mp3`.'),
+    thumbnail: optional(Text).describe('Where a picture of the file is.'),
   }),
 );
 type KnownAttachment = z.output<typeof KnownAttachment>;
@@ -52,23 +52,32 @@ type KnownAttachment = z.output<typeof KnownAttachment>;
 export const NewRecording = /* @__PURE__ */ defineNamedSchema('RecordingInput', () =>
   z
     .object({
-      annotationId: optional(Id),
-      recordingType: z.enum(recordingTypes),
-      mode: optional(z.enum(recordingModes)),
-      from: ContentUser,
-      displayName: optional(Name),
-      /** The length of the recording. `duration` is in milliseconds, `display` is a text for users. */
+      annotationId: optional(Id).describe('The id of the new recording. By default the service chooses one.'),
+      recordingType: z.enum(recordingTypes).describe('What was recorded.'),
+      mode: optional(z.enum(recordingModes)).describe('Where clients show the recording. By default `floating`.'),
+      from: ContentUser.describe('The user who recorded.'),
+      displayName: optional(Name).describe('The title that users see.'),
       recordedTime: optional(
-        unchangedObject(z.object({ duration: optional(z.number().min(0)), display: optional(Name) })),
+        unchangedObject(
+          z.object({
+            duration: optional(z.number().min(0)).describe('The length in milliseconds.'),
+            display: optional(Name).describe('The length as users see it, for example `1:30`.'),
+          }),
+        ),
+      ).describe('How long the recording is.'),
+      attachments: optional(list(unchangedObject(KnownAttachment), MAX_ATTACHMENTS, 0)).describe(
+        'The files of the recording. Other fields of a file are stored unchanged.',
       ),
-      attachments: optional(list(unchangedObject(KnownAttachment), MAX_ATTACHMENTS, 0)),
       transcription: optional(
         z.union([Text, OpenObject], { error: 'must be a text of at most 32 KB or an object of at most 64 KB' }),
+      ).describe('What was said, as text or as an object of yours.'),
+      location: optional(Location).describe('Where in the document the recording is.'),
+      metadata: optional(OpenObject).describe(
+        'Own fields. Answers return them, beside the ids of the API key, organization and document.',
       ),
-      location: optional(Location),
-      metadata: optional(OpenObject),
     })
-    .check(jsonBytesAtMost(MAX_RECORDING_BYTES)),
+    .check(jsonBytesAtMost(MAX_RECORDING_BYTES))
+    .describe('A recording to add.'),
 );
 export type NewRecording = z.output<typeof NewRecording>;
 
@@ -118,25 +127,30 @@ export function toRecording(
 }
 
 export const RecordingResponse = /* @__PURE__ */ defineNamedSchema('Recording', () =>
-  z.object({
-    annotationId: z.string(),
-    type: z.literal('recorder'),
-    recordingType: z.enum(recordingTypes),
-    mode: z.enum(recordingModes),
-    from: StoredUser,
-    displayName: z.string().optional(),
-    recordedTime: AnyObject.optional(),
-    attachments: z.array(AnyObject),
-    transcription: z.union([z.string(), AnyObject]).optional(),
-    location: AnyObject.optional(),
-    locationId: z.string().optional(),
-    latestVersion: z.number(),
-    /** The times of creation and of the last change, in epoch ms. */
-    createdAt: z.number(),
-    lastUpdated: z.number(),
-    /** The customer's own fields, and the ids of API key, organization and document. */
-    metadata: AnyObject,
-  }),
+  z
+    .object({
+      annotationId: z.string().describe('The recording, by your id or the one that the service chose.'),
+      type: z.literal('recorder').describe('Always `recorder`.'),
+      recordingType: z.enum(recordingTypes).describe('What was recorded.'),
+      mode: z.enum(recordingModes).describe('Where clients show the recording.'),
+      from: StoredUser.describe('The user who recorded.'),
+      displayName: z.string().describe('The title that users see.').optional(),
+      recordedTime: AnyObject.describe(
+        'How long the recording is: `duration` in milliseconds, `display` as users see it.',
+      ).optional(),
+      attachments: z.array(AnyObject).describe('The files of the recording, as they were sent.'),
+      transcription: z.union([z.string(), AnyObject]).describe('What was said, as it was sent.').optional(),
+      location: AnyObject.describe('Where in the document the recording is, as it was sent.').optional(),
+      locationId: z
+        .string()
+        .describe('The key of the location: its `id` as text, otherwise a hash of the location.')
+        .optional(),
+      latestVersion: z.number().describe('Always 1.'),
+      createdAt: z.number().describe('When the recording was added, in epoch milliseconds.'),
+      lastUpdated: z.number().describe('When the recording last changed, in epoch milliseconds.'),
+      metadata: AnyObject.describe('Your own fields, and the ids of the API key, organization and document.'),
+    })
+    .describe('A recording.'),
 );
 export type RecordingResponse = z.output<typeof RecordingResponse>;
 

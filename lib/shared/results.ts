@@ -7,6 +7,20 @@ export const outcomeFields = /* @__PURE__ */ defineSchema(() => ({
   success: z.boolean().describe('Whether the call did its work for this item.'),
   message: z.string().describe('What was done, or why the item failed, as a sentence for people.'),
 }));
+/** The `data` of an answer that only says that the request succeeded. */
+export const Succeeded = /* @__PURE__ */ defineSchema(() =>
+  z.object({ success: z.boolean().describe('Always true.') }).describe('That the call took effect.'),
+);
+
+/** The same with a message. */
+export const Done = /* @__PURE__ */ defineSchema(() =>
+  z
+    .object({
+      success: z.literal(true).describe('Always true.'),
+      message: z.string().describe('The `message` of the result.'),
+    })
+    .describe('That everything was stored.'),
+);
 
 /**
  * The result for one item of a request that adds or changes a list of items. Some items can fail in a request that succeeds. `id` is
@@ -66,7 +80,7 @@ export const DocumentResults = /* @__PURE__ */ defineSchema(() =>
 
 /** The answer to a request that changes a list of items: the result for each item, by the item's id. */
 export const ItemResults = /* @__PURE__ */ defineSchema(() =>
-  z.object({ data: z.record(z.string(), ItemResult).describe('The result for each item, by the id that you chose.') }),
+  z.object({ data: z.record(z.string(), ItemResult).describe('The result for each item, by its id.') }),
 );
 
 /** The result for one item, in a map whose keys are the ids of the items. */
@@ -79,13 +93,19 @@ export type ItemOutcome = z.output<typeof ItemOutcome>;
 
 /** The result for one thread, reaction or recording of a request. */
 const AnnotationResult = /* @__PURE__ */ defineNamedSchema('AnnotationResult', () =>
-  z.object({ success: z.boolean(), annotationId: z.string(), message: z.string() }),
+  z
+    .object({
+      success: z.boolean().describe('Whether the reaction or recording was added.'),
+      annotationId: z.string().describe('The reaction or recording, by your id or the one that the service chose.'),
+      message: z.string().describe('Why it was not added, or that it was.'),
+    })
+    .describe('The result for one reaction or recording of a call.'),
 );
 export type AnnotationResult = z.output<typeof AnnotationResult>;
 
 /** The answer to a request that adds reactions or recordings: the result for each, by annotation id. */
 export const AnnotationResults = /* @__PURE__ */ defineSchema(() =>
-  z.object({ data: z.record(z.string(), AnnotationResult) }),
+  z.object({ data: z.record(z.string(), AnnotationResult).describe('The result for each item, by its id.') }),
 );
 
 /** Returns the result for a thread, reaction or recording that failed. */

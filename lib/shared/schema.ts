@@ -534,6 +534,10 @@ export const UnixSeconds = /* @__PURE__ */ defineSchema(() =>
 
 export const PageSize = /* @__PURE__ */ defineSchema(() => z.int().min(1).max(limits.pageSize));
 export const PageToken = /* @__PURE__ */ defineSchema(() => z.string().min(1).max(8_192));
+/** The field `pageToken` of an answer. */
+export const NextToken = /* @__PURE__ */ defineSchema(() =>
+  z.string().nullable().describe('Continues the listing as `pageToken`. Null after the last page.'),
+);
 
 /**
  * Returns the schema of a request for a listing in pages, or for the items whose ids are in the field `ids`. Those items are on one

@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
     description:
       'Returns at most the latest 1,000 notifications, about 4 MB. `/v2/notifications/get` returns all of them in pages.',
     input: z.object(filterFields),
-    output: z.object({ data: z.array(NotificationResponse) }),
+    output: z.object({ data: z.array(NotificationResponse).describe('The notifications.') }),
     narrowBy: 'notificationIds',
     impact: 'users of older clients do not see their notifications',
     example: { data: { organizationId: 'acme', documentId: 'nda' }, result: { data: [exampleNotification] } },

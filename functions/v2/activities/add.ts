@@ -5,6 +5,7 @@ import { NewActivity, requireActivityLogsEnabled } from '../../../lib/activities
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { Done } from '../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../lib/shared/schema.ts';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 
@@ -19,8 +20,12 @@ export const endpoint = defineEndpoint(
       'Only for API keys. Changes of comments write activities themselves if the call has `triggerActivities`.',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({ organizationId: Id, documentId: Id, activities: list(NewActivity, limits.list) }),
-    output: z.object({ data: z.object({ success: z.literal(true), message: z.string() }) }),
+    input: z.object({
+      organizationId: Id,
+      documentId: Id,
+      activities: list(NewActivity, limits.list).describe('The activities to add.'),
+    }),
+    output: z.object({ data: Done }),
     message,
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { findDocument: findWritableDocument, configs: readActivityConfig, activities: addActivities },

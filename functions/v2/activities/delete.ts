@@ -30,9 +30,9 @@ export const endpoint = defineEndpoint(
     input: z
       .object({
         organizationId: Id,
-        documentId: optional(Id),
-        targetEntityId: optional(Id),
-        activityIds: optional(list(Id, limits.list)),
+        documentId: optional(Id).describe('Only activities of this document.'),
+        targetEntityId: optional(Id).describe('Only activities about this object, such as a comment thread.'),
+        activityIds: optional(list(Id, limits.list)).describe('Only the activities with these ids.'),
         pageToken: optional(PageToken),
       })
       .check(
@@ -40,10 +40,11 @@ export const endpoint = defineEndpoint(
         requireAnyOf(selectors, { error: 'must have at least one of documentId, targetEntityId and activityIds' }),
       ),
     output: z.object({
-      data: z.record(z.string(), ItemOutcome),
-      /** If true, activities can remain. Send the request again with this `pageToken` to delete the next ones. */
-      hasMore: z.boolean(),
-      pageToken: z.string().nullable(),
+      data: z
+        .record(z.string(), ItemOutcome)
+        .describe('The result for each activity, by its id. At most 500 failures.'),
+      hasMore: z.boolean().describe('Whether activities can remain.'),
+      pageToken: z.string().nullable().describe('Send the request again with this token while `hasMore` is true.'),
     }),
     message: ({ hasMore }) =>
       hasMore

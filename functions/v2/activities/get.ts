@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readActivities } from '../../../lib/activities/activities.ts';
 import { exampleActivity } from '../../../lib/activities/example.ts';
-import { ActivityResponse, featureTypes } from '../../../lib/activities/rules.ts';
+import { ActivityListing, ActivityResponse } from '../../../lib/activities/rules.ts';
 import { visibleActivities } from '../../../lib/activities/visibleActivities.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { listingCursor, readListing } from '../../../lib/content/recordListing.ts';
@@ -9,7 +9,7 @@ import { viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { Id, limits, list, Name, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
+import { limits, NextToken } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 const path = '/v2/activities/get';
@@ -23,19 +23,8 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
-    input: z.object({
-      organizationId: Id,
-      documentId: optional(Id),
-      targetEntityId: optional(Id),
-      featureTypes: optional(list(z.enum(featureTypes), limits.readIds)),
-      actionTypes: optional(list(Name, limits.readIds)),
-      userId: optional(Id),
-      activityIds: optional(list(Id, limits.readIds)),
-      order: optional(z.enum(['asc', 'desc'])),
-      pageSize: optional(PageSize),
-      pageToken: optional(PageToken),
-    }),
-    output: z.object({ data: z.array(ActivityResponse), pageToken: z.string().nullable() }),
+    input: ActivityListing,
+    output: z.object({ data: z.array(ActivityResponse).describe('The activities.'), pageToken: NextToken }),
     message: 'Activity(s) retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { readListing, activities: readActivities, visibleActivities },

@@ -19,8 +19,11 @@ export const endpoint = defineEndpoint(
       'Only for API keys. Immutable activities are FAILED_PRECONDITION: see `immutable` of `/v2/workspace/activityconfig/update`.',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({ organizationId: Id, activities: list(ActivityChange, limits.list) }),
-    output: z.object({ data: z.record(z.string(), ItemOutcome) }),
+    input: z.object({
+      organizationId: Id,
+      activities: list(ActivityChange, limits.list).describe('The changes, each with the id of its activity.'),
+    }),
+    output: z.object({ data: z.record(z.string(), ItemOutcome).describe('The result for each activity, by its id.') }),
     message: 'Activity(s) updated successfully.',
     errors: ['FAILED_PRECONDITION'],
     uses: { findWritableOrganization, configs: readActivityConfig, activities: updateActivities },

@@ -4,7 +4,7 @@ import { serviceName } from '../../../lib/app/serviceName.ts';
 import { DeletedThread } from '../../../lib/comments/deletedThreads.ts';
 import { exampleThread } from '../../../lib/comments/rules/examples.ts';
 import { ThreadListing, toListingOptions } from '../../../lib/comments/rules/threadFilters.ts';
-import { ThreadRow, ThreadRowOrNull } from '../../../lib/comments/rules/threads.ts';
+import { ListedThreads } from '../../../lib/comments/rules/threads.ts';
 import { toV1Thread, V1ThreadOrNull } from '../../../lib/comments/rules/v1Rows.ts';
 import { readThreadPages, toThreadsResponse } from '../../../lib/comments/threadPages.ts';
 import { listingCursor } from '../../../lib/content/recordListing.ts';
@@ -30,8 +30,8 @@ export const endpoint = defineEndpoint(
     kind: 'read',
     input: ThreadListing,
     output: z.object({
-      data: z.union([z.array(ThreadRowOrNull), z.record(z.string(), z.array(ThreadRow))]),
-      deletedAnnotations: z.array(DeletedThread).optional(),
+      data: ListedThreads,
+      deletedAnnotations: z.array(DeletedThread).describe('The deleted threads, with `deletedAfter` only.').optional(),
       nextPageToken: z.string().nullable(),
     }),
     message: ({ data }) =>

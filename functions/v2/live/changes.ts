@@ -3,24 +3,9 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findDocument } from '../../../lib/content/documentScope.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { readChanges } from '../../../lib/live/liveStore.ts';
+import { MissedChanges } from '../../../lib/live/rules/changes.ts';
 import { Id } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
-
-const ids = z.record(z.string(), z.union([z.string(), z.number()]));
-
-/**
- * A hint: a message about a change. If content changed, it has `ids`. If an editor changed, it has the other optional
- * fields instead.
- */
-const Hint = z.object({
-  type: z.string(),
-  at: z.number(),
-  ids: ids.optional(),
-  editorId: z.string().optional(),
-  editorKey: z.string().optional(),
-  editorVersion: z.number().optional(),
-  by: z.string().optional(),
-});
 
 export const endpoint = defineEndpoint(
   {
@@ -36,20 +21,15 @@ export const endpoint = defineEndpoint(
     input: z.object({
       organizationId: Id,
       documentId: Id,
-      /**
-       * The last version of the document channel that the client knows. With 0, the answer begins with the oldest
-       * stored hint.
-       */
-      after: z.int().min(0),
+      after: z
+        .int()
+        .min(0)
+        .describe(
+          'The last `version` of the document channel that the client knows. With 0, the answer begins with the oldest stored hint.',
+        ),
     }),
     output: z.object({
-      data: z.object({
-        hints: z.array(Hint.extend({ version: z.number() })),
-        userHints: z.array(Hint.extend({ id: z.string() })),
-        version: z.number(),
-        complete: z.boolean(),
-        hasMore: z.boolean(),
-      }),
+      data: MissedChanges,
     }),
     message: 'Live changes retrieved successfully.',
     errors: ['NOT_FOUND', 'PERMISSION_DENIED'],

@@ -19,13 +19,23 @@ export const endpoint = defineEndpoint(
     requires: 'live',
     input: z.object({ organizationId: Id, documentId: Id }),
     output: z.object({
-      data: z.object({
-        url: z.string(),
-        host: z.string(),
-        token: z.string(),
-        expiresAt: z.number(),
-        channels: z.object({ document: z.string(), awareness: z.string(), user: z.string() }),
-      }),
+      data: z
+        .object({
+          url: z.string().describe('The address of the WebSocket.'),
+          host: z.string().describe('The `host` of the authorization that each message to the WebSocket has.'),
+          token: z
+            .string()
+            .describe('The `Authorization` of each message to the WebSocket. It is valid for nothing else.'),
+          expiresAt: z.number().describe('When the token ends, in epoch milliseconds.'),
+          channels: z
+            .object({
+              document: z.string().describe('Changes of the document, presence and live data.'),
+              awareness: z.string().describe('What clients publish, such as cursors.'),
+              user: z.string().describe('Messages for this user alone, such as notifications.'),
+            })
+            .describe('The channels to subscribe to.'),
+        })
+        .describe('What a page needs to connect.'),
     }),
     message: 'Live connection prepared successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'PERMISSION_DENIED', 'ABORTED'],

@@ -5,6 +5,7 @@ import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { broadcastLiveState } from '../../../lib/liveState/liveStates.ts';
 import { userMarkup } from '../../../lib/markup/userMarkup.ts';
+import { Succeeded } from '../../../lib/shared/results.ts';
 import { Id, OpenObject, optional } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
@@ -23,15 +24,13 @@ export const endpoint = defineEndpoint(
     input: z.object({
       organizationId: Id,
       documentId: Id,
-      liveStateDataId: Id,
-      data: OpenObject,
-      /**
-       * If true, the data is merged into the stored data, also inside nested objects. Otherwise it replaces the stored
-       * data.
-       */
-      merge: optional(z.boolean()),
+      liveStateDataId: Id.describe('Your own name of the data. A document has at most 1,000.'),
+      data: OpenObject.describe('The data to share. With `merge`, the stored data has the same limit.'),
+      merge: optional(z.boolean()).describe(
+        'Whether fields that are not sent stay, also inside nested objects. By default false: `data` replaces what is stored.',
+      ),
     }),
-    output: z.object({ data: z.object({ success: z.boolean() }) }),
+    output: z.object({ data: Succeeded }),
     message: 'Event broadcasted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'ABORTED'],
     uses: { findWritableDocument, states: broadcastLiveState },

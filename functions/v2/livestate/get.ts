@@ -23,10 +23,12 @@ export const endpoint = defineEndpoint(
     input: pagesOrIds('liveStateDataIds', {
       organizationId: Id,
       documentId: Id,
-      liveStateDataIds: optional(list(Id, limits.readIds)),
+      liveStateDataIds: optional(list(Id, limits.readIds)).describe('Only the data under these names.'),
     }),
     output: z.object({
-      data: z.object({ states: z.array(LiveStateResponse) }),
+      data: z
+        .object({ states: z.array(LiveStateResponse).describe('The stored data.') })
+        .describe('The live data of the document.'),
       nextPageToken: z.string().nullable(),
     }),
     message: 'Live state retrieved successfully.',

@@ -12,6 +12,7 @@ import {
   newNotification,
 } from '../../../lib/notifications/rules.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
+import { Done } from '../../../lib/shared/results.ts';
 import { Id, optional } from '../../../lib/shared/schema.ts';
 
 const message = 'Notification added successfully.';
@@ -31,9 +32,11 @@ export const endpoint = defineEndpoint(
       createOrganization: optional(z.boolean()),
       documentId: Id,
       createDocument: optional(z.boolean()),
-      verifyUserPermissions: optional(z.boolean()),
+      verifyUserPermissions: optional(z.boolean()).describe(
+        'Whether `notifyUsers` without access to the document are left out. By default false.',
+      ),
     }).check(hasTemplates, hasRecipients, isSmall),
-    output: z.object({ data: z.object({ success: z.literal(true), message: z.string() }) }),
+    output: z.object({ data: Done }),
     message,
     errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { ensureDocument, notifications: addNotifications },

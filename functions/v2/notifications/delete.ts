@@ -27,7 +27,7 @@ export const endpoint = defineEndpoint(
     input: z
       .object({
         ...selectorFields,
-        notificationIds: optional(list(NotificationId, limits.list)),
+        notificationIds: optional(list(NotificationId, limits.list)).describe('Only the notifications with these ids.'),
         pageToken: optional(PageToken),
       })
       .check(
@@ -37,10 +37,11 @@ export const endpoint = defineEndpoint(
         }),
       ),
     output: z.object({
-      data: z.record(z.string(), ItemOutcome),
-      /** If true, notifications can remain. Send the request again with this `pageToken` to delete the next ones. */
-      hasMore: z.boolean(),
-      pageToken: z.string().nullable(),
+      data: z
+        .record(z.string(), ItemOutcome)
+        .describe('The result for each notification, by its id. At most 500 failures.'),
+      hasMore: z.boolean().describe('Whether notifications can remain.'),
+      pageToken: z.string().nullable().describe('Send the request again with this token while `hasMore` is true.'),
     }),
     message: ({ hasMore }) =>
       hasMore

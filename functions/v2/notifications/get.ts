@@ -10,7 +10,7 @@ import {
   getNotifications,
 } from '../../../lib/notifications/getNotifications.ts';
 import { NotificationResponse, ownNotifications } from '../../../lib/notifications/rules.ts';
-import { limits, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
+import { limits, NextToken, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 const path = '/v2/notifications/get';
@@ -27,11 +27,11 @@ export const endpoint = defineEndpoint(
       '`/v2/notifications/update` marks notifications as read.',
     input: z.object({
       ...filterFields,
-      order: optional(z.enum(['asc', 'desc'])),
+      order: optional(z.enum(['asc', 'desc'])).describe('The order of the times. By default `desc`, the latest first.'),
       pageSize: optional(PageSize),
       pageToken: optional(PageToken),
     }),
-    output: z.object({ data: z.array(NotificationResponse), pageToken: z.string().nullable() }),
+    output: z.object({ data: z.array(NotificationResponse).describe('The notifications.'), pageToken: NextToken }),
     narrowBy: 'pageSize',
     impact: 'users do not see their notifications',
     example: {

@@ -24,10 +24,16 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     input: z.object({
       ...selectorFields,
-      verifyUserPermissions: optional(z.boolean()),
-      notifications: list(NotificationChange, limits.list),
+      verifyUserPermissions: optional(z.boolean()).describe(
+        'Whether new readers without access to the document are left out. By default false. Without effect with a user token.',
+      ),
+      notifications: list(NotificationChange, limits.list).describe(
+        'The changes, each with the id of its notification.',
+      ),
     }),
-    output: z.object({ data: z.record(z.string(), ItemOutcome) }),
+    output: z.object({
+      data: z.record(z.string(), ItemOutcome).describe('The result for each notification, by its id.'),
+    }),
     message: 'Notification(s) updated successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { findWritableSelection, notifications: updateNotifications, reader: notificationReader },

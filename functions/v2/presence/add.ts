@@ -3,6 +3,7 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { renewPresences } from '../../../lib/presence/renewPresence.ts';
 import { defaultLease, PresenceCall, withProfile } from '../../../lib/presence/rules.ts';
+import { Succeeded } from '../../../lib/shared/results.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
@@ -16,7 +17,7 @@ export const endpoint = defineEndpoint(
     user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'users', holds: 'users' }] }),
     kind: 'write',
     input: PresenceCall,
-    output: z.object({ data: z.object({ success: z.boolean() }) }),
+    output: z.object({ data: Succeeded }),
     message: 'Presence added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { renewPresences },

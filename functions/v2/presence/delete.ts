@@ -4,6 +4,7 @@ import { findDocument } from '../../../lib/content/documentScope.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { changePresence } from '../../../lib/presence/presences.ts';
 import { PresenceDeletion } from '../../../lib/presence/rules.ts';
+import { Succeeded } from '../../../lib/shared/results.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
@@ -17,7 +18,7 @@ export const endpoint = defineEndpoint(
     user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'userIds', holds: 'userIds' }] }),
     kind: 'write',
     input: PresenceDeletion,
-    output: z.object({ data: z.object({ success: z.boolean() }) }),
+    output: z.object({ data: Succeeded }),
     message: 'Presence deleted successfully.',
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { findDocument, presences: changePresence },

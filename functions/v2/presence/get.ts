@@ -18,7 +18,11 @@ export const endpoint = defineEndpoint(
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
     input: z.object({ organizationId: Id, documentId: Id }),
-    output: z.object({ data: z.object({ users: z.array(PresenceResponse) }) }),
+    output: z.object({
+      data: z
+        .object({ users: z.array(PresenceResponse).describe('The users, each once.') })
+        .describe('Who is present.'),
+    }),
     message: 'Presence retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { findDocument, presences: listPresence },

@@ -16,12 +16,14 @@ import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 const Entry = z
   .object({
-    annotationId: optional(Id),
-    icon: Name,
-    from: ContentUser,
-    commentAnnotationId: optional(Id),
-    commentId: optional(CommentId),
-    location: optional(Location),
+    annotationId: optional(Id).describe('The reaction. By default a new one, also if there is one with the same icon.'),
+    icon: Name.describe('The emoji, or the name of a picture of yours. Icons are compared as they are.'),
+    from: ContentUser.describe('The user who reacts. With a user token always the user of the token.'),
+    commentAnnotationId: optional(Id).describe(
+      'The thread of the comment. Without it, a new reaction belongs to the document.',
+    ),
+    commentId: optional(CommentId).describe('The comment in the thread, by its number.'),
+    location: optional(Location).describe('Where in the document the reaction is. By default where the thread is.'),
   })
   .check(
     z.refine(
@@ -48,7 +50,11 @@ export const endpoint = defineEndpoint(
       items: 4 * reactions.length,
       events: reactions.filter(({ commentId }) => commentId !== undefined).length,
     }),
-    input: z.object({ organizationId: Id, documentId: Id, reactions: list(Entry, limits.list) }),
+    input: z.object({
+      organizationId: Id,
+      documentId: Id,
+      reactions: list(Entry, limits.list).describe('The users and their reactions.'),
+    }),
     output: AnnotationResults,
     message: 'Reaction(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],

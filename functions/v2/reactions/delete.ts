@@ -25,13 +25,12 @@ export const endpoint = defineEndpoint(
     input: z.object({
       organizationId: Id,
       documentId: Id,
-      annotationIds: list(Id, limits.list),
-      /**
-       * The actor in the event about each deleted reaction. By default, the actor is the first user of the reaction.
-       */
-      actionUser: optional(ContentUser),
+      annotationIds: list(Id, limits.list).describe('The reactions to delete.'),
+      actionUser: optional(ContentUser).describe(
+        'The actor of the events. By default the first user of each reaction.',
+      ),
     }),
-    output: z.object({ data: z.record(z.string(), ItemOutcome) }),
+    output: z.object({ data: z.record(z.string(), ItemOutcome).describe('The result for each reaction, by its id.') }),
     message: 'Reaction(s) deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { findWritableDocument, reactions: deleteReactions, visibleReactions },

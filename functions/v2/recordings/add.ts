@@ -18,7 +18,11 @@ export const endpoint = defineEndpoint(
       'Only for API keys. `/v2/recordings/get` returns the recordings.',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({ organizationId: Id, documentId: Id, recordings: list(NewRecording, limits.list) }),
+    input: z.object({
+      organizationId: Id,
+      documentId: Id,
+      recordings: list(NewRecording, limits.list).describe('The recordings to add.'),
+    }),
     output: AnnotationResults,
     message: 'Recording(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],

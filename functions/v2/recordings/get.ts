@@ -7,7 +7,7 @@ import { exampleRecording } from '../../../lib/recordings/example.ts';
 import { listRecordings } from '../../../lib/recordings/recordings.ts';
 import { RecordingResponse } from '../../../lib/recordings/rules.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
+import { Id, limits, list, NextToken, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
 
 const path = '/v2/recordings/get';
 
@@ -22,12 +22,14 @@ export const endpoint = defineEndpoint(
     kind: 'read',
     input: z.object({
       organizationId: Id,
-      documentId: optional(Id),
-      recordingIds: optional(list(Id, limits.readIds)),
+      documentId: optional(Id).describe(
+        'The document whose recordings are listed. By default those of the whole organization.',
+      ),
+      recordingIds: optional(list(Id, limits.readIds)).describe('Only the recordings with these ids.'),
       pageSize: optional(PageSize),
       pageToken: optional(PageToken),
     }),
-    output: z.object({ data: z.array(RecordingResponse), pageToken: z.string().nullable() }),
+    output: z.object({ data: z.array(RecordingResponse).describe('The recordings.'), pageToken: NextToken }),
     message: 'Recorder annotations retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { readListing, recordings: listRecordings },

@@ -3,7 +3,7 @@ import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../../content/rules
 import { type ContentNames, recordMetadata } from '../../content/rules/eventMetadata.ts';
 import { userFieldsAfter } from '../../content/rules/userFields.ts';
 import { accessFields } from '../../directory/rules/access.ts';
-import { ReactionReference } from '../../reactions/rules.ts';
+import { ReactionReference, ReactionResponse } from '../../reactions/rules.ts';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
 import { isoTime } from '../../shared/isoTime.ts';
@@ -73,7 +73,7 @@ const CommentResult = /* @__PURE__ */ defineNamedSchema('CommentResult', () =>
 /** The results of a request that changes or deletes comments, by comment id. */
 export const CommentResults = /* @__PURE__ */ defineSchema(() =>
   z.object({
-    data: z.record(z.string(), CommentResult),
+    data: z.record(z.string(), CommentResult).describe('The result for each comment, by its number.'),
   }),
 );
 
@@ -549,6 +549,14 @@ export const CommentRow = /* @__PURE__ */ defineNamedSchema('Comment', () =>
   }).describe('A comment of a thread.'),
 );
 export type CommentRow = z.output<typeof CommentRow>;
+
+/** A comment with its reactions. */
+export const ReactedCommentRow = /* @__PURE__ */ defineSchema(() =>
+  CommentRow.extend({
+    reactionAnnotations: z.array(ReactionResponse).describe('The reactions on the comment, up to 500 KB.'),
+  }),
+);
+export type ReactedCommentRow = z.output<typeof ReactedCommentRow>;
 
 /**
  * Returns a comment with all lists and flags. Drafts, groups, recorders and custom lists exist only in clients, so these fields

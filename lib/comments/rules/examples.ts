@@ -1,4 +1,4 @@
-import type { CommentRow } from './comments.ts';
+import type { CommentRow, ReactedCommentRow } from './comments.ts';
 import type { ThreadRow } from './threads.ts';
 
 const metadata = { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' };
@@ -51,4 +51,22 @@ export const exampleThread: ThreadRow = {
   createdAt: 1767225600000,
   lastUpdated: 1767225600000,
   metadata,
+};
+
+export const exampleReactedComment: ReactedCommentRow = {
+  ...exampleComment,
+  reactionAnnotationIds: ['thumbs-up'],
+  reactionAnnotations: [
+    {
+      annotationId: 'thumbs-up',
+      type: 'reaction',
+      icon: '👍',
+      commentAnnotationId: 'clause-4',
+      commentId: 1,
+      fromUsers: [{ from: { userId: 'bob' }, lastUpdated: 1_700_000_060_000 }],
+      createdAt: 1_700_000_060_000,
+      lastUpdated: 1_700_000_060_000,
+      metadata,
+    },
+  ],
 };

@@ -149,18 +149,20 @@ const linkFields = ['pageInfo', 'location', 'status', 'priority'] as const;
 
 export const ThreadResults = /* @__PURE__ */ defineSchema(() =>
   z.object({
-    data: z.record(
-      z.string(),
-      z.object({
-        success: z.boolean().describe('Whether the thread was added.'),
-        annotationId: z.string().describe('The id that the thread has or should have.'),
-        commentIds: z
-          .array(z.number())
-          .describe('The numbers of its comments in the order of the request. Empty if the thread was not added.'),
-        message: z.string().describe('Why the thread was not added, or that it was.'),
-        findingId: z.string().optional().describe('The `agent.reason.findingId` of its first comment.'),
-      }),
-    ),
+    data: z
+      .record(
+        z.string(),
+        z.object({
+          success: z.boolean().describe('Whether the thread was added.'),
+          annotationId: z.string().describe('The id that the thread has or should have.'),
+          commentIds: z
+            .array(z.number())
+            .describe('The numbers of its comments in the order of the request. Empty if the thread was not added.'),
+          message: z.string().describe('Why the thread was not added, or that it was.'),
+          findingId: z.string().optional().describe('The `agent.reason.findingId` of its first comment.'),
+        }),
+      )
+      .describe('The result for each thread, by its id.'),
   }),
 );
 
@@ -732,6 +734,13 @@ export type ThreadRow = z.output<typeof ThreadRow>;
 
 export const ThreadRowOrNull = /* @__PURE__ */ defineNamedSchema('CommentAnnotationOrNull', () =>
   ThreadRow.nullable().describe('A comment thread, or null for an unknown id.'),
+);
+
+/** The `data` of `/v2/commentannotations/get`. */
+export const ListedThreads = /* @__PURE__ */ defineSchema(() =>
+  z
+    .union([z.array(ThreadRowOrNull), z.record(z.string(), z.array(ThreadRow))])
+    .describe('The threads. With `groupByDocumentId`, lists of threads by document id.'),
 );
 
 /**

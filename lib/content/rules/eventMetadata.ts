@@ -1,4 +1,6 @@
+import * as z from 'zod';
 import { readJson } from '../../shared/jsonFields.ts';
+import { defineNamedSchema } from '../../shared/schema.ts';
 import type { Location } from './location.ts';
 
 /** The id and name that the customer gave an organization. `metadata` has the customer's own fields as JSON text. */
@@ -21,6 +23,17 @@ export interface ContentNames {
   readonly organization: OrganizationNames;
   readonly document: DocumentNames;
 }
+
+/** The `metadata` of a record without own fields. */
+export const RecordNames = /* @__PURE__ */ defineNamedSchema('RecordMetadata', () =>
+  z
+    .object({
+      apiKey: z.string().describe('The API key whose data this is.'),
+      organizationId: z.string().describe('The organization, by the id that you chose.'),
+      documentId: z.string(),
+    })
+    .describe('Where the record belongs.'),
+);
 
 /** The ids that the `metadata` of a response contains, besides the document id. */
 export interface ResponseNames {

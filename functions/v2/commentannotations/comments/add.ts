@@ -40,7 +40,9 @@ export const endpoint = defineEndpoint(
         ),
       })
       .check(oneCommentList),
-    output: z.object({ data: z.array(z.number()) }),
+    output: z.object({
+      data: z.array(z.number()).describe('The numbers of the new comments, in the order of the request.'),
+    }),
     message: 'Comment(s) added successfully.',
     errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'PERMISSION_DENIED', 'ABORTED'],
     uses: { findWritableDocument, comments: addCommentsToThreads, visibleThreads, serviceName },

@@ -1,21 +1,24 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { type CommentWithReactions, readCommentPages } from '../../../../lib/comments/commentPages.ts';
-import { CommentId, CommentRow, toCommentResponse, toCommentRow } from '../../../../lib/comments/rules/comments.ts';
-import { exampleComment } from '../../../../lib/comments/rules/examples.ts';
+import {
+  CommentId,
+  ReactedCommentRow,
+  toCommentResponse,
+  toCommentRow,
+} from '../../../../lib/comments/rules/comments.ts';
+import { exampleReactedComment } from '../../../../lib/comments/rules/examples.ts';
 import { toV1Comment, V1CommentOrNull } from '../../../../lib/comments/rules/v1Rows.ts';
 import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
 import { viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
-import { ReactionResponse, toReactionResponse } from '../../../../lib/reactions/rules.ts';
+import { toReactionResponse } from '../../../../lib/reactions/rules.ts';
 import { Id, limits, list, optional, pagesOrIds } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
 const path = '/v2/commentannotations/comments/get';
-
-const ReactedCommentResponse = CommentRow.extend({ reactionAnnotations: z.array(ReactionResponse) });
 
 export const endpoint = defineEndpoint(
   {
@@ -33,7 +36,10 @@ export const endpoint = defineEndpoint(
       userIds: optional(list(Id, limits.readIds)).describe('Only comments of these authors.'),
       commentIds: optional(list(CommentId, limits.readIds)),
     }),
-    output: z.object({ data: z.array(ReactedCommentResponse.nullable()), nextPageToken: z.string().nullable() }),
+    output: z.object({
+      data: z.array(ReactedCommentRow.nullable()).describe('The comments.'),
+      nextPageToken: z.string().nullable(),
+    }),
     message: 'Comments retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { comments: readCommentPages, visibleThreads },
@@ -42,25 +48,7 @@ export const endpoint = defineEndpoint(
     example: {
       data: { organizationId: 'acme', documentId: 'nda', annotationId: 'clause-4', commentIds: [1] },
       result: {
-        data: [
-          {
-            ...exampleComment,
-            reactionAnnotationIds: ['thumbs-up'],
-            reactionAnnotations: [
-              {
-                annotationId: 'thumbs-up',
-                type: 'reaction',
-                icon: '👍',
-                commentAnnotationId: 'clause-4',
-                commentId: 1,
-                fromUsers: [{ from: { userId: 'bob' }, lastUpdated: 1_700_000_060_000 }],
-                createdAt: 1_700_000_060_000,
-                lastUpdated: 1_700_000_060_000,
-                metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' },
-              },
-            ],
-          },
-        ],
+        data: [exampleReactedComment],
         nextPageToken: null,
       },
     },

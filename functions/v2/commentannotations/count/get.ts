@@ -28,13 +28,15 @@ export const endpoint = defineEndpoint(
       ),
     }),
     output: z.object({
-      data: z.record(
-        z.string(),
-        z.object({
-          total: z.number().describe('How many threads the user may see.'),
-          unread: z.number().describe('How many of them have a last comment by another user.'),
-        }),
-      ),
+      data: z
+        .record(
+          z.string(),
+          z.object({
+            total: z.number().describe('How many threads the user may see.'),
+            unread: z.number().describe('How many of them have a last comment by another user.'),
+          }),
+        )
+        .describe('The counts of each document, by its id.'),
     }),
     message: 'Comment count retrieved successfully.',
     fixedMessages: { required: { documentIds: 'Document IDs are required' } },

@@ -3,15 +3,13 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { notificationLevels } from '../../../../lib/events/rules/recipients.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { readNotificationSettings } from '../../../../lib/notifications/notificationSettings.ts';
+import { SettingRow } from '../../../../lib/notifications/rules.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
-
-const Level = z.enum(notificationLevels);
 
 export const endpoint = defineEndpoint(
   {
@@ -26,8 +24,10 @@ export const endpoint = defineEndpoint(
       .object({
         organizationId: Id,
         userId: Id,
-        documentIds: optional(list(Id, limits.readIds, 0)),
-        getOrganizationConfig: optional(z.boolean()),
+        documentIds: optional(list(Id, limits.readIds, 0)).describe('The documents whose levels are returned.'),
+        getOrganizationConfig: optional(z.boolean()).describe(
+          'Whether the levels of the organization are returned too, first. By default false.',
+        ),
       })
       .check(
         z.refine(
@@ -36,18 +36,7 @@ export const endpoint = defineEndpoint(
         ),
       ),
     output: z.object({
-      data: z.array(
-        z.object({
-          config: z.object({ inbox: Level, email: Level, slack: Level.optional() }),
-          /** The scope of the notification levels. It is the whole organization if there is no `documentId`. */
-          metadata: z.object({
-            organizationId: z.string(),
-            apiKey: z.string(),
-            documentId: z.string().optional(),
-            userId: z.string(),
-          }),
-        }),
-      ),
+      data: z.array(SettingRow).describe('The levels of the organization, then those of each document.'),
     }),
     message: 'User config fetched successfully.',
     errors: [],

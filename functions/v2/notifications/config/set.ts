@@ -9,6 +9,7 @@ import { notificationChannels, notificationLevels } from '../../../../lib/events
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { writeNotificationSettings } from '../../../../lib/notifications/notificationSettings.ts';
+import { SettingResult } from '../../../../lib/notifications/rules.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { isNearName } from '../../../../lib/shared/nearName.ts';
@@ -32,23 +33,26 @@ export const endpoint = defineEndpoint(
     work: ({ userIds, documentIds = [] }) => ({ items: userIds.length * Math.max(1, documentIds.length) }),
     input: z.object({
       organizationId: Id,
-      documentIds: optional(list(Id, limits.readIds)),
-      userIds: list(Id, limits.permissionIds),
+      documentIds: optional(list(Id, limits.readIds)).describe(
+        'The documents for which the levels apply. By default the whole organization.',
+      ),
+      userIds: list(Id, limits.permissionIds).describe('The users whose levels are set.'),
       // Clients also send channels of their own, without effect.
       config: withFurtherFields(
-        z.object({ inbox: Level, email: Level, slack: Level }),
+        z
+          .object({
+            inbox: Level.describe('Which events reach the inbox of the user.'),
+            email: Level.describe('Which events are mailed to the user.'),
+            slack: Level.describe('For your own messages to Slack. The service stores it, and sends none.'),
+          })
+          .describe(
+            '`ALL`: all events for the user. `MINE`: events that address the user, such as mentions. `NONE`: no event.',
+          ),
         (name) => !notificationChannels.some((channel) => isNearName(name, channel)),
       ).check(requireChange(notificationChannels, 'must have at least one of inbox, email and slack')),
     }),
     output: z.object({
-      /**
-       * The result for each user, by user id. `documentId` is the first document of the request, or null if the request
-       * names none.
-       */
-      data: z.record(
-        z.string(),
-        z.object({ success: z.boolean(), userId: z.string(), documentId: z.string().nullable(), message: z.string() }),
-      ),
+      data: z.record(z.string(), SettingResult).describe('The result for each user, by the user id.'),
     }),
     message,
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],

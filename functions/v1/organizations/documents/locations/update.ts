@@ -17,15 +17,21 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: z.object({
-      apiKey: z.string(),
-      authToken: z.string(),
+      apiKey: z.string().describe('The API key of the headers.'),
+      authToken: z.string().describe('The auth token of the headers.'),
       documentId: Id,
-      organizationId: optional(Id),
-      migrate: z.object({ oldLocation: Location, newLocation: Location }),
-      /**
-       * If true, the fields of `newLocation` are merged into the stored location. Otherwise `newLocation` replaces it.
-       */
-      merge: optional(z.boolean()),
+      organizationId: optional(Id).describe(
+        'The only organization in which the location changes. By default every organization that has the document.',
+      ),
+      migrate: z
+        .object({
+          oldLocation: Location.describe('The location to change. Its `id` is enough.'),
+          newLocation: Location.describe('The location that content has afterwards.'),
+        })
+        .describe('The location before and after.'),
+      merge: optional(z.boolean()).describe(
+        'Whether stored fields that `newLocation` lacks stay. By default false: `newLocation` replaces the location.',
+      ),
     }),
     output: z.object({ data: z.null() }),
     message: 'Location updated.',

@@ -15,7 +15,12 @@ export const endpoint = defineEndpoint(
       'Only for API keys, with the credentials of the headers in the body too. Records of the last moments can be missed. Repeat the call to reach them, and after UNAVAILABLE.',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({ apiKey: z.string(), authToken: z.string(), documentId: Id, location: Location }),
+    input: z.object({
+      apiKey: z.string().describe('The API key of the headers.'),
+      authToken: z.string().describe('The auth token of the headers.'),
+      documentId: Id,
+      location: Location.describe('The location whose content is deleted. Its `id` is enough.'),
+    }),
     output: z.object({ data: z.null() }),
     message: 'Data deleted successfully.',
     errors: ['ABORTED'],
