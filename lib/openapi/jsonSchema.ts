@@ -89,6 +89,7 @@ function completeSchemaOf(schema: z.core.$ZodType, components: ComponentSchemas 
           ? components.add(name, zodSchema, form)
           : replacementFor(zodSchema, jsonSchema, components, form);
       if (replacement) {
+        const { description } = jsonSchema;
         for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
         Object.assign(jsonSchema, replacement);
         if (!jsonSchema.$ref) addText(zodSchema, jsonSchema);
@@ -151,11 +152,12 @@ function simplifyAnyOf(node: unknown): unknown {
     Object.entries(node).map(([key, value]) => [key, simplifyAnyOf(value)]),
   ) as JsonSchema;
   if (!anyOf) return others;
-  if (anyOf.some(allowsAnything)) return { ...anything, ...others };
+  const { description } = others;
+  if (anyOf.some(allowsAnything)) return { ...anything, ...(description !== undefined && { description }) };
   const [first, second] = anyOf;
   const nullable = anyOf.length === 2 && second?.type === 'null' && first ? withNull(first) : undefined;
-  const description = [others.description, nullable?.description].filter((text) => text !== undefined).join(' ');
-  return { ...others, ...(nullable ?? { anyOf }), ...(description !== '' && { description }) };
+  const texts = new Set([description, nullable?.description].filter((text) => text !== undefined));
+  return { ...others, ...(nullable ?? { anyOf }), ...(texts.size > 0 && { description: [...texts].join(' ') }) };
 }
 
 function allowsAnything(alternative: unknown): boolean {

@@ -15,7 +15,16 @@ import { type JsonSchema, openApiDocument, possibleErrors } from '../../lib/open
 import { ComponentSchemas, jsonSchemaOf } from '../../lib/openapi/jsonSchema.ts';
 import { webhooks } from '../../lib/openapi/webhooks.ts';
 import { errorCatalogue } from '../../lib/shared/errors.ts';
-import { defineNamedSchema, Id, list, OpenObject, optional, withOpenKeys } from '../../lib/shared/schema.ts';
+import {
+  defineNamedSchema,
+  Id,
+  JsonValue,
+  list,
+  OpenObject,
+  optional,
+  Text,
+  withOpenKeys,
+} from '../../lib/shared/schema.ts';
 import { advancedPayload, basicPayload, type DeliverableEvent } from '../../lib/webhooks/rules/payloads.ts';
 import { encodeBody } from '../../lib/webhooks/transport/encodeBody.ts';
 import { checksOf, documentOf } from '../support/documented.ts';
@@ -351,6 +360,23 @@ describe('the JSON Schema of request data', () => {
     expect(jsonSchemaOf(OpenObject)).toEqual({ type: 'object', description: 'At most 65536 bytes as JSON.' });
   });
 
+  test('has the text of a field before the limit of its schema', () => {
+    const { properties } = jsonSchemaOf(
+      z.object({
+        text: optional(Text).describe('What it says.'),
+        listed: list(Id, 3).describe('Those to add.'),
+        value: optional(JsonValue).describe('What it holds.'),
+        open: optional(withOpenKeys({ id: Id })).describe('What it is.'),
+      }),
+    );
+    expect(properties).toMatchObject({
+      text: { type: ['string', 'null'], description: 'What it says. At most 32768 bytes of UTF-8.' },
+      listed: { type: 'array', description: 'Those to add.' },
+      value: { description: 'What it holds.' },
+      open: { type: ['object', 'null'], description: 'What it is. At most 65536 bytes as JSON.' },
+    });
+  });
+
   test('describes a field that accepts any value', () => {
     expect(jsonSchemaOf(z.object({ value: z.unknown() }))).toMatchObject({
       properties: { value: { description: 'Any JSON value' } },
@@ -420,7 +446,7 @@ describe('the OpenAPI document, for client generators,', () => {
 
   test('describes the data of an editor as text, an object or a list', () => {
     for (const path of ['/v2/crdt/add', '/v2/crdt/update'])
-      expect(property(path, 'data')).toEqual({
+      expect(property(path, 'data')).toMatchObject({
         anyOf: [{ type: 'string' }, { type: 'object' }, { type: 'array', items: { description: 'Any JSON value' } }],
       });
   });
