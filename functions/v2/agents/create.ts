@@ -12,10 +12,16 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/create',
     summary: 'Create a review agent',
+    description:
+      'Stores a custom agent with its version 1. The service keeps definitions of agents and does not run them yet. ' +
+      'Fields that are not listed here are stored and returned too. ' +
+      '`managedBy` and reserved keys of `metadata` are INVALID_ARGUMENT, with an issue for each field. ' +
+      'An API key can have 1,000 custom agents. Above that, the answer is RESOURCE_EXHAUSTED. ' +
+      'To change what the agent does, call `/v2/agents/version/update`; to change its name, `/v2/agents/update`.',
     auth: 'apiKey',
     kind: 'write',
     input: SentAgent,
-    output: z.object({ data: z.object({ agentId: z.string() }) }),
+    output: z.object({ data: z.object({ agentId: z.string().describe('The id of the new agent.') }) }),
     message: 'Agent created successfully',
     errors: ['RESOURCE_EXHAUSTED', 'ABORTED'],
     uses: { agents: createAgents, box: secretBox },

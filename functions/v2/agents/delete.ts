@@ -14,10 +14,14 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/delete',
     summary: 'Delete a review agent with all of its versions',
+    description:
+      'Removes the agent from all lists and groups at once. Its versions are purged later and cannot be restored. ' +
+      'An agent that does not exist is a success. A built-in agent is INVALID_ARGUMENT: disable it with `/v2/agents/update`. ' +
+      'Comments that name the agent stay.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ agentId: Id }),
-    output: z.object({ data: z.object({ agentId: z.string() }) }),
+    output: z.object({ data: z.object({ agentId: z.string().describe('The id of the request.') }) }),
     message: 'Agent deleted successfully',
     errors: ['ABORTED'],
     uses: { agents: deleteAgents, groups: removeAgentFromGroups, queue: sendTo.jobs },

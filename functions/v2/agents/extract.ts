@@ -22,11 +22,15 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/extract',
     summary: 'Extract definitions of agents from a file',
+    description:
+      'Returns agents for `/v2/agents/create`, and stores nothing. ' +
+      'A table whose columns have titles such as `name`, `instructions` and `enabled` is read by its columns. All other files go to the model that the operator of this service has set up. Without one, all parts are in `skipped`. ' +
+      'A file that cannot be read is INVALID_ARGUMENT. A model that cannot be used is FAILED_PRECONDITION, one that is busy UNAVAILABLE, and one that does not answer in time DEADLINE_EXCEEDED.',
     auth: 'apiKey',
     kind: 'read',
     limitClass: 'expensive',
     input: ExtractionRequest,
-    output: z.object({ data: z.object({ extractionResult: ExtractionResult }) }),
+    output: z.object({ data: z.object({ extractionResult: ExtractionResult.describe('What was made of the file.') }) }),
     message: 'Agents extracted successfully',
     errors: ['FAILED_PRECONDITION'],
     uses: { findModel: findFileModel },

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { readAgentGroups } from '../../../lib/agents/agentGroups.ts';
 import { readAgents, type TenantAgents } from '../../../lib/agents/agentReader.ts';
 import {
-  AgentResponse,
-  AgentRow,
+  type AgentRow,
+  AgentsOrAgent,
   toAgentResponse,
   toAgentRow,
   toBuiltInResponse,
@@ -11,6 +11,7 @@ import {
   unknownAgent,
 } from '../../../lib/agents/rules/agents.ts';
 import { findBuiltInAgent, publicBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
+import { GroupId } from '../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { isObject } from '../../../lib/shared/collections.ts';
@@ -19,17 +20,26 @@ import { Id, optional } from '../../../lib/shared/schema.ts';
 /** The input schema. If `agentId` is set, `filter` and `groupId` are ignored and not validated. */
 const Input = z.preprocess(
   (data) => (isObject(data) && typeof data.agentId === 'string' ? { agentId: data.agentId } : data),
-  z.object({ agentId: optional(Id), filter: optional(z.enum(['defaultOnly', 'customOnly'])), groupId: optional(Id) }),
+  z.object({
+    agentId: optional(Id).describe('The agent to return alone. The other fields are then ignored.'),
+    filter: optional(z.enum(['defaultOnly', 'customOnly'])).describe('Only built-in agents, or only your own.'),
+    groupId: optional(GroupId),
+  }),
 );
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/get',
     summary: 'Get one review agent, or list the review agents',
+    description:
+      'With `agentId`, returns one agent with all that it does. Check `managedBy` first: only an agent of `customer` has the fields of its version. ' +
+      'Without `agentId`, returns rows: custom agents in the order of their creation, then built-in agents. `groupId` returns the agents of a group in its order, and `filter` selects in both lists. There are no pages. ' +
+      'The built-in agents `crawler` and `screenshot`, which only serve other agents, are in no list. ' +
+      'An unknown agent or group is NOT_FOUND. Older versions are in `/v2/agents/versions/list`.',
     auth: 'apiKey',
     kind: 'read',
     input: Input,
-    output: z.object({ data: z.union([z.object({ agent: AgentResponse }), z.object({ agents: z.array(AgentRow) })]) }),
+    output: z.object({ data: AgentsOrAgent }),
     message: ({ data }) => ('agent' in data ? 'Agent fetched successfully' : 'Agents fetched successfully'),
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { agents: readAgents, groups: readAgentGroups },

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { changeAgents } from '../../../lib/agents/agentWriter.ts';
 import { onlyCustomAgents, unknownAgent } from '../../../lib/agents/rules/agents.ts';
+import { identityTexts } from '../../../lib/agents/rules/behaviourShape.ts';
 import { findBuiltInAgent } from '../../../lib/agents/rules/builtIn.ts';
 import { refuseKeys } from '../../../lib/agents/rules/configuration.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -16,10 +17,19 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/update',
     summary: 'Rename, describe, enable or disable a review agent. This creates no new version',
+    description:
+      'Send at least one of `name`, `description` and `enabled`. ' +
+      'A built-in agent accepts only `enabled`, which changes it for your API key alone. Its name or description is INVALID_ARGUMENT, and so is a field that only the service sets, such as `metadata` or `version`. ' +
+      'An unknown agent is NOT_FOUND. What the agent does is changed by `/v2/agents/version/update`.',
     auth: 'apiKey',
     kind: 'write',
     input: withOpenKeys(
-      { agentId: Id, name: optional(Name), description: optional(Text), enabled: optional(z.boolean()) },
+      {
+        agentId: Id.describe('The agent, by the id that `/v2/agents/create` returned, or the id of a built-in agent.'),
+        name: optional(Name).describe(identityTexts.name),
+        description: optional(Text).describe(identityTexts.description),
+        enabled: optional(z.boolean()).describe(identityTexts.enabled),
+      },
       undefined,
       isServerManaged,
     ).check(
@@ -30,7 +40,7 @@ export const endpoint = defineEndpoint(
         (sent) => fields.some((field) => sent[field] !== undefined) || serverManagedIn(sent.open as object).length > 0,
       ),
     ),
-    output: z.object({ data: z.object({ agentId: z.string() }) }),
+    output: z.object({ data: z.object({ agentId: z.string().describe('The id of the request.') }) }),
     message: 'Agent updated successfully',
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { agents: changeAgents },

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ApiError, invalid } from '../../shared/errors.ts';
 import { AnyObject, defineNamedSchema, defineSchema } from '../../shared/schema.ts';
-import type { OpenKeys } from './behaviourShape.ts';
+import { behaviourTexts, identityTexts, type OpenKeys } from './behaviourShape.ts';
 import type { BuiltInAgent } from './builtIn.ts';
 import { runCount, toRunCountResponse } from './runs.ts';
 
@@ -77,70 +77,104 @@ export function changeIdentity(agent: Agent, change: IdentityChange, now: number
 }
 
 const agentRowFields = /* @__PURE__ */ defineSchema(() => ({
-  id: z.string(),
-  name: z.string(),
-  description: z.string().optional(),
-  enabled: z.boolean(),
-  managedBy: z.enum(['customer', 'system']),
-  metadata: AnyObject,
-  executionCount: z.number(),
-  /** The time of the latest execution, epoch ms; null before the first execution. */
-  lastExecutedAt: z.number().nullable(),
-  /** The current version of a custom agent; absent for a built-in agent. */
-  version: z.number().optional(),
-  /** True for a built-in agent; absent for a custom agent. */
-  system: z.literal(true).optional(),
+  id: z.string().describe('The `agentId` of requests. Those of built-in agents are words, such as `spell-check`.'),
+  name: z.string().describe(identityTexts.name),
+  description: z.string().optional().describe(identityTexts.description),
+  enabled: z.boolean().describe(identityTexts.enabled),
+  managedBy: z
+    .enum(['customer', 'system'])
+    .describe('`customer` for an agent that you created, `system` for a built-in agent.'),
+  metadata: AnyObject.describe(
+    'Your own data, and the API key as `apiKey`. A built-in agent has `type`, `category`, and `internal` if only other agents use it.',
+  ),
+  executionCount: z
+    .number()
+    .describe(
+      'The number of executions that comments name by `executionId`. A new execution counts within about a minute.',
+    ),
+  lastExecutedAt: z
+    .number()
+    .nullable()
+    .describe(
+      'When the first comment of the latest execution was created, in epoch milliseconds. Null before the first execution.',
+    ),
+  version: z.number().optional().describe('The number of the current version, from 1. A built-in agent has none.'),
+  system: z.literal(true).optional().describe('True for a built-in agent. A custom agent does not have the field.'),
 }));
 
 /** An agent in a list. */
-export const AgentRow = /* @__PURE__ */ defineNamedSchema('AgentSummary', () => z.object(agentRowFields));
+export const AgentRow = /* @__PURE__ */ defineNamedSchema('AgentSummary', () =>
+  z.object(agentRowFields).describe('A review agent in a list, without what it does.'),
+);
 export type AgentRow = z.output<typeof AgentRow>;
 
 const behaviourFields = /* @__PURE__ */ defineSchema(() => ({
-  rawInstructions: z.string().optional(),
-  instructions: z.string().optional(),
-  phaseTimeoutMs: z.number().optional(),
+  rawInstructions: z.string().optional().describe(behaviourTexts.rawInstructions),
+  instructions: z.string().optional().describe(behaviourTexts.instructions),
+  phaseTimeoutMs: z.number().optional().describe(behaviourTexts.phaseTimeoutMs),
   ...Object.fromEntries(
-    ['contextGathering', 'execution', 'response', 'postProcess', 'input', 'scope', 'setup'].map((block) => [
+    (['contextGathering', 'execution', 'response', 'postProcess', 'input', 'scope', 'setup'] as const).map((block) => [
       block,
-      AnyObject.optional(),
+      AnyObject.optional().describe(behaviourTexts[block]),
     ]),
   ),
 }));
 
 /** A custom agent in a response. The schema is loose, because the behaviour can contain the caller's own fields. */
 const CustomAgentResponse = /* @__PURE__ */ defineNamedSchema('CustomAgent', () =>
-  z.looseObject({
-    ...agentRowFields,
-    ...behaviourFields,
-    managedBy: z.literal('customer'),
-    createdAt: z.number(),
-    updatedAt: z.number(),
-  }),
+  z
+    .looseObject({
+      ...agentRowFields,
+      ...behaviourFields,
+      managedBy: z.literal('customer').describe('Always `customer`: you created the agent.'),
+      createdAt: z.number().describe('When the agent was created, in epoch milliseconds.'),
+      updatedAt: z
+        .number()
+        .describe('When the agent or its version last changed, in epoch milliseconds. Executions do not count.'),
+    })
+    .describe(
+      'A review agent that you created, with its current version. Further fields that you sent are at the top level. Secrets are `__redacted__`.',
+    ),
 );
 
 const BuiltInAgentResponse = /* @__PURE__ */ defineNamedSchema('BuiltInAgent', () =>
-  z.object({
-    ...agentRowFields,
-    managedBy: z.literal('system'),
-    inputRequirements: AnyObject,
-    userContextFields: z.array(AnyObject),
-  }),
+  z
+    .object({
+      ...agentRowFields,
+      managedBy: z.literal('system').describe('Always `system`: the service has the agent built in.'),
+      inputRequirements: AnyObject.describe(
+        'The inputs that the agent needs: all in `requires`, and at least one in `requiresOneOf`.',
+      ),
+      userContextFields: z.array(AnyObject).describe('Always empty: built-in agents need no values from users.'),
+    })
+    .describe('A review agent that every API key has. Its instructions are not published.'),
 );
 
 /** A single agent in a response. Its `managedBy` says which of the two kinds it is. */
-export const AgentResponse = /* @__PURE__ */ defineSchema(() => z.union([CustomAgentResponse, BuiltInAgentResponse]));
+const AgentResponse = /* @__PURE__ */ defineSchema(() => z.union([CustomAgentResponse, BuiltInAgentResponse]));
 export type AgentResponse = z.output<typeof AgentResponse>;
+
+/** The answer of `/v2/agents/get`. */
+export const AgentsOrAgent = /* @__PURE__ */ defineSchema(() =>
+  z.union([
+    z.object({ agent: AgentResponse.describe('The agent, if the request has an `agentId`.') }),
+    z.object({ agents: z.array(AgentRow).describe('The rows, if the request has no `agentId`.') }),
+  ]),
+);
 
 /** A version in a list. */
 export const VersionResponse = /* @__PURE__ */ defineNamedSchema('AgentVersion', () =>
-  z.looseObject({
-    id: z.string(),
-    version: z.number(),
-    createdAt: z.number(),
-    metadata: AnyObject,
-    ...behaviourFields,
-  }),
+  z
+    .looseObject({
+      id: z.string().describe('`v` and the number of the version, such as `v2`.'),
+      version: z.number().describe('The number of the version, from 1. A restore frees the number that it removes.'),
+      createdAt: z.number().describe('When the version was written, in epoch milliseconds.'),
+      metadata: AnyObject.describe('Your own data of this version, and the API key as `apiKey`.'),
+      ...behaviourFields,
+    })
+    .describe(
+      'What a review agent did in one version. Further fields that you sent are at the top level. Secrets are `__redacted__`.',
+    ),
 );
 export type VersionResponse = z.output<typeof VersionResponse>;
 

@@ -3,7 +3,7 @@ import { isLongerThan } from '../../shared/bytes.ts';
 import { isObject } from '../../shared/collections.ts';
 import { ApiError, type Issue } from '../../shared/errors.ts';
 import { Id, Name, OpenObject, optional, Text } from '../../shared/schema.ts';
-import { behaviourShape, openFields, type OpenKeys } from './behaviourShape.ts';
+import { behaviourShape, identityTexts, openFields, type OpenKeys } from './behaviourShape.ts';
 import { hideSecrets, keepSecrets, type Path } from './secrets.ts';
 
 /** The largest size of a version as JSON, in bytes. Name and description count if the request contains them. */
@@ -144,14 +144,24 @@ function toIssues(problems: readonly Problem[]) {
   return problems.map(({ path, message }) => ({ code: 'custom' as const, input: undefined, path: [...path], message }));
 }
 
-const versionShape = { metadata: optional(OpenObject), ...behaviourShape };
+const versionShape = {
+  metadata: optional(OpenObject).describe(
+    'Your own data, returned as sent. `type`, `category`, `internal` and `apiKey` in it are refused. A change without it keeps the stored data.',
+  ),
+  ...behaviourShape,
+};
 
 /**
  * An agent in a request. The schema accepts fields that only the service may set. `refuseKeys` rejects these fields
  * with its own form of error.
  */
 export const SentAgent = openFields(
-  { name: Name, description: optional(Text), enabled: optional(z.boolean()), ...versionShape },
+  {
+    name: Name.describe(identityTexts.name),
+    description: optional(Text).describe(identityTexts.description),
+    enabled: optional(z.boolean()).describe(`${identityTexts.enabled} The default is true.`),
+    ...versionShape,
+  },
   VERSION_BYTES,
 ).check(({ value, issues }) => {
   const behaviour = behaviourOf(value);

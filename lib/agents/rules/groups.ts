@@ -36,22 +36,31 @@ export const AgentGroup = /* @__PURE__ */ defineSchema(() =>
 );
 export type AgentGroup = z.output<typeof AgentGroup>;
 
-const GroupName = /* @__PURE__ */ defineSchema(() => Text.trim().min(1).max(MAX_NAME));
-const GroupDescription = /* @__PURE__ */ defineSchema(() => optional(Text.max(MAX_DESCRIPTION)));
+const GroupName = /* @__PURE__ */ defineSchema(() =>
+  Text.trim().min(1).max(MAX_NAME).describe('What people call the group. White space around it is removed.'),
+);
+const GroupDescription = /* @__PURE__ */ defineSchema(() =>
+  optional(Text.max(MAX_DESCRIPTION)).describe('What the group is for, in words for people.'),
+);
+export const GroupId = /* @__PURE__ */ defineSchema(() =>
+  Id.describe('The group, by the id that `/v2/agents/groups/create` returned.'),
+);
 
 export const NewGroup = /* @__PURE__ */ defineSchema(() =>
   z.object({
     name: GroupName,
     description: GroupDescription,
-    agentIds: optional(list(Id, MAX_MEMBERS, 0)),
-    metadata: optional(OpenObject),
+    agentIds: optional(list(Id, MAX_MEMBERS, 0)).describe(
+      'The agents of the group in their order, custom or built-in. An id that appears again is ignored.',
+    ),
+    metadata: optional(OpenObject).describe('Your own data. It cannot be changed later.'),
   }),
 );
 
 /** A change of a group's name or description. `GroupMembers` changes the agents of a group. */
 export const GroupChange = /* @__PURE__ */ defineSchema(() =>
   z.object({
-    groupId: Id,
+    groupId: GroupId,
     name: optional(GroupName),
     description: GroupDescription,
   }),
@@ -59,7 +68,10 @@ export const GroupChange = /* @__PURE__ */ defineSchema(() =>
 
 /** Agents to add to a group or to remove from it. */
 export const GroupMembers = /* @__PURE__ */ defineSchema(() =>
-  z.object({ groupId: Id, agentIds: list(Id, limits.list) }),
+  z.object({
+    groupId: GroupId,
+    agentIds: list(Id, limits.list).describe('The agents by their ids, custom or built-in.'),
+  }),
 );
 
 export function newGroup(
@@ -105,25 +117,33 @@ export function withoutAgents(group: AgentGroup, removed: readonly string[], now
 }
 
 const responseShape = /* @__PURE__ */ defineSchema(() => ({
-  id: z.string(),
-  name: z.string(),
-  description: z.string().optional(),
-  metadata: AnyObject,
-  /** Epoch ms, like `updatedAt`. */
-  createdAt: z.number(),
-  updatedAt: z.number(),
+  id: z.string().describe('The `groupId` of requests.'),
+  name: z.string().describe('What people call the group.'),
+  description: z.string().optional().describe('What the group is for, in words for people.'),
+  metadata: AnyObject.describe('Your own data, and the API key as `apiKey`.'),
+  createdAt: z.number().describe('When the group was created, in epoch milliseconds.'),
+  updatedAt: z.number().describe('When the group or its list of agents last changed, in epoch milliseconds.'),
 }));
 
 const GroupResponse = /* @__PURE__ */ defineNamedSchema('AgentGroup', () =>
-  z.object({ ...responseShape, agentIds: z.array(z.string()) }),
+  z
+    .object({
+      ...responseShape,
+      agentIds: z.array(z.string()).describe('The agents of the group in their order, by their ids.'),
+    })
+    .describe('An ordered group of review agents.'),
 );
 /** A group in a list. */
 export const GroupRow = /* @__PURE__ */ defineNamedSchema('AgentGroupSummary', () =>
-  z.object({ ...responseShape, agentCount: z.number() }),
+  z
+    .object({ ...responseShape, agentCount: z.number().describe('How many agents are in the group.') })
+    .describe('A group of review agents in a list, without its agents.'),
 );
 
 /** An answer that contains one group. */
-export const GroupAnswer = /* @__PURE__ */ defineSchema(() => z.object({ data: z.object({ group: GroupResponse }) }));
+export const GroupAnswer = /* @__PURE__ */ defineSchema(() =>
+  z.object({ data: z.object({ group: GroupResponse.describe('The group as it is now.') }) }),
+);
 
 export function toGroupAnswer(tenant: string, group: AgentGroup): z.output<typeof GroupAnswer> {
   return { data: { group: toGroupResponse(tenant, group) } };

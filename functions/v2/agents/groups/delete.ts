@@ -1,17 +1,19 @@
 import * as z from 'zod';
 import { deleteAgentGroups } from '../../../../lib/agents/agentGroups.ts';
+import { GroupId } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { Id } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/groups/delete',
     summary: 'Delete a group of review agents, but not its agents',
+    description:
+      'The agents of the group stay as they are. An unknown group is NOT_FOUND, also if an earlier call has deleted it.',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({ groupId: Id }),
-    output: z.object({ data: z.object({ groupId: z.string() }) }),
+    input: z.object({ groupId: GroupId }),
+    output: z.object({ data: z.object({ groupId: z.string().describe('The id of the request.') }) }),
     message: 'Agent group deleted successfully',
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { groups: deleteAgentGroups },

@@ -1,18 +1,20 @@
 import * as z from 'zod';
 import { readAgentGroups } from '../../../../lib/agents/agentGroups.ts';
 import { exampleGroup } from '../../../../lib/agents/example.ts';
-import { GroupAnswer, toGroupAnswer } from '../../../../lib/agents/rules/groups.ts';
+import { GroupAnswer, GroupId, toGroupAnswer } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { Id } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/groups/get',
     summary: 'Get a group of review agents',
+    description:
+      'Returns the ids of its agents. To get the agents themselves, send the `groupId` to `/v2/agents/get`. ' +
+      'An unknown group is NOT_FOUND.',
     auth: 'apiKey',
     kind: 'read',
-    input: z.object({ groupId: Id }),
+    input: z.object({ groupId: GroupId }),
     output: GroupAnswer,
     message: 'Agent group fetched successfully',
     errors: ['NOT_FOUND'],

@@ -8,11 +8,14 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/groups/list',
     summary: 'List the groups of review agents',
+    description:
+      'Returns all groups of the API key, oldest first, each with the number of its agents. There are no pages. ' +
+      'The agents of a group are in `/v2/agents/groups/get`.',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({}),
     body: 'optional',
-    output: z.object({ data: z.object({ groups: z.array(GroupRow) }) }),
+    output: z.object({ data: z.object({ groups: z.array(GroupRow).describe('The groups, oldest first.') }) }),
     message: 'Agent groups listed successfully',
     errors: [],
     uses: { groups: listAgentGroups },

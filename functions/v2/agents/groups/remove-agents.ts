@@ -8,6 +8,9 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/groups/remove-agents',
     summary: 'Remove review agents from a group',
+    description:
+      'The other agents of the group keep their order, and the removed agents are not deleted. ' +
+      'An id that is not in the group is ignored. An unknown group is NOT_FOUND.',
     auth: 'apiKey',
     kind: 'write',
     input: GroupMembers,

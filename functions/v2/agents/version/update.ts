@@ -22,6 +22,11 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/version/update',
     summary: 'Change what a review agent does. This creates a new version',
+    description:
+      'Writes the next version and returns its number. Send at least one field besides `agentId`. ' +
+      'A block, such as `execution`, is merged key by key. Nested values, lists and `metadata` are replaced as a whole. `__redacted__` keeps the stored secret, and is INVALID_ARGUMENT where none is stored. ' +
+      'Parallel calls all succeed, one after the other. ' +
+      'A built-in agent is INVALID_ARGUMENT, an unknown one NOT_FOUND. Undo the change with `/v2/agents/versions/restore`.',
     auth: 'apiKey',
     kind: 'write',
     input: SentVersion.check(
@@ -35,7 +40,9 @@ export const endpoint = defineEndpoint(
           serverManagedKeys(sent).length > 0,
       ),
     ),
-    output: z.object({ data: z.object({ version: z.number() }) }),
+    output: z.object({
+      data: z.object({ version: z.number().describe('The number of the new version, one more than before.') }),
+    }),
     message: 'Agent version created successfully',
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { agents: changeAgents, box: secretBox },

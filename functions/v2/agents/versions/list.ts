@@ -18,10 +18,16 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary: 'List the versions of a review agent, newest first',
+    description:
+      'Each version has all that the agent did in it. Secrets are `__redacted__`. ' +
+      'A built-in agent has no versions and is INVALID_ARGUMENT. An unknown agent is NOT_FOUND. If an answer is too large, send a smaller `pageSize`.',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({ agentId: Id, pageSize: optional(PageSize), pageToken: optional(PageToken) }),
-    output: z.object({ data: z.object({ versions: z.array(VersionResponse) }), nextPageToken: z.string().nullable() }),
+    output: z.object({
+      data: z.object({ versions: z.array(VersionResponse).describe('The versions, newest first.') }),
+      nextPageToken: z.string().nullable().describe('The `pageToken` of the next page. Null on the last page.'),
+    }),
     message: 'Versions listed successfully',
     errors: ['NOT_FOUND'],
     uses: { agents: readAgentVersions },

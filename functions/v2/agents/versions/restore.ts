@@ -11,10 +11,16 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/versions/restore',
     summary: 'Remove the newest version of a review agent and restore the previous version',
+    description:
+      'Removes one version per call. The removed version is lost, and the next change gets its number again. Name, description and `enabled` stay. ' +
+      'An agent with version 1 is FAILED_PRECONDITION. If another call changes the version at the same time, the answer is ABORTED: read the agent before you repeat the call. ' +
+      'A built-in agent is INVALID_ARGUMENT, an unknown one NOT_FOUND.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ agentId: Id }),
-    output: z.object({ data: z.object({ version: z.number() }) }),
+    output: z.object({
+      data: z.object({ version: z.number().describe('The number of the version that is current again.') }),
+    }),
     message: 'Version restored successfully',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { agents: restoreAgents },

@@ -48,10 +48,10 @@ const MimeType = z
       : refuse('must have a charset of the WHATWG Encoding Standard, such as utf-8, windows-1252, shift_jis or gbk');
   });
 
-/** A file in base64. Line breaks and spaces are ignored. */
 const FileBase64 = z
   .string()
   .min(1)
+  .describe('The content of the file in base64, at most 4,000,000 bytes when it is decoded. White space is ignored.')
   .transform((text, context): Buffer => {
     const packed = /\s/.test(text) ? text.replace(/\s+/g, '') : text;
     const refuse = (message: string) => {
@@ -66,10 +66,11 @@ const FileBase64 = z
     return bytes.length > FILE_BYTES ? refuse(`must be at most ${FILE_BYTES} bytes when it is decoded`) : bytes;
   });
 
-/** The request of `/v2/agents/extract`. The service does not use `fileName`. */
 export const ExtractionRequest = z.object({
   fileBase64: FileBase64,
   mimeType: MimeType,
-  provider: optional(z.enum(providers)),
-  fileName: optional(z.string().min(1).max(MAX_FILE_NAME)),
+  provider: optional(z.enum(providers)).describe(
+    'The family of the model that reads the file. By default one that the operator of this service has set up.',
+  ),
+  fileName: optional(z.string().min(1).max(MAX_FILE_NAME)).describe('For your own notes. The service ignores it.'),
 });

@@ -12,14 +12,22 @@ const AGENTS_BYTES = 3_000_000;
 export const ORIGINAL_CHARACTERS = 500;
 const MAX_ISSUES = 5;
 
-const SkippedPart = z.object({ originalText: z.string(), reason: z.string(), row: z.int().optional() });
+const SkippedPart = z.object({
+  originalText: z.string().describe('The first 500 characters of the part.'),
+  reason: z.string().describe('Why the part became no agent.'),
+  row: z.int().optional().describe('The row of the table, from 1. The row of the titles counts.'),
+});
 type SkippedPart = z.output<typeof SkippedPart>;
 
 /** The response of `/v2/agents/extract`: agents that `/v2/agents/create` accepts, and the parts of the file that became no agent. */
 export const ExtractionResult = z.object({
-  agents: z.array(z.looseObject({ name: z.string() })),
-  summary: z.string(),
-  skipped: z.array(SkippedPart),
+  agents: z
+    .array(z.looseObject({ name: z.string().describe('What people call the agent. It is unique in the answer.') }))
+    .describe('At most 200 agents. Send each to `/v2/agents/create` as it is.'),
+  summary: z.string().describe('How many agents were made and parts skipped, and how the file was read.'),
+  skipped: z
+    .array(SkippedPart)
+    .describe('The parts that became no agent. After 200, the last one says how many are left out.'),
 });
 export type ExtractionResult = z.output<typeof ExtractionResult>;
 
