@@ -10,11 +10,20 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/memory/search',
     summary: 'Search past review decisions by meaning, or get the latest decisions or the decisions of a thread',
+    description:
+      'Send a `query` to find decisions with a similar meaning, `filters.annotationId` for the decisions of a thread (oldest first), or `recencyDays` for the latest decisions. The thread comes before `recencyDays`, and both before `query`. ' +
+      'Filters apply before the most similar decisions are chosen, so the only match among thousands is found. ' +
+      'An unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND. If the model that reads the query does not answer, the answer is UNAVAILABLE. ' +
+      'The `result` has no `status` and no `message`. To list decisions with their total number, call `/v2/memory/judgments/query`.',
     auth: 'apiKey',
     kind: 'read',
     limitClass: 'expensive',
     input: SearchRequest,
-    output: z.object({ results: z.array(JudgmentResponse), totalInScope: z.number(), searchLatencyMs: z.number() }),
+    output: z.object({
+      results: z.array(JudgmentResponse).describe('The most similar judgments first; those of a thread oldest first.'),
+      totalInScope: z.number().describe('How many judgments the scope has, before filters.'),
+      searchLatencyMs: z.number().describe('How long the search took, in milliseconds.'),
+    }),
     message: null,
     errors: ['NOT_FOUND'],
     uses: { judgments: semanticSearch },

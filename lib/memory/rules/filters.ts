@@ -5,10 +5,12 @@ import { judgeTypeOf, judgeTypes, type Judgment } from './judgments.ts';
 
 /** The filters of requests. A judgment matches if it has exactly the value of each filter. */
 export const judgmentFilters = /* @__PURE__ */ defineSchema(() => ({
-  decision: optional(Name),
-  judgeType: optional(z.enum(judgeTypes)),
-  contentType: optional(Name),
-  reviewerId: optional(Id),
+  decision: optional(Name).describe('Only judgments with exactly this decision.'),
+  judgeType: optional(z.enum(judgeTypes)).describe(
+    'Only judgments of agents (those with `agent`), or only those of persons.',
+  ),
+  contentType: optional(Name).describe('Only judgments with exactly this content type.'),
+  reviewerId: optional(Id).describe('Only judgments of the reviewer whose `actionUser.userId` this is.'),
 }));
 export type JudgmentFilters = z.output<z.ZodObject<typeof judgmentFilters>>;
 
@@ -22,12 +24,19 @@ export const ALL_TIME: TimeRange = { from: 0, to: Date.UTC(9999, 11, 31, 23, 59,
 
 /** A date range of a request. Without `start` or `end`, the range is open on that side. */
 export const DateRange = /* @__PURE__ */ defineSchema(() =>
-  z.object({ start: optional(Instant), end: optional(Instant) }).check(
-    z.refine(({ start, end }) => start === undefined || end === undefined || start <= end, {
-      path: ['start'],
-      error: 'must not be after end',
-    }),
-  ),
+  z
+    .object({
+      start: optional(Instant).describe('The earliest `createdAt`, included: epoch milliseconds or ISO 8601.'),
+      end: optional(Instant).describe(
+        'The latest `createdAt`, included: epoch milliseconds or ISO 8601. A date means its first moment.',
+      ),
+    })
+    .check(
+      z.refine(({ start, end }) => start === undefined || end === undefined || start <= end, {
+        path: ['start'],
+        error: 'must not be after end',
+      }),
+    ),
 );
 
 export function toTimeRange({ start, end }: z.output<typeof DateRange>): TimeRange {

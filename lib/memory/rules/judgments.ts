@@ -14,35 +14,71 @@ const NotBlank = /* @__PURE__ */ defineSchema(() =>
   z.refine<string>((text) => text.trim() !== '', { error: 'must not be blank' }),
 );
 
-/** The reason that the reviewer gives for the decision. */
-export const Reasoning = /* @__PURE__ */ defineSchema(() => Text.min(1).max(MAX_REASONING).check(NotBlank));
+export const Reasoning = /* @__PURE__ */ defineSchema(() =>
+  Text.min(1)
+    .max(MAX_REASONING)
+    .check(NotBlank)
+    .describe('Why the reviewer decided so. Searches compare it with the query.'),
+);
 
 /** A judgment in a request. */
 export const NewJudgment = /* @__PURE__ */ defineNamedSchema('JudgmentInput', () =>
-  z.object({
-    recordId: optional(Id),
-    decision: Name.check(NotBlank),
-    reasoning: Reasoning,
-    content: optional(Text),
-    contentType: optional(Name),
-    confidence: optional(z.number().min(0).max(100)),
-    actionUser: withFurtherFields(z.object({ userId: Id, name: optional(Name), email: optional(Name) })),
-    annotationId: optional(Id),
-    agent: optional(z.object({ agentId: Id, agentType: optional(Name), executionId: optional(Id) })),
-    createdAt: optional(EpochMilliseconds),
-  }),
+  z
+    .object({
+      recordId: optional(Id).describe(
+        'Your id of the judgment. In the same organization and document it replaces the stored one. By default the service makes an id.',
+      ),
+      decision: Name.check(NotBlank).describe(
+        'What was decided, in your own words, such as `approved`. Filters compare it exactly.',
+      ),
+      reasoning: Reasoning,
+      content: optional(Text).describe(
+        'What was reviewed. Only searches with `embeddingType: "content"` use it, and no answer contains it.',
+      ),
+      contentType: optional(Name).describe('The kind of content, in your own words, for filters.'),
+      confidence: optional(z.number().min(0).max(100)).describe('How sure the reviewer is, in percent.'),
+      actionUser: withFurtherFields(
+        z.object({
+          userId: Id.describe('The id of the reviewer. The user need not exist.'),
+          name: optional(Name).describe('What people call the reviewer. It is removed when the user is erased.'),
+          email: optional(Name).describe('The e-mail address of the reviewer. It is removed when the user is erased.'),
+        }),
+      ).describe('The reviewer: the person who decided, or for whom the agent decided. Further fields are ignored.'),
+      annotationId: optional(Id).describe(
+        'The comment thread to which the decision belongs. The thread need not exist.',
+      ),
+      agent: optional(
+        z.object({
+          agentId: Id.describe('The id of the agent. The agent need not exist.'),
+          agentType: optional(Name).describe('The kind of agent, in your own words.'),
+          executionId: optional(Id).describe('The execution in which the agent decided.'),
+        }),
+      ).describe('The agent, if an agent decided. The judgment then has the `judgeType` agent, otherwise human.'),
+      createdAt: optional(EpochMilliseconds).describe(
+        'When the decision was made, in epoch milliseconds, at most 5 minutes in the future. By default the time of the call; a stored judgment keeps its time.',
+      ),
+    })
+    .describe('A decision of a person or an agent, with its reason.'),
 );
 export type NewJudgment = z.output<typeof NewJudgment>;
 
 const JudgmentAgent = /* @__PURE__ */ defineNamedSchema('JudgmentAgent', () =>
-  z.object({
-    agentId: z.string(),
-    agentType: z.string().optional(),
-    executionId: z.string().optional(),
-  }),
+  z
+    .object({
+      agentId: z.string().describe('The id of the agent, as it was sent.'),
+      agentType: z.string().optional().describe('The kind of agent, in your own words.'),
+      executionId: z.string().optional().describe('The execution in which the agent decided.'),
+    })
+    .describe('The agent that decided.'),
 );
 const Reviewer = /* @__PURE__ */ defineNamedSchema('Reviewer', () =>
-  z.object({ userId: z.string(), name: z.string().optional(), email: z.string().optional() }),
+  z
+    .object({
+      userId: z.string().describe('The id of the reviewer, as it was sent.'),
+      name: z.string().optional().describe('What people call the reviewer. Absent after the user was erased.'),
+      email: z.string().optional().describe('The e-mail address of the reviewer. Absent after the user was erased.'),
+    })
+    .describe('Who decided.'),
 );
 
 /** A stored judgment: a decision, who made it and why. Without a document, it belongs to the organization. */
@@ -100,22 +136,29 @@ export function contentText({ content = '' }: Pick<Judgment, 'content'>): string
 
 /** A judgment in a response. */
 export const JudgmentResponse = /* @__PURE__ */ defineNamedSchema('Judgment', () =>
-  z.object({
-    recordId: z.string(),
-    reasoning: z.string(),
-    decision: z.string(),
-    confidence: z.number().optional(),
-    actionUser: Reviewer,
-    createdAt: z.number(),
-    /** How similar the judgment is to the query, 0 to 1. It is 1 if the judgment was not found by similarity. */
-    similarity: z.number(),
-    scope: z.enum(['document', 'organization']),
-    organizationId: z.string(),
-    documentId: z.string().optional(),
-    annotationId: z.string().optional(),
-    contentType: z.string().optional(),
-    agent: JudgmentAgent.nullable(),
-  }),
+  z
+    .object({
+      recordId: z.string().describe('The id of the judgment: yours, or one that the service made.'),
+      reasoning: z.string().describe('Why the reviewer decided so.'),
+      decision: z.string().describe('What was decided, such as `approved`.'),
+      confidence: z.number().optional().describe('How sure the reviewer is, in percent.'),
+      actionUser: Reviewer,
+      createdAt: z.number().describe('When the decision was made, in epoch milliseconds.'),
+      similarity: z
+        .number()
+        .describe(
+          'How similar the judgment is to the query, 0 to 1. It is 1 if the judgment was found by thread or by time.',
+        ),
+      scope: z
+        .enum(['document', 'organization'])
+        .describe('Whether the judgment belongs to a document or to an organization alone.'),
+      organizationId: z.string().describe('The organization of the judgment.'),
+      documentId: z.string().optional().describe('The document of the judgment, if it belongs to one.'),
+      annotationId: z.string().optional().describe('The comment thread to which the decision belongs.'),
+      contentType: z.string().optional().describe('The kind of content that was reviewed, in your own words.'),
+      agent: JudgmentAgent.nullable().describe('The agent that decided. Null if a person decided.'),
+    })
+    .describe('A decision of a person or an agent, with its reason, but without the reviewed content.'),
 );
 export type JudgmentResponse = z.output<typeof JudgmentResponse>;
 

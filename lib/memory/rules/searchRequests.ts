@@ -14,7 +14,10 @@ interface ScopedRequest {
   readonly annotationId?: string | undefined;
 }
 
-const ids = { organizationId: optional(Id), documentId: optional(Id) };
+const ids = {
+  organizationId: optional(Id).describe('Only judgments of this organization and its documents.'),
+  documentId: optional(Id).describe('Only judgments of this document. Needs `organizationId`.'),
+};
 
 /** Returns the scope of a request. By default, the ids in the request select the smallest scope. */
 export function scopeNameOf({ scope, organizationId, documentId }: ScopedRequest): ScopeName {
@@ -60,13 +63,18 @@ export const QueryRequest = z
   .object({
     ...ids,
     ...judgmentFilters,
-    annotationId: optional(Id),
-    limit: optional(z.int().min(1).max(100)),
+    annotationId: optional(Id).describe('Only judgments of this comment thread. Needs `organizationId`.'),
+    limit: optional(z.int().min(1).max(100)).describe(
+      'The largest number of judgments in the answer. The default is 20.',
+    ),
   })
   .check(checkWith(checkScope));
 
 const fullNames = { orgId: 'organizationId', docId: 'documentId' } as const;
-const shortIds = { orgId: optional(Id), docId: optional(Id) };
+const shortIds = {
+  orgId: optional(Id).describe('Another name of `organizationId`. If both are sent, they must be equal.'),
+  docId: optional(Id).describe('Another name of `documentId`. If both are sent, they must be equal.'),
+};
 
 function withFullNames(sent: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const named = Object.entries(fullNames).filter(
@@ -91,14 +99,34 @@ export const SearchRequest = z.preprocess(
   },
   z
     .object({
-      query: optional(Text),
-      embeddingType: optional(z.enum(['review', 'content'])),
-      scope: optional(z.enum(scopeNames)),
+      query: optional(Text).describe(
+        'What to search for, in any words. Required unless the request has `recencyDays` or `filters.annotationId`, which ignore it.',
+      ),
+      embeddingType: optional(z.enum(['review', 'content'])).describe(
+        'Whether the query is compared with decision and reasoning (`review`, the default) or with the reviewed content.',
+      ),
+      scope: optional(z.enum(scopeNames)).describe(
+        'Which ids apply: `apiKey` ignores both, `organization` ignores `documentId`. By default all that are sent.',
+      ),
       ...ids,
       ...shortIds,
-      limit: optional(z.int().min(1).max(50)),
-      filters: optional(z.object({ ...judgmentFilters, annotationId: optional(Id), dateRange: optional(DateRange) })),
-      recencyDays: optional(z.int().min(1).max(365)),
+      limit: optional(z.int().min(1).max(50)).describe(
+        'The largest number of judgments in the answer. The default is 10.',
+      ),
+      filters: optional(
+        z.object({
+          ...judgmentFilters,
+          annotationId: optional(Id).describe(
+            'Returns the judgments of this comment thread, oldest first. Needs `organizationId`.',
+          ),
+          dateRange: optional(DateRange).describe(
+            'Only judgments of this time. Ignored with `recencyDays`. Each end is optional.',
+          ),
+        }),
+      ).describe('A judgment must match all filters.'),
+      recencyDays: optional(z.int().min(1).max(365)).describe(
+        'Returns the latest judgments of this many times 24 hours, without a search. Ignored with `filters.annotationId`.',
+      ),
     })
     .check(
       checkWith((value, refuse) => {

@@ -13,9 +13,20 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/memory/judgments/add',
     summary: 'Add review decisions to an organization or a document, or replace decisions that have the same ids',
+    description:
+      'A judgment is a decision of a person or an agent with its reason. Each has its own result in `data`, by `recordId`. A judgment with a `createdAt` in the future fails alone. ' +
+      'Searches find it by meaning as soon as it is embedded, which this call does. If the model does not answer, the message says so, and a job does it later. ' +
+      '`/v2/commentannotations/update` with a `reason` adds a judgment too. ' +
+      'An unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND, a disabled one FAILED_PRECONDITION.',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({ organizationId: Id, documentId: optional(Id), judgments: list(NewJudgment, MAX_JUDGMENTS) }),
+    input: z.object({
+      organizationId: Id,
+      documentId: optional(Id).describe('The document of the judgments. By default they belong to the organization.'),
+      judgments: list(NewJudgment, MAX_JUDGMENTS).describe(
+        'The judgments to add. Of several with the same `recordId`, the first counts.',
+      ),
+    }),
     output: ItemResults,
     message: 'Judgment(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],

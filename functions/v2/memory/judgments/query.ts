@@ -14,16 +14,25 @@ import { QueryRequest } from '../../../../lib/memory/rules/searchRequests.ts';
 const DEFAULT_LIMIT = 20;
 
 /** A judgment in the answer. It has no `similarity`, because a query does not compare texts. */
-const QueriedJudgment = JudgmentResponse.omit({ similarity: true }).extend({ judgeType: z.enum(judgeTypes) });
+const QueriedJudgment = JudgmentResponse.omit({ similarity: true }).extend({
+  judgeType: z.enum(judgeTypes).describe('Who decided: `agent` if the judgment has an `agent`, otherwise `human`.'),
+});
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/memory/judgments/query',
     summary: 'Get the latest review decisions, or the decisions of a thread, with filters',
+    description:
+      'Returns the latest judgments first, but those of a thread (`annotationId`) oldest first. There are no pages: narrow the request by filters. ' +
+      'An unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND. The `result` has no `status` and no `message`. ' +
+      'To find judgments by meaning or by date, call `/v2/memory/search`.',
     auth: 'apiKey',
     kind: 'read',
     input: QueryRequest,
-    output: z.object({ results: z.array(QueriedJudgment), total: z.number() }),
+    output: z.object({
+      results: z.array(QueriedJudgment).describe('The latest judgments first; those of a thread oldest first.'),
+      total: z.number().describe('How many judgments match, also beyond `limit`.'),
+    }),
     message: null,
     errors: ['NOT_FOUND'],
     uses: { findScope, judgments: readJudgments },
