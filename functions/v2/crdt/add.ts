@@ -9,6 +9,10 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/crdt/add',
     summary: 'Add a collaborative editor to a document, with its data',
+    description:
+      'Adds the editor to an existing document. The editor is stored as a Yjs document, which clients then change with `/v2/crdt/updates/push`. ' +
+      'An editor with this id is ALREADY_EXISTS: call `/v2/crdt/update`. An unknown document is NOT_FOUND, a disabled one FAILED_PRECONDITION. ' +
+      'A value that does not fit its type, or with malformed XML, is INVALID_ARGUMENT with the position. The event `crdt.update_data` follows after five seconds.',
     auth: 'apiKey',
     kind: 'write',
     limitClass: 'expensive',

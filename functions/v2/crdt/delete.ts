@@ -12,15 +12,25 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/crdt/delete',
     summary: 'Delete some or all collaborative editors of a document with their data',
+    description:
+      'Without `editorIds`, a call deletes up to 500 editors. If `hasMore` is true, send the request again. ' +
+      'Each editor has its own result in `data`, by its id. An unknown editor fails alone. Clients that have a deleted editor get NOT_FOUND. ' +
+      'An unknown document is NOT_FOUND. Editors of a disabled document can be deleted.',
     auth: 'apiKey',
     kind: 'write',
     limitClass: 'expensive',
     work: ({ editorIds }) => ({ items: editorIds?.length ?? limits.list }),
-    input: z.object({ organizationId: Id, documentId: Id, editorIds: optional(list(Id, limits.list)), ...ownIds }),
+    input: z.object({
+      organizationId: Id,
+      documentId: Id,
+      editorIds: optional(list(Id, limits.list)).describe(
+        'The editors to delete, by their ids. By default all of the document.',
+      ),
+      ...ownIds,
+    }),
     output: z.object({
-      data: z.record(z.string(), ItemOutcome),
-      /** If true, editors remain. Send the same request again to delete the next ones. */
-      hasMore: z.boolean(),
+      data: z.record(z.string(), ItemOutcome).describe('The result for each editor, by its id.'),
+      hasMore: z.boolean().describe('If true, editors remain. Send the same request again to delete the next ones.'),
     }),
     message: ({ hasMore }) =>
       hasMore ? 'CRDT data deleted. There is more: send the request again.' : 'CRDT data deleted successfully.',

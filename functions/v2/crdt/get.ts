@@ -13,6 +13,11 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/crdt/get',
     summary: 'Get the data of one or all collaborative editors of a document',
+    description:
+      'Returns editors in the order of their ids. An `editorId` that does not exist gives an empty list, an unknown document NOT_FOUND. ' +
+      'A user token needs the role viewer on the document. ' +
+      'If all editors together are larger than one answer, the call is INVALID_ARGUMENT: send an `editorId`. ' +
+      'A client that keeps the editor in sync calls `/v2/crdt/updates/get` instead.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
@@ -20,12 +25,11 @@ export const endpoint = defineEndpoint(
     input: z.object({
       organizationId: Id,
       documentId: Id,
-      editorId: optional(Id),
-      /** If set, only editors of this type are returned. */
-      type: optional(z.enum(crdtTypes)),
+      editorId: optional(Id).describe('The editor to return. By default all editors of the document.'),
+      type: optional(z.enum(crdtTypes)).describe('Only editors of this type. By default all types.'),
       ...ownIds,
     }),
-    output: z.object({ data: z.array(EditorRecord) }),
+    output: z.object({ data: z.array(EditorRecord).describe('The editors in the order of their ids.') }),
     message: 'CRDT data retrieved successfully.',
     fixedMessages: { required: { organizationId: 'Organization ID is required' } },
     errors: ['NOT_FOUND'],

@@ -21,7 +21,12 @@ export const EditorKey = optional(Id).meta({
 });
 
 /** The fields that name the user and the session of a change. They are stored without a check. */
-export const authorFields = { userId: optional(Id), sessionId: optional(Id) };
+export const authorFields = {
+  userId: optional(Id).describe('The user who makes the change, returned as `lastUpdatedBy`. The user need not exist.'),
+  sessionId: optional(Id).describe(
+    'Your id of the browser tab or client that makes the change, returned as `sessionId`.',
+  ),
+};
 
 /** Bytes in base64 with padding. The schema converts the text to bytes. */
 export const Base64 = z
@@ -60,13 +65,16 @@ export const EditorValue = z
 
 /** An editor in responses and events. */
 export const EditorRecord = z.object({
-  data: EditorValue,
-  id: z.string(),
-  /** When the value last changed, in ISO 8601. */
-  lastUpdate: IsoTime,
-  /** The id of the user who last changed the value. Empty for a change without a user. */
-  lastUpdatedBy: z.string(),
-  sessionId: z.string().nullable(),
+  data: EditorValue.describe('The value: a text or XML as a string, an object, or an array.'),
+  id: z.string().describe('The `editorId`.'),
+  lastUpdate: IsoTime.describe('When the value last changed.'),
+  lastUpdatedBy: z
+    .string()
+    .describe('The id of the user who last changed the value. Empty for a change without a user.'),
+  sessionId: z
+    .string()
+    .nullable()
+    .describe('The session of the last change, as it was sent. Null for a change without one.'),
 });
 export type EditorRecord = z.output<typeof EditorRecord>;
 

@@ -11,9 +11,13 @@ import { crdtTypes } from './yjs/values.ts';
  */
 export const ValueRequest = z.object({
   ...editorName,
-  data: EditorValue,
-  type: z.enum(crdtTypes),
-  contentKey: optional(Id),
+  data: EditorValue.describe(
+    'The value: a string for `text` and `xml`, an object for `map`, an array for `array`. At most 4,194,304 bytes as JSON and 100 levels.',
+  ),
+  type: z.enum(crdtTypes).describe('The type of the editor. It never changes.'),
+  contentKey: optional(Id).describe(
+    'The name of the root type in the Yjs document, for `add` by default `content`. Rich-text editors use `default`. It never changes.',
+  ),
   ...authorFields,
   ...ownIds,
 });

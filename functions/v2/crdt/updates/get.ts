@@ -12,6 +12,11 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/crdt/updates/get',
     summary: 'Get the changes of a collaborative editor that a client does not have yet, as one update of Yjs',
+    description:
+      'The first call of a client sends its `stateVector`, or nothing for the whole state. Apply the `update`, keep `version` and `editorKey`, and send both with the next call, which then reads only later changes. ' +
+      'A user token needs the role viewer on the document. ' +
+      'An unknown document or editor is NOT_FOUND, and so is an editor with another key: start again with an empty Yjs document and without `editorKey`. ' +
+      'Send changes with `/v2/crdt/updates/push`.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
@@ -19,22 +24,28 @@ export const endpoint = defineEndpoint(
     input: z.object({
       ...editorName,
       editorKey: EditorKey,
-      /** The state vector of the client. If it is missing, the update in the answer contains the whole state. */
-      stateVector: optional(Base64),
-      /**
-       * The version of the last answer that the client has applied. If it is set, the answer contains only later
-       * updates.
-       */
-      version: optional(Version),
+      stateVector: optional(Base64).describe(
+        'What the client has: its Yjs state vector, in base64. By default the answer is not reduced by it.',
+      ),
+      version: optional(Version).describe(
+        'The version of the last answer that the client has applied. The answer then has only later updates, if the service still has them one by one.',
+      ),
     }),
     output: z.object({
       data: z.object({
-        /** The key of the editor. An editor that is deleted and added again under the same id has another key. */
-        editorKey: z.string(),
-        update: z.string(),
-        /** The state vector of the service. Absent if the answer contains only updates after the given `version`. */
-        stateVector: z.string().optional(),
-        version: z.number(),
+        editorKey: z
+          .string()
+          .describe(
+            'The key of the editor. An editor that is deleted and added again under the same id has another key.',
+          ),
+        update: z.string().describe('The changes that the client lacks, as a Yjs update (format 1) in base64.'),
+        stateVector: z
+          .string()
+          .optional()
+          .describe(
+            'The Yjs state vector of the service, in base64. Absent if the answer has only updates after the given `version`.',
+          ),
+        version: z.number().describe('Send this version with the next call, after the update is applied.'),
       }),
     }),
     message: 'CRDT updates retrieved successfully.',

@@ -10,6 +10,10 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/crdt/updates/push',
     summary: 'Add an update of Yjs to a collaborative editor',
+    description:
+      'An update that the editor already has changes nothing and succeeds. An update that needs a missing one waits for it. ' +
+      'A user token needs the role editor on the document, and the user of the token is stored as the author. ' +
+      'An unknown editor or document, or an editor with another key, is NOT_FOUND. An update that is malformed or exceeds a limit is INVALID_ARGUMENT and changes nothing. A disabled document is FAILED_PRECONDITION. After ABORTED, repeat the call.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'editor', on: 'document', actor: [{ path: 'userId', holds: 'userId' }] }),
     kind: 'write',
@@ -26,11 +30,11 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({
       data: z.object({
-        /**
-         * The first version of the editor that contains the update. A client must not send this version to
-         * `updates/get`, because the client may lack earlier updates of other clients.
-         */
-        version: z.number(),
+        version: z
+          .number()
+          .describe(
+            'A version of the editor that contains the update. Do not send it to `/v2/crdt/updates/get`, because the client may lack earlier updates of others.',
+          ),
       }),
     }),
     message: 'CRDT update added successfully.',
