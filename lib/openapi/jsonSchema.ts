@@ -89,7 +89,6 @@ function completeSchemaOf(schema: z.core.$ZodType, components: ComponentSchemas 
           ? components.add(name, zodSchema, form)
           : replacementFor(zodSchema, jsonSchema, components, form);
       if (replacement) {
-        const { description } = jsonSchema;
         for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
         Object.assign(jsonSchema, replacement);
         if (!jsonSchema.$ref) addText(zodSchema, jsonSchema);
