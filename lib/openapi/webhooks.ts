@@ -1,5 +1,11 @@
 import type * as z from 'zod';
-import { type EventType, eventTypes, triggerTypes } from '../events/rules/catalogue.ts';
+import {
+  defaultWebhookTriggers,
+  type EventType,
+  eventTypes,
+  type TriggerType,
+  triggerTypes,
+} from '../events/rules/catalogue.ts';
 import { eventTexts } from '../events/rules/eventTexts.ts';
 import { sampleEvent } from '../events/rules/samples.ts';
 import { advancedSchema, basicSchema } from '../events/rules/schemas.ts';
@@ -142,8 +148,19 @@ export function webhooks(components: ComponentSchemas): Webhooks {
   return Object.fromEntries([...advanced, ...basic].map(([name, post]) => [name, { post }]));
 }
 
+const SELECTED = 'Sent to the enabled endpoints whose `filterTypes` and `channels` select it.';
+
+function triggered(event: TriggerType): string {
+  return `Sent if its trigger is on. By default the trigger is ${defaultWebhookTriggers[event] === true ? 'on' : 'off'}.`;
+}
+
 function advancedWebhook(event: EventType, schema: JsonSchema): WebhookOperation {
-  const names = { operationId: `webhooks.${event}`, tag: ADVANCED, signature: 'WebhookSignature' } as const;
+  const names = {
+    operationId: `webhooks.${event}`,
+    tag: ADVANCED,
+    signature: 'WebhookSignature',
+    receivers: SELECTED,
+  } as const;
   return operation(event, names, schema, {
     plain: {
       summary: 'If enableDataProtection is off',
@@ -156,13 +173,18 @@ function advancedWebhook(event: EventType, schema: JsonSchema): WebhookOperation
   });
 }
 
-function basicWebhook(event: EventType, schema: JsonSchema): WebhookOperation {
+function basicWebhook(event: TriggerType, schema: JsonSchema): WebhookOperation {
   const enrichment = {
     organizationName: 'Acme',
     documentName: 'Notes on the engine',
     recipients: [{ userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' }],
   };
-  const names = { operationId: `basicWebhooks.${event}`, tag: BASIC, signature: 'BasicWebhookSignature' } as const;
+  const names = {
+    operationId: `basicWebhooks.${event}`,
+    tag: BASIC,
+    signature: 'BasicWebhookSignature',
+    receivers: triggered(event),
+  } as const;
   return operation(event, names, schema, {
     raw: { summary: 'At rawNotificationUrl', value: JSON.parse(basicPayload(sample(event), { config: {} })) },
     processed: {
@@ -177,11 +199,13 @@ interface OperationNames {
   readonly tag: string;
   /** The parameter that has the signature. */
   readonly signature: keyof typeof webhookParameters;
+  /** Which receivers get the event. */
+  readonly receivers: string;
 }
 
 function operation(
   event: EventType,
-  { operationId, tag, signature }: OperationNames,
+  { operationId, tag, signature, receivers }: OperationNames,
   schema: JsonSchema,
   examples: Readonly<Record<string, NamedExample>>,
 ): WebhookOperation {
@@ -190,7 +214,7 @@ function operation(
     operationId,
     tags: [tag],
     summary: eventTexts[event].cause,
-    description: eventTexts[event].audience,
+    description: `${eventTexts[event].audience} ${receivers}`,
     security: [],
     // Generators do not read the references of webhooks to parameters.
     parameters: [webhookParameters.WebhookId, webhookParameters.WebhookTimestamp, webhookParameters[signature]],

@@ -272,6 +272,13 @@ describe('the webhooks of the OpenAPI document', () => {
     }
   });
 
+  test('say which receivers get them, and whether a trigger is on by default', () => {
+    const textOf = (name: string) => openApi.webhooks[name]?.post.description;
+    expect(textOf('comment.add')).toMatch(/whose `filterTypes` and `channels` select it\.$/);
+    expect(textOf('basic.comment.add')).toMatch(/By default the trigger is on\.$/);
+    expect(textOf('basic.recorder.done')).toMatch(/By default the trigger is off\.$/);
+  });
+
   test('do not accept the payload of another event', () => {
     expect(
       problems(

@@ -41,6 +41,10 @@ const schemaOf = (content: { readonly 'application/json': { readonly schema: Jso
 const requestFields = operations.flatMap(({ path, requestBody }) => [
   ...fieldsOf(schemaOf(requestBody.content), `request of ${path}:`),
 ]);
+const answerFields = operations.flatMap(({ path, responses }) => {
+  const answer = responses[200];
+  return answer && 'content' in answer ? [...fieldsOf(schemaOf(answer.content), `answer of ${path}:`)] : [];
+});
 const componentFields = Object.entries(openApi.components.schemas).flatMap(([name, schema]) => [
   ...fieldsOf(schema, `component ${name}:`),
 ]);
@@ -104,7 +108,7 @@ describe('the reference', () => {
 
   test('has no common text that no field needs', () => {
     const used = new Set(
-      [...requestFields, ...componentFields]
+      [...requestFields, ...answerFields, ...componentFields]
         .filter(({ name, text }) => commonFields[name] === text)
         .map(({ name }) => name),
     );

@@ -51,7 +51,11 @@ function sparseObject(schema: z.ZodObject): z.ZodObject {
 
 const Comment = component(
   'EventComment',
-  sparseObject(CommentResponse.extend({ reactionAnnotations: z.array(ReactionResponse).optional() })),
+  sparseObject(
+    CommentResponse.extend({
+      reactionAnnotations: z.array(ReactionResponse).describe('The reaction that the event is about.').optional(),
+    }),
+  ),
   'A comment, in the form of /v2/commentannotations/comments/get.',
 );
 const Annotation = component(
@@ -62,14 +66,14 @@ const Annotation = component(
 const Asset = component(
   'EventAsset',
   z.object({
-    version: z.number().optional(),
-    url: z.string().optional(),
-    mimeType: z.string().optional(),
-    fileName: z.string().optional(),
-    fileSizeInBytes: z.number().optional(),
-    fileFormat: z.string().optional(),
-    thumbnailUrl: z.string().optional(),
-    transcription: z.union([z.string(), AnyObject]).optional(),
+    version: z.number().describe('Always 1.').optional(),
+    url: z.string().describe('Where the file is, as it was sent.').optional(),
+    mimeType: z.string().describe('The media type of the file, for example `audio/mp3`.').optional(),
+    fileName: z.string().describe('The `name` of the attachment.').optional(),
+    fileSizeInBytes: z.number().describe('How large the file is.').optional(),
+    fileFormat: z.string().describe('`mp3`, `mp4` or `webm`, if the media type or the name says so.').optional(),
+    thumbnailUrl: z.string().describe('Where a picture of the file is, as it was sent.').optional(),
+    transcription: z.union([z.string(), AnyObject]).describe('What was said in the file.').optional(),
   }),
   'A file of a recording.',
 );
@@ -77,11 +81,23 @@ const Asset = component(
 const Metadata = component(
   'EventMetadata',
   z.looseObject({
-    apiKey: Id,
-    organization: z.looseObject({ organizationId: Id, organizationName: z.string().optional() }).optional(),
-    document: z.looseObject({ documentId: Id, documentName: z.string().optional() }).optional(),
+    apiKey: Id.describe('The API key whose data this is.'),
+    organization: z
+      .looseObject({
+        organizationId: Id.describe('The organization, by the id that you chose.'),
+        organizationName: z.string().describe('The name that you gave it, if any.').optional(),
+      })
+      .describe('The organization, with your own fields.')
+      .optional(),
+    document: z
+      .looseObject({
+        documentId: Id,
+        documentName: z.string().describe('The name that you gave it, if any.').optional(),
+      })
+      .describe('The document, with your own fields.')
+      .optional(),
     folderId: Id.optional(),
-    locations: z.array(AnyObject).optional(),
+    locations: z.array(AnyObject).describe('Where in the document it happened: at most one location.').optional(),
   }),
   "The organization and document of the event, with the customer's own fields. Events about deliveries have only `apiKey`.",
 );
@@ -89,17 +105,17 @@ const Metadata = component(
 const BasicMetadata = component(
   'BasicEventMetadata',
   z.looseObject({
-    apiKey: Id,
-    clientOrganizationId: Id.optional(),
-    organizationId: Id.optional(),
-    organizationName: z.string().optional(),
-    clientDocumentId: Id.optional(),
+    apiKey: Id.describe('The API key whose data this is.'),
+    clientOrganizationId: Id.describe('The same as `organizationId`.').optional(),
+    organizationId: Id.describe('The organization, by the id that you chose.').optional(),
+    organizationName: z.string().describe('The name that you gave it, if any.').optional(),
+    clientDocumentId: Id.describe('The same as `documentId`.').optional(),
     documentId: Id.optional(),
-    documentName: z.string().optional(),
-    organizationMetadata: AnyObject.optional(),
-    documentMetadata: AnyObject.optional(),
+    documentName: z.string().describe('The name that you gave it, if any.').optional(),
+    organizationMetadata: AnyObject.describe('Your own fields of the organization.').optional(),
+    documentMetadata: AnyObject.describe('Your own fields of the document.').optional(),
     folderId: Id.optional(),
-    locations: z.array(AnyObject).optional(),
+    locations: z.array(AnyObject).describe('Where in the document it happened: at most one location.').optional(),
   }),
   'The organization and document of the event. Each id that the customer chose is there twice: with and without the prefix `client`.',
 );
@@ -112,60 +128,81 @@ const truncated = described(
 /** The data fields of each source, without actor and metadata. */
 const sourceFields = {
   comment: {
-    commentAnnotation: Annotation.optional(),
+    commentAnnotation: Annotation.describe('The thread that the event is about.').optional(),
     targetComment: described(
       Comment.optional(),
       'The comment that the event is about. Missing if the event is about the thread.',
     ),
-    oldStatus: AnyObject.optional(),
-    newStatus: AnyObject.optional(),
-    newPriority: z.union([z.string(), AnyObject]).optional(),
+    oldStatus: AnyObject.describe('The status before the change, in `comment_annotation.status_change`.').optional(),
+    newStatus: AnyObject.describe('The status after the change, in `comment_annotation.status_change`.').optional(),
+    newPriority: z
+      .union([z.string(), AnyObject])
+      .describe(
+        'The priority after the change, in `comment_annotation.priority_change`. Missing if the thread has none.',
+      )
+      .optional(),
     visibility: described(Visibility.optional(), 'Who may see the thread. Missing if the thread is not private.'),
     truncated,
   },
   huddle: {},
   crdt: {
-    crdtData: z.object({
-      id: Id.optional(),
-      data: described(z.unknown().optional(), 'The value as JSON. Missing if it is larger than 128 KB.'),
-      lastUpdatedBy: Id.optional(),
-      sessionId: Id.nullable().optional(),
-      lastUpdate: z.string().optional(),
-    }),
+    crdtData: z
+      .object({
+        id: Id.describe('The editor, by the id that you chose.').optional(),
+        data: described(z.unknown().optional(), 'The value as JSON. Missing if it is larger than 128 KB.'),
+        lastUpdatedBy: Id.describe('The user who changed the editor last. Empty if no change names a user.').optional(),
+        sessionId: Id.describe('The `sessionId` that the last change was sent with.').nullable().optional(),
+        lastUpdate: z.string().describe('When the editor last changed, in ISO 8601.').optional(),
+      })
+      .describe('The editor after the changes.'),
     truncated,
   },
   recorder: {
-    recorderId: Id,
-    from: User.optional(),
-    assets: z.array(Asset),
-    assetsAllVersions: z.array(Asset),
-    transcription: z.union([z.string(), AnyObject]).optional(),
+    recorderId: Id.describe('The recording, by your id or the one that the service chose.'),
+    from: User.describe('The user who recorded.').optional(),
+    assets: z.array(Asset).describe('The files of the recording.'),
+    assetsAllVersions: z.array(Asset).describe('The same as `assets`, because a recording has one version.'),
+    transcription: z.union([z.string(), AnyObject]).describe('What was said, as it was sent.').optional(),
     truncated,
   },
   workflow: {
-    executionId: Id.optional(),
-    definitionId: Id.optional(),
-    stepId: Id.optional(),
-    groupId: Id.optional(),
-    loopId: Id.optional(),
-    type: z.string().optional(),
-    status: z.string().optional(),
-    iteration: z.number().optional(),
-    seq: z.number().optional(),
+    executionId: Id.describe('The run of the workflow.').optional(),
+    definitionId: Id.describe('The definition of the workflow.').optional(),
+    stepId: Id.describe('The step of the run.').optional(),
+    groupId: Id.describe('The group of steps.').optional(),
+    loopId: Id.describe('The loop in the run.').optional(),
+    type: z.string().describe('The kind of step, in words of your own.').optional(),
+    status: z.string().describe('How far it is, in words of your own.').optional(),
+    iteration: z.number().describe('How often the loop has run.').optional(),
+    seq: z.number().describe('Counts the events of a run, if you send it.').optional(),
   },
 } satisfies Partial<Record<EventSource, z.ZodRawShape>>;
 
 const operationalFields: Readonly<Record<string, z.ZodRawShape>> = {
   'message.attempt.exhausted': {
-    messageId: Id,
-    event: z.enum(eventTypes),
-    endpointId: Id,
-    attempts: z.number(),
+    messageId: Id.describe('The message that was not delivered.'),
+    event: z.enum(eventTypes).describe('The type of the message.'),
+    endpointId: Id.describe(
+      'The endpoint that failed. `ep_basic_raw` and `ep_basic_processed` are the two URLs of basic webhooks.',
+    ),
+    attempts: z.number().describe('How many attempts there were.'),
     lastAttempt: z
-      .object({ at: z.string(), outcome: z.enum(attemptOutcomes), responseStatus: z.number().optional() })
+
+      .object({
+        at: z.string().describe('When it began, in ISO 8601.'),
+        outcome: z
+          .enum(attemptOutcomes)
+          .describe('How it ended. `refused`: the service refuses the address of the endpoint.'),
+        responseStatus: z.number().describe('The HTTP status of the answer. Missing without an answer.').optional(),
+      })
+      .describe('The last attempt. Missing if there was none.')
       .optional(),
   },
-  'endpoint.disabled': { endpointId: Id, firstFailureAt: z.string(), disabledAt: z.string() },
+  'endpoint.disabled': {
+    endpointId: Id.describe('The endpoint that is now disabled.'),
+    firstFailureAt: z.string().describe('When its failures began, in ISO 8601.'),
+    disabledAt: z.string().describe('When the service disabled it, in ISO 8601.'),
+  },
 };
 
 function dataFields(event: EventType): z.ZodRawShape {
@@ -190,22 +227,31 @@ const MessageId = described(
   Id,
   'The message id, as in the header `webhook-id`. All attempts of a message have the same id.',
 );
-const Levels = z.record(Id, z.object({ inbox: z.enum(notificationLevels), email: z.enum(notificationLevels) }));
+const Level = z.enum(notificationLevels);
+const Levels = z.record(
+  Id,
+  z.object({
+    inbox: Level.describe('Which events reach the inbox of the user.'),
+    email: Level.describe('Which events are mailed to the user.'),
+  }),
+);
+const Actor = described(User.optional(), 'The user who caused the event.');
+const Source = (source: EventSource) => z.literal(source).describe('The part of the service that the event is about.');
 
 /** Returns the schema of the body of an advanced webhook, before encoding and encryption. */
 export function advancedSchema(event: EventType): z.ZodObject {
   const source = sourceOf(event);
   return z.object({
-    event: z.literal(event),
-    actionType: z.literal(advancedActionType(event)),
-    source: z.literal(source),
+    event: z.literal(event).describe('What happened.'),
+    actionType: z.literal(advancedActionType(event)).describe('The event type without its group, in camel case.'),
+    source: Source(source),
     webhookId: MessageId,
     timestamp: Timestamp,
     data: objectOf(source, {
-      ...(!isOperational(event) && { actionUser: User.optional() }),
+      ...(!isOperational(event) && { actionUser: Actor }),
       metadata: Metadata,
       ...dataFields(event),
-    }),
+    }).describe('The content of the event.'),
     ...(source === 'comment' && {
       usersDocumentNotificationsConfig: described(
         Levels.optional(),
@@ -215,17 +261,21 @@ export function advancedSchema(event: EventType): z.ZodObject {
   });
 }
 
-const Recipient = z.object({ userId: Id, name: z.string().optional(), email: z.string().optional() });
+const Recipient = z.object({
+  userId: Id,
+  name: z.string().describe('The name in the profile, or in the event if there is no profile.').optional(),
+  email: z.string().describe('The e-mail address in the profile, or in the event if there is no profile.').optional(),
+});
 
 /** Returns the schema of the body of a basic webhook, raw or processed, before encoding and encryption. */
 export function basicSchema(event: EventType): z.ZodObject {
   const source = sourceOf(event);
   return objectOf(source, {
     webhookId: MessageId,
-    actionType: z.literal(basicActionType(event)),
-    notificationSource: z.literal(source),
+    actionType: z.literal(basicActionType(event)).describe('What happened.'),
+    notificationSource: Source(source),
     timestamp: Timestamp,
-    actionUser: User.optional(),
+    actionUser: Actor,
     metadata: BasicMetadata,
     ...dataFields(event),
     ...(source === 'comment' && { assigned: described(z.boolean(), 'Whether the thread is assigned to somebody.') }),
