@@ -116,7 +116,7 @@ const fields = /* @__PURE__ */ defineSchema(() => ({
     'Users who are notified of the thread as its participants are.',
   ),
   unsubscribedUsers: optional(list(ContentUser, MAX_SUBSCRIBERS, 0)).describe(
-    'Users who are notified only of mentions, and of the thread when it is assigned to them.',
+    'Users who are notified only of mentions, and of the thread when it is assigned to them. They can include its author.',
   ),
   customList: optional(list(OpenObject, MAX_CUSTOM_LIST_ITEMS, 0)).describe('Objects of your own, for example labels.'),
   pageInfo: optional(OpenObject).describe('The page of the thread. Mails link to its `url`.'),
@@ -663,7 +663,9 @@ export const ThreadResponse = /* @__PURE__ */ defineSchema(() =>
       .optional(),
     unsubscribedUsers: z
       .array(StoredUser)
-      .describe('Users who are notified only of mentions, and of the thread when it is assigned to them.')
+      .describe(
+        'Users who are notified only of mentions, and of the thread when it is assigned to them. They can include its author.',
+      )
       .optional(),
     involvedUserIds: z
       .array(z.string())
