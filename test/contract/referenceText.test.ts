@@ -17,11 +17,15 @@ interface Field {
 const component = ({ $ref = '' }: JsonSchema): JsonSchema | undefined =>
   openApi.components.schemas[$ref.slice('#/components/schemas/'.length)];
 
-/** Returns the text of a schema, or that of the component which it or its items refer to. */
+/** The texts that schemas of many fields have. They say nothing about a single field. */
+const rules = /At most \d+ bytes (of UTF-8|as JSON)\.|^Any JSON value$/g;
+
+/** Returns the text of a schema, or that of the component which it or its items refer to, without the limits that follow it. */
 function textOf(schema: JsonSchema): string {
   const { items } = schema;
   const shared = component(schema) ?? (typeof items === 'object' ? component(items as JsonSchema) : undefined);
-  return schema.description ?? shared?.description ?? '';
+  const text = schema.description ?? shared?.description ?? '';
+  return text.replaceAll(rules, '').trim();
 }
 
 function* fieldsOf(schema: JsonSchema, at: string): Generator<Field> {
@@ -31,7 +35,7 @@ function* fieldsOf(schema: JsonSchema, at: string): Generator<Field> {
   }
   const { items, additionalProperties, anyOf = [], oneOf = [], allOf = [] } = schema;
   for (const part of [items, additionalProperties, ...anyOf, ...oneOf, ...allOf])
-    if (typeof part === 'object' && part !== null) yield* fieldsOf(part as JsonSchema, at);
+    if (typeof part === 'object') yield* fieldsOf(part as JsonSchema, at);
 }
 
 const operations = Object.entries(openApi.paths).map(([path, { post }]) => ({ path, ...post }));
