@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
       'Fields that are not listed here are stored and returned too. ' +
       '`managedBy` and reserved keys of `metadata` are INVALID_ARGUMENT, with an issue for each field. ' +
       'An API key can have 1,000 custom agents. Above that, the answer is RESOURCE_EXHAUSTED. ' +
-      'To change what the agent does, call `/v2/agents/version/update`; to change its name, `/v2/agents/update`.',
+      'To change what the agent does, call `/v2/agents/version/update`; to change its name, `/v2/agents/update`. For API keys only.',
     auth: 'apiKey',
     kind: 'write',
     input: SentAgent,

@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
     description:
       'Removes the agent from all lists and groups at once. Its versions are purged later and cannot be restored. ' +
       'An agent that does not exist is a success. A built-in agent is INVALID_ARGUMENT: disable it with `/v2/agents/update`. ' +
-      'Comments that name the agent stay.',
+      'Comments that name the agent stay. For API keys only.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ agentId: Id }),

@@ -25,7 +25,7 @@ export const endpoint = defineEndpoint(
     description:
       'Returns agents for `/v2/agents/create`, and stores nothing. ' +
       'A table whose columns have titles such as `name`, `instructions` and `enabled` is read by its columns. All other files go to the model that the operator of this service has set up. Without one, all parts are in `skipped`. ' +
-      'A file that cannot be read is INVALID_ARGUMENT. A model that cannot be used is FAILED_PRECONDITION, one that is busy UNAVAILABLE, and one that does not answer in time DEADLINE_EXCEEDED.',
+      'A file that cannot be read is INVALID_ARGUMENT. A model that cannot be used is FAILED_PRECONDITION, one that is busy UNAVAILABLE, and one that does not answer in time DEADLINE_EXCEEDED. For API keys only.',
     auth: 'apiKey',
     kind: 'read',
     limitClass: 'expensive',

@@ -33,9 +33,9 @@ export const endpoint = defineEndpoint(
     summary: 'Get one review agent, or list the review agents',
     description:
       'With `agentId`, returns one agent with all that it does. Check `managedBy` first: only an agent of `customer` has the fields of its version. ' +
-      'Without `agentId`, returns rows: custom agents in the order of their creation, then built-in agents. `groupId` returns the agents of a group in its order, and `filter` selects in both lists. There are no pages. ' +
+      'Without `agentId`, returns rows: custom agents in the order of their creation, then built-in agents. `groupId` returns the agents of a group in its order, and `filter` applies to both. There are no pages. ' +
       'The built-in agents `crawler` and `screenshot`, which only serve other agents, are in no list. ' +
-      'An unknown agent or group is NOT_FOUND. Older versions are in `/v2/agents/versions/list`.',
+      'An unknown agent or group is NOT_FOUND. Older versions are in `/v2/agents/versions/list`. For API keys only.',
     auth: 'apiKey',
     kind: 'read',
     input: Input,

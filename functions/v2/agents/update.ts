@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
     description:
       'Send at least one of `name`, `description` and `enabled`. ' +
       'A built-in agent accepts only `enabled`, which changes it for your API key alone. Its name or description is INVALID_ARGUMENT, and so is a field that only the service sets, such as `metadata` or `version`. ' +
-      'An unknown agent is NOT_FOUND. What the agent does is changed by `/v2/agents/version/update`.',
+      'An unknown agent is NOT_FOUND. What the agent does is changed by `/v2/agents/version/update`. For API keys only.',
     auth: 'apiKey',
     kind: 'write',
     input: withOpenKeys(

@@ -12,7 +12,7 @@ export const endpoint = defineEndpoint(
     description:
       'Adds the editor to an existing document. The editor is stored as a Yjs document, which clients then change with `/v2/crdt/updates/push`. ' +
       'An editor with this id is ALREADY_EXISTS: call `/v2/crdt/update`. An unknown document is NOT_FOUND, a disabled one FAILED_PRECONDITION. ' +
-      'A value that does not fit its type, or with malformed XML, is INVALID_ARGUMENT with the position. The event `crdt.update_data` follows after five seconds.',
+      'A value that does not fit its type is INVALID_ARGUMENT. So is malformed XML, with its position. The event `crdt.update_data` reports the value about five seconds later. For API keys only.',
     auth: 'apiKey',
     kind: 'write',
     limitClass: 'expensive',

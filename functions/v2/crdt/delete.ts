@@ -14,8 +14,8 @@ export const endpoint = defineEndpoint(
     summary: 'Delete some or all collaborative editors of a document with their data',
     description:
       'Without `editorIds`, a call deletes up to 500 editors. If `hasMore` is true, send the request again. ' +
-      'Each editor has its own result in `data`, by its id. An unknown editor fails alone. Clients that have a deleted editor get NOT_FOUND. ' +
-      'An unknown document is NOT_FOUND. Editors of a disabled document can be deleted.',
+      'Each editor has its own result in `data`, by its id. If an id is unknown, its result says so, and the other editors are deleted. Clients that have a deleted editor get NOT_FOUND. ' +
+      'An unknown document is NOT_FOUND. Editors of a disabled document can be deleted. For API keys only.',
     auth: 'apiKey',
     kind: 'write',
     limitClass: 'expensive',

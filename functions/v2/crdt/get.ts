@@ -15,7 +15,7 @@ export const endpoint = defineEndpoint(
     summary: 'Get the data of one or all collaborative editors of a document',
     description:
       'Returns editors in the order of their ids. An `editorId` that does not exist gives an empty list, an unknown document NOT_FOUND. ' +
-      'A user token needs the role viewer on the document. ' +
+      'For an API key, or a user token with the role viewer on the document. ' +
       'If all editors together are larger than one answer, the call is INVALID_ARGUMENT: send an `editorId`. ' +
       'A client that keeps the editor in sync calls `/v2/crdt/updates/get` instead.',
     auth: 'apiKey',

@@ -11,8 +11,8 @@ export const endpoint = defineEndpoint(
     summary: 'Replace the data of a collaborative editor. Connected clients get the replacement as a small change',
     description:
       'Writes only the differences, so that edits of connected clients at the same time survive. `type` and `contentKey` must be those of the editor. ' +
-      'An unknown editor or document is NOT_FOUND: add the editor with `/v2/crdt/add`. A disabled document is FAILED_PRECONDITION. ABORTED says that other calls change the editor all the time: repeat the call. ' +
-      'The event `crdt.update_data` follows after five seconds.',
+      'An unknown editor or document is NOT_FOUND: add the editor with `/v2/crdt/add`. A disabled document is FAILED_PRECONDITION. After ABORTED, because other calls change the editor, repeat the call. ' +
+      'The event `crdt.update_data` reports the value about five seconds later. For API keys only.',
     auth: 'apiKey',
     kind: 'write',
     limitClass: 'expensive',

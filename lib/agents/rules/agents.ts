@@ -152,7 +152,7 @@ const BuiltInAgentResponse = /* @__PURE__ */ defineNamedSchema('BuiltInAgent', (
 
 /** A single agent in a response. Its `managedBy` says which of the two kinds it is. */
 const AgentResponse = /* @__PURE__ */ defineSchema(() => z.union([CustomAgentResponse, BuiltInAgentResponse]));
-export type AgentResponse = z.output<typeof AgentResponse>;
+type AgentResponse = z.output<typeof AgentResponse>;
 
 /** The answer of `/v2/agents/get`. */
 export const AgentsOrAgent = /* @__PURE__ */ defineSchema(() =>

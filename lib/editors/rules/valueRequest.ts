@@ -12,11 +12,11 @@ import { crdtTypes } from './yjs/values.ts';
 export const ValueRequest = z.object({
   ...editorName,
   data: EditorValue.describe(
-    'The value: a string for `text` and `xml`, an object for `map`, an array for `array`. At most 4,194,304 bytes as JSON and 100 levels.',
+    'The value: a string for `text` and `xml`, an object for `map`, an array for `array`. At most 4,194,304 bytes as JSON, 100 levels, and 100,000 objects, arrays and keys.',
   ),
   type: z.enum(crdtTypes).describe('The type of the editor. It never changes.'),
   contentKey: optional(Id).describe(
-    'The name of the root type in the Yjs document, for `add` by default `content`. Rich-text editors use `default`. It never changes.',
+    'The name of the root type in the Yjs document. A new editor has `content` by default. Rich-text editors use `default`. It never changes.',
   ),
   ...authorFields,
   ...ownIds,

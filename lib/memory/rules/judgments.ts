@@ -43,7 +43,9 @@ export const NewJudgment = /* @__PURE__ */ defineNamedSchema('JudgmentInput', ()
           name: optional(Name).describe('What people call the reviewer. It is removed when the user is erased.'),
           email: optional(Name).describe('The e-mail address of the reviewer. It is removed when the user is erased.'),
         }),
-      ).describe('The reviewer: the person who decided, or for whom the agent decided. Further fields are ignored.'),
+      ).describe(
+        'The reviewer: the person who decided, or in whose name the agent decided. Further fields are ignored.',
+      ),
       annotationId: optional(Id).describe(
         'The comment thread to which the decision belongs. The thread need not exist.',
       ),

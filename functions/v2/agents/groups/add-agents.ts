@@ -10,7 +10,7 @@ export const endpoint = defineEndpoint(
     summary: 'Append review agents to a group',
     description:
       'Agents that are already in the group stay at their place. The call adds all agents or none. ' +
-      'An unknown group or custom agent is NOT_FOUND. More than 100 agents in the group are RESOURCE_EXHAUSTED.',
+      'An unknown group or custom agent is NOT_FOUND. More than 100 agents in the group are RESOURCE_EXHAUSTED. For API keys only.',
     auth: 'apiKey',
     kind: 'write',
     input: GroupMembers,

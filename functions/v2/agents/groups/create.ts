@@ -12,7 +12,7 @@ export const endpoint = defineEndpoint(
     description:
       'A group is an ordered list of custom and built-in agents, for your own use. `/v2/agents/get` lists its agents. ' +
       'An unknown custom agent is NOT_FOUND. An API key can have 50 groups. Above that, the answer is RESOURCE_EXHAUSTED. ' +
-      'Change the agents with `/v2/agents/groups/add-agents` and `/v2/agents/groups/remove-agents`.',
+      'Change the agents with `/v2/agents/groups/add-agents` and `/v2/agents/groups/remove-agents`. For API keys only.',
     auth: 'apiKey',
     kind: 'write',
     input: NewGroup,

@@ -9,7 +9,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/agents/groups/delete',
     summary: 'Delete a group of review agents, but not its agents',
     description:
-      'The agents of the group stay as they are. An unknown group is NOT_FOUND, also if an earlier call has deleted it.',
+      'The agents of the group stay as they are. An unknown group is NOT_FOUND, also if an earlier call has deleted it. For API keys only.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ groupId: GroupId }),

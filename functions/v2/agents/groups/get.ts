@@ -11,7 +11,7 @@ export const endpoint = defineEndpoint(
     summary: 'Get a group of review agents',
     description:
       'Returns the ids of its agents. To get the agents themselves, send the `groupId` to `/v2/agents/get`. ' +
-      'An unknown group is NOT_FOUND.',
+      'An unknown group is NOT_FOUND. For API keys only.',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({ groupId: GroupId }),

@@ -10,7 +10,7 @@ export const endpoint = defineEndpoint(
     summary: 'List the groups of review agents',
     description:
       'Returns all groups of the API key, oldest first, each with the number of its agents. There are no pages. ' +
-      'The agents of a group are in `/v2/agents/groups/get`.',
+      'The agents of a group are in `/v2/agents/groups/get`. For API keys only.',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({}),

@@ -10,7 +10,7 @@ export const endpoint = defineEndpoint(
     summary: 'Remove review agents from a group',
     description:
       'The other agents of the group keep their order, and the removed agents are not deleted. ' +
-      'An id that is not in the group is ignored. An unknown group is NOT_FOUND.',
+      'An id that is not in the group is ignored. An unknown group is NOT_FOUND. For API keys only.',
     auth: 'apiKey',
     kind: 'write',
     input: GroupMembers,

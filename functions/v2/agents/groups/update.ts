@@ -11,7 +11,7 @@ export const endpoint = defineEndpoint(
     summary: 'Change the name or the description of a group of review agents',
     description:
       'Send at least one of both. The other stays. `metadata` cannot be changed, and agents are changed by `/v2/agents/groups/add-agents` and `/v2/agents/groups/remove-agents`. ' +
-      'An unknown group is NOT_FOUND.',
+      'An unknown group is NOT_FOUND. For API keys only.',
     auth: 'apiKey',
     kind: 'write',
     input: GroupChange.check(

@@ -26,7 +26,7 @@ export const endpoint = defineEndpoint(
       'Writes the next version and returns its number. Send at least one field besides `agentId`. ' +
       'A block, such as `execution`, is merged key by key. Nested values, lists and `metadata` are replaced as a whole. `__redacted__` keeps the stored secret, and is INVALID_ARGUMENT where none is stored. ' +
       'Parallel calls all succeed, one after the other. ' +
-      'A built-in agent is INVALID_ARGUMENT, an unknown one NOT_FOUND. Undo the change with `/v2/agents/versions/restore`.',
+      'A built-in agent is INVALID_ARGUMENT, an unknown one NOT_FOUND. Undo the change with `/v2/agents/versions/restore`. For API keys only.',
     auth: 'apiKey',
     kind: 'write',
     input: SentVersion.check(

@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
     summary: 'List the versions of a review agent, newest first',
     description:
       'Each version has all that the agent did in it. Secrets are `__redacted__`. ' +
-      'A built-in agent has no versions and is INVALID_ARGUMENT. An unknown agent is NOT_FOUND. If an answer is too large, send a smaller `pageSize`.',
+      'A built-in agent has no versions and is INVALID_ARGUMENT. An unknown agent is NOT_FOUND. If an answer is too large, send a smaller `pageSize`. For API keys only.',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({ agentId: Id, pageSize: optional(PageSize), pageToken: optional(PageToken) }),

@@ -14,7 +14,7 @@ export const endpoint = defineEndpoint(
     description:
       'Removes one version per call. The removed version is lost, and the next change gets its number again. Name, description and `enabled` stay. ' +
       'An agent with version 1 is FAILED_PRECONDITION. If another call changes the version at the same time, the answer is ABORTED: read the agent before you repeat the call. ' +
-      'A built-in agent is INVALID_ARGUMENT, an unknown one NOT_FOUND.',
+      'A built-in agent is INVALID_ARGUMENT, an unknown one NOT_FOUND. For API keys only.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ agentId: Id }),

@@ -14,7 +14,7 @@ export const endpoint = defineEndpoint(
     summary: 'Get the changes of a collaborative editor that a client does not have yet, as one update of Yjs',
     description:
       'The first call of a client sends its `stateVector`, or nothing for the whole state. Apply the `update`, keep `version` and `editorKey`, and send both with the next call, which then reads only later changes. ' +
-      'A user token needs the role viewer on the document. ' +
+      'For an API key, or a user token with the role viewer on the document. ' +
       'An unknown document or editor is NOT_FOUND, and so is an editor with another key: start again with an empty Yjs document and without `editorKey`. ' +
       'Send changes with `/v2/crdt/updates/push`.',
     auth: 'apiKey',
@@ -25,10 +25,10 @@ export const endpoint = defineEndpoint(
       ...editorName,
       editorKey: EditorKey,
       stateVector: optional(Base64).describe(
-        'What the client has: its Yjs state vector, in base64. By default the answer is not reduced by it.',
+        'What the client has: its Yjs state vector, in base64. Without it and without `version`, the answer has the whole state.',
       ),
       version: optional(Version).describe(
-        'The version of the last answer that the client has applied. The answer then has only later updates, if the service still has them one by one.',
+        'The version of the last answer that the client has applied. The answer then has only later changes. If the service has merged them, it has all that `stateVector` lacks.',
       ),
     }),
     output: z.object({

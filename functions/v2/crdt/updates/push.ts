@@ -12,7 +12,7 @@ export const endpoint = defineEndpoint(
     summary: 'Add an update of Yjs to a collaborative editor',
     description:
       'An update that the editor already has changes nothing and succeeds. An update that needs a missing one waits for it. ' +
-      'A user token needs the role editor on the document, and the user of the token is stored as the author. ' +
+      'For an API key, or a user token with the role editor on the document, whose user is stored as the author. ' +
       'An unknown editor or document, or an editor with another key, is NOT_FOUND. An update that is malformed or exceeds a limit is INVALID_ARGUMENT and changes nothing. A disabled document is FAILED_PRECONDITION. After ABORTED, repeat the call.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'editor', on: 'document', actor: [{ path: 'userId', holds: 'userId' }] }),

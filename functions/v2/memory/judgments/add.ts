@@ -14,10 +14,10 @@ export const endpoint = defineEndpoint(
     path: '/v2/memory/judgments/add',
     summary: 'Add review decisions to an organization or a document, or replace decisions that have the same ids',
     description:
-      'A judgment is a decision of a person or an agent with its reason. Each has its own result in `data`, by `recordId`. A judgment with a `createdAt` in the future fails alone. ' +
+      'A judgment is a decision of a person or an agent with its reason. Each has its own result in `data`, by `recordId`. If a `createdAt` is in the future, the result of that judgment says so, and the others are added. ' +
       'Searches find it by meaning as soon as it is embedded, which this call does. If the model does not answer, the message says so, and a job does it later. ' +
-      '`/v2/commentannotations/update` with a `reason` adds a judgment too. ' +
-      'An unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND, a disabled one FAILED_PRECONDITION.',
+      '`/v2/commentannotations/update` with a `reason` adds a judgment too, if the change of the thread is a decision. ' +
+      'An unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND, a disabled organization or document FAILED_PRECONDITION. For API keys only.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

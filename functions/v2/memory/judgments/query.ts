@@ -25,7 +25,7 @@ export const endpoint = defineEndpoint(
     description:
       'Returns the latest judgments first, but those of a thread (`annotationId`) oldest first. There are no pages: narrow the request by filters. ' +
       'An unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND. The `result` has no `status` and no `message`. ' +
-      'To find judgments by meaning or by date, call `/v2/memory/search`.',
+      'To find judgments by meaning or by date, call `/v2/memory/search`. For API keys only.',
     auth: 'apiKey',
     kind: 'read',
     input: QueryRequest,
