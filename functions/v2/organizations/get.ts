@@ -27,7 +27,7 @@ export const endpoint = defineEndpoint(
       organizationIds: optional(list(Id, limits.readIds)),
     }),
     output: z.object({
-      data: z.array(OrganizationResponse),
+      data: z.array(OrganizationResponse).describe('The organizations that exist.'),
       nextPageToken: z.string().nullable(),
     }),
     message: 'Organization(s) retrieved successfully.',

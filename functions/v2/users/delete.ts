@@ -28,7 +28,7 @@ export const endpoint = defineEndpoint(
         context: userContext,
       })
       .check(documentOrFolder),
-    output: z.object({ data: z.record(z.string(), ItemOutcome) }),
+    output: z.object({ data: z.record(z.string(), ItemOutcome).describe('The result for each user, by user id.') }),
     message: 'User(s) deleted successfully.',
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: {

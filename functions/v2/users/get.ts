@@ -35,7 +35,9 @@ export const endpoint = defineEndpoint(
     kind: 'read',
     input: UserQuery,
     output: z.object({
-      data: z.union([z.array(UserResponse), z.record(z.string(), z.array(UserResponse))]),
+      data: z
+        .union([z.array(UserResponse), z.record(z.string(), z.array(UserResponse))])
+        .describe('A list of users. With `groupByDocumentId`, a map from document ids to lists.'),
       nextPageToken: z.string().nullable(),
     }),
     message: 'User(s) retrieved successfully.',

@@ -26,7 +26,9 @@ export const endpoint = defineEndpoint(
     }),
     kind: 'read',
     input: PermissionsQuery,
-    output: z.object({ data: z.record(z.string(), UserPermissions) }),
+    output: z.object({
+      data: z.record(z.string(), UserPermissions).describe('The permissions of each user, by user id.'),
+    }),
     message: 'User permissions retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: readUsers },

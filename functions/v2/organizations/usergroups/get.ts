@@ -35,7 +35,10 @@ export const endpoint = defineEndpoint(
       pageSize: optional(PageSize),
       pageToken: optional(PageToken),
     }),
-    output: z.object({ data: z.array(GroupResponse), nextPageToken: z.string().nullable() }),
+    output: z.object({
+      data: z.array(GroupResponse).describe('The user groups that exist.'),
+      nextPageToken: z.string().nullable(),
+    }),
     message: 'Organization user group(s) retrieved successfully.',
     errors: [],
     uses: { organizations: findOrganization, groups: readGroups },

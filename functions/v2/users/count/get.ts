@@ -39,7 +39,11 @@ export const endpoint = defineEndpoint(
         notTogether('documentId', 'documentIds', 'folderId'),
         notTogether('allDocuments', 'documentId', 'documentIds', 'folderId'),
       ),
-    output: z.object({ data: z.union([Count, z.record(z.string(), Count)]) }),
+    output: z.object({
+      data: z
+        .union([Count, z.record(z.string(), Count)])
+        .describe('One count. With `documentIds`, a map by document id.'),
+    }),
     message: 'Users count retrieved successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: countUsers },

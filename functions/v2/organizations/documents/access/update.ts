@@ -20,16 +20,18 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     input: z.object({ organizationId: Id, documentIds: list(Id, limits.list), accessType: z.enum(accessTypes) }),
     output: z.object({
-      data: z.record(
-        z.string(),
-        z.object({
-          ...outcomeFields,
-          accessType: z
-            .enum(accessTypes)
-            .nullable()
-            .describe('The access type after the call. Null if the document failed.'),
-        }),
-      ),
+      data: z
+        .record(
+          z.string(),
+          z.object({
+            ...outcomeFields,
+            accessType: z
+              .enum(accessTypes)
+              .nullable()
+              .describe('The access type after the call. Null if the document failed.'),
+          }),
+        )
+        .describe('The result for each document, by the id that you chose.'),
     }),
     message: 'Updated access for documents successfully.',
     errors: ['FAILED_PRECONDITION'],

@@ -39,17 +39,19 @@ export const endpoint = defineEndpoint(
         ),
       ),
     output: z.object({
-      data: z.record(
-        z.string(),
-        z.object({
-          ...outcomeFields,
-          accessType: z
-            .enum(accessTypes)
-            .nullable()
-            .describe('The own access type after the call. Null if the folder failed or inherits.'),
-          inheritFromParent: z.boolean().optional().describe('True if the folder inherits the access type now.'),
-        }),
-      ),
+      data: z
+        .record(
+          z.string(),
+          z.object({
+            ...outcomeFields,
+            accessType: z
+              .enum(accessTypes)
+              .nullable()
+              .describe('The own access type after the call. Null if the folder failed or inherits.'),
+            inheritFromParent: z.boolean().optional().describe('True if the folder inherits the access type now.'),
+          }),
+        )
+        .describe('The result for each folder, by the id that you chose.'),
     }),
     message: (_output, { inheritFromParent }) =>
       inheritFromParent ? 'Folder access type updated.' : 'Updated access for folders successfully.',

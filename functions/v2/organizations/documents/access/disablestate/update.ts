@@ -23,13 +23,15 @@ export const endpoint = defineEndpoint(
       disabled: z.boolean().describe('True refuses additions and changes in the documents. False allows them again.'),
     }),
     output: z.object({
-      data: z.record(
-        z.string(),
-        z.object({
-          ...outcomeFields,
-          disabled: z.boolean().nullable().describe('The state after the call. Null if the document failed.'),
-        }),
-      ),
+      data: z
+        .record(
+          z.string(),
+          z.object({
+            ...outcomeFields,
+            disabled: z.boolean().nullable().describe('The state after the call. Null if the document failed.'),
+          }),
+        )
+        .describe('The result for each document, by the id that you chose.'),
     }),
     message: 'Updated disable state for documents successfully.',
     errors: [],
