@@ -96,10 +96,12 @@ describe('the twin of an endpoint in the other API version', () => {
     },
   );
 
-  test.each(each)('%s names its endpoint in the reference', (path, { differs }, endpoint) => {
+  test.each(each)('%s names its endpoint in the reference, and has its text', (path, { differs }, endpoint) => {
     const { description, 'x-twin-of': twinOf } = openApi.paths[path]!.post;
     expect(twinOf).toBe(openApi.paths[endpoint.path]!.post.operationId);
-    expect(description).toBe(`The same as \`${endpoint.path}\`${differs === undefined ? '' : `, ${differs}`}`);
+    const relation = `The same as \`${endpoint.path}\`${differs === undefined ? '' : `, ${differs}`}.`;
+    const texts = [relation, openApi.paths[endpoint.path]!.post.description].filter((text) => text !== undefined);
+    expect(description).toBe(texts.join('\n\n'));
   });
 
   test.each(each)('%s refuses wrong credentials like its endpoint', async (path, twin) => {
