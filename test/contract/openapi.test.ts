@@ -380,7 +380,7 @@ describe('the JSON Schema of request data', () => {
       text: { type: ['string', 'null'], description: 'What it says. At most 32768 bytes of UTF-8.' },
       listed: { type: 'array', description: 'Those to add.' },
       value: { description: 'What it holds.' },
-      open: { type: ['object', 'null'], description: 'What it is. At most 65536 bytes as JSON.' },
+      open: { type: ['object', 'null'], description: 'What it is.' },
     });
   });
 
@@ -565,7 +565,7 @@ describe('the OpenAPI document, for client generators,', () => {
       ['auth/generate_signature/post', 'epoch milliseconds'],
       ['auth/permissions/add', seconds],
       ...['folders', 'documents', 'organization'].map(() => ['auth/permissions/get', seconds]),
-      ['live/connect', 'When the token ends, in epoch milliseconds.'],
+      ['live/connect', 'epoch milliseconds'],
       ['TokenGrant', seconds],
     ]);
     expect(openApi.info.description).toContain('A time that is a number is in epoch milliseconds');
