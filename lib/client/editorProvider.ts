@@ -29,8 +29,10 @@ export interface EditorClient {
       };
     };
   };
-  live(document: DocumentName): Pick<LiveDocument, 'on' | 'publish' | 'close' | 'status'>;
+  live(document: DocumentName): EditorConnection;
 }
+
+type EditorConnection = Pick<LiveDocument, 'on' | 'publish' | 'close' | 'status' | 'denial'>;
 
 export interface EditorProviderOptions {
   readonly client: EditorClient;
@@ -71,6 +73,10 @@ const QUERY_MILLISECONDS = 1_000;
 /** The length in bytes of a Yjs update that changes nothing. */
 const EMPTY_UPDATE_BYTES = 2;
 
+const TWO_COPIES =
+  'The document is not a Y.Doc of the yjs that the client imports. The application has two copies of yjs, which would destroy ' +
+  "stored text. Install the packed client (the .tgz file that `npm run client` writes), not a link to its folder, and set resolve.dedupe: ['yjs'] in the bundler.";
+
 interface AwarenessMessage {
   readonly type: 'awareness.update' | 'awareness.query';
   readonly editorId: string;
@@ -80,15 +86,22 @@ interface AwarenessMessage {
 /**
  * Keeps a Yjs document in sync with an editor of the service, for use with editor bindings of Yjs. Edits made without a
  * connection are sent after the client has reconnected. The editor must already exist (`/v2/crdt/add`).
+ *
+ * Before its first read, the provider sends nothing. Give the document to a binding after `whenSynced`.
  */
 export class EditorProvider {
   readonly doc: Y.Doc;
+  /**
+   * Resolves after the first read. Rejects with a ServiceError if the service denies access or the editor does not exist, and
+   * with an AbortError if the provider is destroyed before the first read.
+   */
+  readonly whenSynced: Promise<void>;
   readonly awareness: Awareness;
   readonly #ownsAwareness: boolean;
   readonly #client: EditorClient;
   /** The ids of the editor. Its key is known after the first read. From then on, calls for another editor with the same id fail. */
   #name: EditorName;
-  readonly #live: Pick<LiveDocument, 'on' | 'publish' | 'close' | 'status'>;
+  readonly #live: EditorConnection;
   readonly #events = new Emitter<EditorProviderEvents>();
   readonly #endings: (() => void)[] = [];
   readonly #sessionId = crypto.randomUUID();
@@ -112,13 +125,19 @@ export class EditorProvider {
   #failures = 0;
   #isSynced = false;
   #hasStopped = false;
+  readonly #firstRead = Promise.withResolvers<undefined>();
   readonly #changedClients = new Set<number>();
   #awarenessTimer: ReturnType<typeof setTimeout> | undefined;
   #queryTimer: ReturnType<typeof setTimeout> | undefined;
   #hasWaitingQuery = false;
 
+  /** Throws a TypeError if the document is of another copy of yjs, because bindings delete content of another copy. */
   constructor(doc: Y.Doc, { client, awareness, ...name }: EditorProviderOptions) {
+    if (!(doc instanceof Y.Doc)) throw new TypeError(TWO_COPIES);
     this.doc = doc;
+    this.whenSynced = this.#firstRead.promise;
+    // An application that does not use the promise gets the event `rejected`, and no unhandled rejection.
+    this.whenSynced.catch(() => undefined);
     this.awareness = awareness ?? new Awareness(doc);
     this.#ownsAwareness = awareness === undefined;
     this.#client = client;
@@ -189,15 +208,20 @@ export class EditorProvider {
     return this.#events.on(name, listener);
   }
 
-  /** Sends the unsent edits, removes all listeners, and closes this use of the live connection. */
+  /**
+   * Sends the unsent edits, removes all listeners, and closes this use of the live connection. Before the first read, sends
+   * nothing: `saved` is then false if there are edits.
+   */
   async destroy(): Promise<void> {
     if (this.#endings.length === 0) return;
     for (const end of this.#endings.splice(0)) end();
     const hidden = this.#removeOwnState();
     clearTimeout(this.#sendTimer);
-    if (!this.#hasStopped) await this.#send().catch(() => undefined);
+    // A first read that ends later must not change the document.
+    if (this.#version === undefined) this.#stop(destroyedEarly());
+    else if (!this.#hasStopped) await this.#send().catch(() => undefined);
     await hidden;
-    this.#stop();
+    this.#stop(destroyedEarly());
     if (this.#ownsAwareness) this.awareness.destroy();
     await this.#live.close();
     this.#events.clear();
@@ -216,6 +240,7 @@ export class EditorProvider {
     } else {
       this.#setSynced(false);
       this.#removeOtherStates();
+      if (status === 'denied') this.#firstRead.reject(this.#live.denial);
     }
   }
 
@@ -277,6 +302,7 @@ export class EditorProvider {
     this.#apply(fromBase64(data.update));
     this.#version = data.version;
     this.#name = { ...this.#name, editorKey: data.editorKey };
+    if (isFirst) this.#firstRead.resolve(undefined);
     if (isFirst && data.stateVector !== undefined) {
       this.#dropStored(fromBase64(data.update), fromBase64(data.stateVector));
       this.#scheduleSend(0);
@@ -316,18 +342,25 @@ export class EditorProvider {
     if (this.#hasStopped) return;
     this.#sendTimer = setTimeout(() => {
       this.#sendTimer = undefined;
-      // Before the first read, the provider does not know the key of the editor, nor which edits the service lacks.
-      if (this.#live.status !== 'live' || this.#version === undefined) return;
+      if (this.#live.status !== 'live') return;
       this.#send().catch((error: unknown) => {
         if (!this.#canFollow(error)) this.#retryLater(error, (pause) => this.#scheduleSend(pause));
       });
     }, milliseconds);
   }
 
+  /**
+   * Before the first read, the provider does not know the key of the editor, nor which edits the service lacks. A binding may have
+   * got an empty document.
+   */
+  get #hasEditsToSend(): boolean {
+    return this.#version !== undefined && !this.saved;
+  }
+
   /** Sends all unsent edits as one update. Only one such call runs at a time. */
   async #send(): Promise<void> {
     if (this.#sending) await this.#sending.catch(() => undefined);
-    if (this.#sending || this.#unsent.length === 0) return;
+    if (this.#sending || !this.#hasEditsToSend) return;
     const update = Y.mergeUpdates(this.#unsent);
     this.#unsent = [update];
     this.#sending = this.#client.v2.crdt.updates
@@ -348,7 +381,7 @@ export class EditorProvider {
    * sent.
    */
   #sendLast(): void {
-    if (this.#hasStopped || this.#version === undefined || this.saved) return;
+    if (this.#hasStopped || !this.#hasEditsToSend) return;
     const update = toBase64(Y.mergeUpdates(this.#unsent));
     void this.#client.v2.crdt.updates
       .push({ ...this.#name, update, sessionId: this.#sessionId }, { keepalive: true })
@@ -374,7 +407,7 @@ export class EditorProvider {
     if (isFinal(error)) {
       this.#removeOtherStates();
       void this.#removeOwnState();
-      this.#stop();
+      this.#stop(error);
       this.#events.emit('rejected', error);
       return;
     }
@@ -450,11 +483,16 @@ export class EditorProvider {
     this.#events.emit('synced', isSynced);
   }
 
-  #stop(): void {
+  #stop(reason: Error): void {
     this.#hasStopped = true;
+    this.#firstRead.reject(reason);
     for (const timer of [this.#sendTimer, this.#readTimer, this.#awarenessTimer, this.#queryTimer]) clearTimeout(timer);
     this.#setSynced(false);
   }
+}
+
+function destroyedEarly(): DOMException {
+  return new DOMException('The provider was destroyed before its first read.', 'AbortError');
 }
 
 function hasOnlyDeletions(update: Uint8Array): boolean {

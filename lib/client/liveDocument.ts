@@ -184,6 +184,7 @@ export class LiveDocument {
   #needsReload = false;
   readonly #own: OwnPresence;
   #status: LiveStatus = 'connecting';
+  #denial: ServiceError | undefined;
   #socket: EventSocket | undefined;
   #connection: LiveConnection | undefined;
   #catchUp: Promise<void> | undefined;
@@ -217,6 +218,11 @@ export class LiveDocument {
 
   get status(): LiveStatus {
     return this.#status;
+  }
+
+  /** The error that made the status `denied`. */
+  get denial(): ServiceError | undefined {
+    return this.#denial;
   }
 
   /**
@@ -292,7 +298,7 @@ export class LiveDocument {
         this.#own.setConnected(true);
         await ended;
       } catch (error) {
-        if (isFinal(error)) this.#stop('denied');
+        if (isFinal(error)) this.#deny(error);
       }
       this.#disconnect();
       if (this.#hasStopped()) return;
@@ -358,7 +364,7 @@ export class LiveDocument {
         }
       } catch (error) {
         if (socket !== this.#socket) return;
-        if (isFinal(error)) this.#stop('denied');
+        if (isFinal(error)) this.#deny(error);
         else this.#disconnect();
       }
     };
@@ -513,6 +519,11 @@ export class LiveDocument {
     if (this.#status === status) return;
     this.#status = status;
     this.#events.emit('status', status);
+  }
+
+  #deny(error: ServiceError): void {
+    this.#denial = error;
+    this.#stop('denied');
   }
 
   #stop(status: 'denied' | 'closed'): void {

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { toBase64 } from 'lib0/buffer';
@@ -363,6 +365,134 @@ describe('an editor provider', () => {
     await closing;
     expect(textOf(service.editor)).toBe('last');
     expect(service.sockets.size).toBe(0);
+  });
+});
+
+describe('before the first read, an editor provider', () => {
+  /** Opens a provider of a stored text, which the service does not return. */
+  function openUnread(doc = new Y.Doc()): EditorProvider {
+    write(service.editor, 'Important old text');
+    service.refusals.set('/v2/crdt/updates/get', 'UNAVAILABLE');
+    return open(doc);
+  }
+
+  /** A document of the stored text, which the browser stored, and in which the user deleted everything. */
+  function emptied(): Y.Doc {
+    const doc = new Y.Doc();
+    Y.applyUpdate(doc, Y.encodeStateAsUpdate(service.editor));
+    doc.getText('content').delete(0, doc.getText('content').length);
+    return doc;
+  }
+
+  test.each([
+    ['destroyed', (provider: EditorProvider) => void provider.destroy()],
+    [
+      'left with the page',
+      (_provider: EditorProvider, window: EventTarget) => window.dispatchEvent(new Event('pagehide')),
+    ],
+  ])('sends nothing when it is %s', async (_how, leave) => {
+    await inBrowser(async (window) => {
+      write(service.editor, 'Important old text');
+      const stored = emptied();
+      const providers = [openUnread(), open(stored)];
+      await wait(2_000);
+      for (const provider of providers) {
+        write(provider.doc, 'x');
+        leave(provider, window);
+      }
+      await wait(60_000);
+      expect([pushes(), providers.map(({ saved }) => saved)]).toEqual([[], [false, false]]);
+    });
+  });
+
+  test('does not change the document after it was destroyed', async () => {
+    write(service.editor, 'Important old text');
+    service.latency = () => 1_000;
+    const ada = open();
+    while (reads().length === 0) await wait(100);
+    expect(textOf(ada.doc)).toBe('');
+    const destroyed = ada.destroy();
+    await wait(60_000);
+    await destroyed;
+    expect([textOf(ada.doc), pushes()]).toEqual(['', []]);
+  });
+
+  test('keeps the edits, and sends them after it', async () => {
+    const ada = openUnread();
+    await wait(2_000);
+    write(ada.doc, ' and more');
+    service.refusals.clear();
+    await wait(60_000);
+    expect(textOf(service.editor)).toHaveLength('Important old text and more'.length);
+    expect([textOf(service.editor), ada.saved]).toEqual([expect.stringContaining('Important old text'), true]);
+  });
+});
+
+test('an editor provider sends an edit after the first read that empties the document without a connection', async () => {
+  write(service.editor, 'Old text');
+  const ada = open();
+  await wait();
+  service.isDown = true;
+  service.disconnect();
+  await wait(5_000);
+  ada.doc.getText('content').delete(0, 'Old text'.length);
+  service.isDown = false;
+  await wait(120_000);
+  expect([textOf(service.editor), ada.saved]).toEqual(['', true]);
+});
+
+test('an editor provider refuses a document of another copy of yjs, and names the remedy', () => {
+  const other = createRequire(import.meta.url)('yjs') as typeof Y;
+  expect(() => open(new other.Doc())).toThrow(/two copies of yjs.*\.tgz.*resolve\.dedupe: \['yjs'\]/s);
+  expect(service.calls).toEqual([]);
+});
+
+describe('whenSynced', () => {
+  test('resolves when the document has what the service has', async () => {
+    write(service.editor, 'Hello');
+    const ada = open();
+    let text: string | undefined;
+    void ada.whenSynced.then(() => (text = textOf(ada.doc)));
+    await wait(1);
+    expect(text).toBeUndefined();
+    await wait();
+    expect(text).toBe('Hello');
+  });
+
+  test.each([
+    ['the service denies the connection', 'PERMISSION_DENIED', () => (service.isDenied = true)],
+    [
+      'the service denies the read',
+      'PERMISSION_DENIED',
+      () => service.refusals.set('/v2/crdt/updates/get', 'PERMISSION_DENIED'),
+    ],
+    ['the editor does not exist', 'NOT_FOUND', () => service.deleteEditor()],
+  ])('rejects if %s', async (_what, status, arrange) => {
+    arrange();
+    const ada = open();
+    const rejection = expect(ada.whenSynced).rejects.toMatchObject({ name: 'ServiceError', status });
+    await wait(5_000);
+    await rejection;
+  });
+
+  test('rejects with an AbortError if the provider is destroyed before the first read', async () => {
+    const ada = open();
+    const rejection = expect(ada.whenSynced).rejects.toMatchObject({ name: 'AbortError' });
+    void ada.destroy();
+    await wait();
+    await rejection;
+  });
+
+  test('causes no unhandled rejection if nobody uses it', async () => {
+    const unhandled: unknown[] = [];
+    const listen = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', listen);
+    service.isDenied = true;
+    open();
+    await wait(5_000);
+    await setImmediate();
+    process.off('unhandledRejection', listen);
+    expect(unhandled).toEqual([]);
   });
 });
 

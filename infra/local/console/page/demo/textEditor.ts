@@ -27,29 +27,30 @@ export function showTextEditor(client: UserClient, user: DemoUser, onSelection: 
     colorLight: `${user.colour}40`,
   });
   const editing = new Compartment();
+  const readOnly = EditorView.editable.of(false);
   const view = new EditorView({
     parent: byId('editor'),
     state: EditorState.create({
-      doc: text.toJSON(),
       extensions: [
         // No extension handles Tab. It moves the focus, so the whole page can be used with a keyboard.
         keymap.of([...yUndoManagerKeymap, ...defaultKeymap]),
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': 'Text of the document' }),
         EditorView.updateListener.of(({ selectionSet }) => selectionSet && onSelection()),
-        editing.of(EditorView.editable.of(false)),
-        yCollab(text, provider.awareness),
+        editing.of(readOnly),
       ],
     }),
   });
-  const setEditable = (isEditable: boolean) =>
-    view.dispatch({ effects: editing.reconfigure(EditorView.editable.of(isEditable)) });
-  // The text is empty until the first read. Until then, the editor is read-only.
-  const removeListener = provider.on('synced', (isSynced) => {
-    if (!isSynced) return;
-    removeListener();
-    setEditable(true);
-  });
+  // The text is empty until the first read. Until then, the editor takes no keys and has no binding.
+  provider.whenSynced.then(
+    () =>
+      view.dispatch({
+        changes: { from: 0, insert: text.toJSON() },
+        effects: editing.reconfigure(yCollab(text, provider.awareness)),
+      }),
+    // The page shows the error of the event `rejected`, or the status `denied`.
+    () => undefined,
+  );
   return {
     provider,
     selectedText() {
@@ -57,7 +58,7 @@ export function showTextEditor(client: UserClient, user: DemoUser, onSelection: 
       return view.state.sliceDoc(from, to);
     },
     stop() {
-      setEditable(false);
+      view.dispatch({ effects: editing.reconfigure(readOnly) });
       void provider.destroy();
     },
   };
