@@ -1,16 +1,22 @@
+import { execFile } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import ts from 'typescript';
-import type * as z from 'zod';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
+import { SERVICE_NAME } from '../../lib/client/serviceName.ts';
+import { allOrganizationsField } from '../../lib/content/rules/userDataRequest.ts';
 import { LiveStateResponse } from '../../lib/liveState/rules.ts';
-import { type JsonSchema, jsonSchemaOf } from '../../lib/openapi/jsonSchema.ts';
+import { placeholders } from '../../lib/openapi/deployment.ts';
+import { jsonSchemaOf } from '../../lib/openapi/jsonSchema.ts';
 import { PresenceResponse, presenceStatuses } from '../../lib/presence/rules.ts';
 import { errorCatalogue } from '../../lib/shared/errors.ts';
+import { acceptsField } from '../../lib/shared/schema.ts';
 import { projectDir } from './build.ts';
 import { clientMethods } from './client.ts';
+import { typeOf } from './jsonSchemaType.ts';
 
 /** The entry points of the package. `user` imports nothing of Node, so browsers can load it. */
 const entryPoints = { index: 'index.ts', user: 'userClient.ts', editor: 'editorProvider.ts' } as const;
@@ -29,9 +35,21 @@ const typedFiles = [
   'types',
   'userClient',
   'webhook',
+  'webhookTypes',
 ];
 
-/** A file of the package. `gzipBytes` is its size after compression by gzip. */
+export interface ClientPackageOptions {
+  /** The name of the service in header names and in names of fields. */
+  readonly serviceName?: string;
+}
+
+export interface ClientPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly modules: readonly PackageFile[];
+}
+
+/** A module of the package. `gzipBytes` is its size after compression by gzip. */
 export interface PackageFile {
   readonly name: string;
   readonly bytes: number;
@@ -40,15 +58,17 @@ export interface PackageFile {
 
 /**
  * Writes the client as a package of ES modules and types. The package depends only on `yjs`, which only the editor provider
- * needs. Deletes the old contents of `outdir`. Returns the modules with their sizes.
+ * needs: a peer dependency and an external import, because a document must be of the same `yjs` as the bindings of editors.
+ * Deletes the old contents of `outdir`.
  */
 export async function buildClientPackage(
   endpoints: readonly (readonly [name: string, endpoint: Endpoint])[],
   outdir: string,
-): Promise<PackageFile[]> {
+  { serviceName = SERVICE_NAME }: ClientPackageOptions = {},
+): Promise<ClientPackage> {
   await rm(outdir, { recursive: true, force: true });
   await mkdir(join(outdir, 'types'), { recursive: true });
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: Object.entries(entryPoints).map(([out, file]) => ({ in: join(projectDir, 'lib/client', file), out })),
     absWorkingDir: projectDir,
     outdir,
@@ -61,28 +81,73 @@ export async function buildClientPackage(
     conditions: ['import', 'browser'],
     external: ['yjs', 'node:*'],
     legalComments: 'inline',
+    metafile: true,
     write: false,
+    plugins: [withServiceName(serviceName)],
   });
   for (const { path, contents } of outputFiles) await writeFile(path, contents);
-  await writeTypes(endpoints, join(outdir, 'types'));
-  await writeFile(join(outdir, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`);
-  return outputFiles.map(({ path, contents }) => ({
+  await writeTypes(endpoints, join(outdir, 'types'), serviceName);
+  const fields = await manifest();
+  const { name, version } = fields;
+  await writeFile(join(outdir, 'package.json'), `${JSON.stringify(fields, null, 2)}\n`);
+  await writeFile(join(outdir, 'README.md'), readme(name, serviceName));
+  await writeFile(join(outdir, 'THIRD-PARTY-NOTICES.txt'), await notices(Object.keys(metafile.inputs)));
+  const modules = outputFiles.map(({ path, contents }) => ({
     name: basename(path),
     bytes: contents.length,
     gzipBytes: gzipSync(contents).length,
   }));
+  return { name, version, modules };
 }
 
-async function manifest(): Promise<object> {
-  const { name, version, dependencies } = JSON.parse(await readFile(join(projectDir, 'package.json'), 'utf8')) as {
+/**
+ * Packs the package in the folder `packageDir` with npm, and returns the file below `outdir`. An installed file has no link to a
+ * folder with another copy of `yjs`.
+ */
+export async function packClient(packageDir: string, outdir: string, npm = 'npm'): Promise<string> {
+  const { stdout } = await promisify(execFile)(
+    npm,
+    ['pack', '--json', '--ignore-scripts', '--pack-destination', outdir],
+    { cwd: packageDir },
+  );
+  const [packed] = JSON.parse(stdout) as { readonly filename: string }[];
+  return join(outdir, (packed as { readonly filename: string }).filename);
+}
+
+function withServiceName(serviceName: string): Plugin {
+  return {
+    name: 'service-name',
+    setup(builder) {
+      builder.onLoad({ filter: /lib.client.serviceName\.ts$/ }, () => ({
+        contents: `export const SERVICE_NAME = ${JSON.stringify(serviceName)};`,
+      }));
+    },
+  };
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly [field: string]: unknown;
+}
+
+async function manifest(): Promise<Manifest> {
+  const { name, version, license, repository, dependencies } = JSON.parse(
+    await readFile(join(projectDir, 'package.json'), 'utf8'),
+  ) as {
     name: string;
     version: string;
+    license: string;
+    repository?: unknown;
     dependencies: Record<string, string>;
   };
   const entry = (file: string, types: string) => ({ types: `./types/${types}.d.ts`, default: `./${file}.js` });
   return {
     name: `${name}-client`,
     version,
+    description: 'Typed client of the API, for servers and for browsers of users',
+    license,
+    repository,
     type: 'module',
     exports: {
       '.': entry('index', 'index'),
@@ -95,7 +160,52 @@ async function manifest(): Promise<object> {
   };
 }
 
-async function writeTypes(endpoints: readonly (readonly [string, Endpoint])[], outdir: string): Promise<void> {
+function readme(name: string, serviceName: string): string {
+  return `# ${name}
+
+Typed client of the API of the service \`${serviceName}\`. The guides of your deployment say more.
+
+| Import | For |
+|---|---|
+| \`${name}\` | servers: \`createClient\`, \`pages\`, \`readWebhook\`. Needs Node.js 22 or later |
+| \`${name}/user\` | browsers of users: \`createUserClient\`, live documents |
+| \`${name}/editor\` | editors: \`EditorProvider\`. Needs \`yjs\` in your application |
+
+\`\`\`ts
+import { createUserClient } from '${name}/user';
+import { EditorProvider } from '${name}/editor';
+import * as Y from 'yjs';
+
+const client = createUserClient({ baseUrl, token });
+const doc = new Y.Doc();
+const provider = new EditorProvider(doc, { client, organizationId: 'acme', documentId: 'nda', editorId: 'summary' });
+provider.whenSynced.then(() => showEditor(doc, provider.awareness), showError);
+\`\`\`
+
+- Install the \`.tgz\` file of this package, not a link to its folder. Set \`resolve.dedupe: ['yjs']\` in the bundler. With two copies of \`yjs\`, bindings of editors delete stored text, so the provider throws.
+- Give the document to the binding of your editor after \`whenSynced\`.
+
+\`THIRD-PARTY-NOTICES.txt\` has the licences of the packages that the modules contain.
+`;
+}
+
+/** Returns the licences of the packages of which a build contains files. `inputs` are the files, from the root of the project. */
+async function notices(inputs: readonly string[]): Promise<string> {
+  const folders = new Set(inputs.flatMap((file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []));
+  const texts = [...folders].toSorted().map(async (folder) => {
+    const { name, version, license } = JSON.parse(
+      await readFile(join(projectDir, folder, 'package.json'), 'utf8'),
+    ) as Record<string, string>;
+    return `${name} ${version} (${license})\n\n${await readFile(join(projectDir, folder, 'LICENSE'), 'utf8')}`;
+  });
+  return `The modules of this package contain code of the following packages.\n\n${(await Promise.all(texts)).join('\n---\n\n')}`;
+}
+
+async function writeTypes(
+  endpoints: readonly (readonly [string, Endpoint])[],
+  outdir: string,
+  serviceName: string,
+): Promise<void> {
   for (const name of typedFiles) {
     const source = await readFile(join(projectDir, 'lib/client', `${name}.ts`), 'utf8');
     const { outputText } = ts.transpileDeclaration(source, {
@@ -112,7 +222,7 @@ async function writeTypes(endpoints: readonly (readonly [string, Endpoint])[], o
   }
   await writeFile(join(outdir, 'shared.d.ts'), sharedTypes());
   await writeFile(join(outdir, 'awareness.d.ts'), AWARENESS_TYPES);
-  await writeFile(join(outdir, 'methods.d.ts'), methodTypes(endpoints));
+  await writeFile(join(outdir, 'methods.d.ts'), methodTypes(endpoints, serviceName));
 }
 
 /**
@@ -157,10 +267,14 @@ export type LiveStateMessage = LiveStateResponse & { readonly type: 'livestate.u
  * Returns the text of `methods.d.ts`: the methods of the client, with plain types instead of references to
  * declarations.
  */
-function methodTypes(endpoints: readonly (readonly [string, Endpoint])[]): string {
+function methodTypes(endpoints: readonly (readonly [string, Endpoint])[], serviceName: string): string {
+  const namedField = allOrganizationsField(serviceName);
   const types = endpoints.map(([name, { input, output }]) => {
+    const request = typeOf(jsonSchemaOf(input), true).replaceAll(placeholders.serviceName, serviceName);
+    const isNamed = acceptsField(input, namedField) === true && acceptsField(input, 'other') !== true;
+    const field = isNamed && !request.includes(namedField) ? ` & { "${namedField}"?: boolean | undefined }` : '';
     const result = `${typeOf(jsonSchemaOf(output))} & { readonly status?: 'success'; readonly message?: string }`;
-    return `type ${name} = { input: ${typeOf(jsonSchemaOf(input))}; output: ${result} };`;
+    return `type ${name} = { input: ${request}${field}; output: ${result} };`;
   });
   const methods = clientMethods()
     .replace(/^import [^\n]*\n/gm, '')
@@ -172,50 +286,4 @@ type Method<E extends { input: unknown; output: unknown }> = (
   ...args: {} extends E['input'] ? [data?: E['input'], options?: CallOptions] : [data: E['input'], options?: CallOptions]
 ) => Promise<E['output']>;
 ${methods}`;
-}
-
-/** Returns the TypeScript type of a JSON Schema. An unsupported schema becomes `unknown`. */
-function typeOf(schema: z.core.JSONSchema._JSONSchema | JsonSchema): string {
-  if (typeof schema === 'boolean') return schema ? 'unknown' : 'never';
-  const {
-    const: value,
-    enum: values,
-    anyOf,
-    oneOf,
-    allOf,
-    type,
-    items,
-    properties,
-    required = [],
-    additionalProperties,
-  } = schema;
-  if (value !== undefined) return JSON.stringify(value);
-  if (values) return values.map((element) => JSON.stringify(element)).join(' | ');
-  const alternatives = anyOf ?? oneOf;
-  if (alternatives && !properties) return alternatives.map((alternative) => `(${typeOf(alternative)})`).join(' | ');
-  if (allOf && !properties) return allOf.map((part) => `(${typeOf(part)})`).join(' & ');
-  if (Array.isArray(type))
-    return (type as string[]).map((typeName) => typeOf({ ...schema, type: typeName } as JsonSchema)).join(' | ');
-  const name = String(type);
-  switch (name) {
-    case 'string':
-    case 'boolean':
-    case 'null':
-      return name;
-    case 'number':
-    case 'integer':
-      return 'number';
-    case 'array':
-      return `(${items === undefined || Array.isArray(items) ? 'unknown' : typeOf(items)})[]`;
-    case 'object': {
-      const fields = Object.entries(properties ?? {}).map(
-        ([name, field]) => `${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeOf(field)}`,
-      );
-      if (fields.length === 0)
-        return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'unknown'}>`;
-      return `{ ${fields.join('; ')} }`;
-    }
-    default:
-      return 'unknown';
-  }
 }

@@ -1,4 +1,4 @@
-/** `npm run readme`: writes the generated tables of all pages, and the methods of the typed client. */
+/** `npm run readme`: writes the generated tables of all pages, and the methods and webhook types of the typed client. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -11,6 +11,7 @@ import { entities, type Entity } from '../../lib/table/entity.ts';
 import { type QueueDeclaration, queues } from '../../lib/workers/queues.ts';
 import { projectDir } from '../build/build.ts';
 import { clientMethods, clientMethodsFile } from '../build/client.ts';
+import { clientWebhooks, clientWebhooksFile } from '../build/clientWebhooks.ts';
 import { refusedFields } from '../build/refusals.ts';
 import { registeredWorkers } from '../build/registry.ts';
 import { readSettings, settingMeaning, settingNames, settingValues } from '../stacks/settings.ts';
@@ -235,4 +236,5 @@ function replaceTimes(key: string, numbers: readonly (readonly [string, number])
 if (import.meta.main) {
   for (const { file, text } of pages()) writeFileSync(join(projectDir, file), withGeneratedTables(text));
   writeFileSync(join(projectDir, clientMethodsFile), clientMethods());
+  writeFileSync(join(projectDir, clientWebhooksFile), clientWebhooks());
 }

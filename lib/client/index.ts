@@ -1,6 +1,7 @@
 /** A client of the API: a typed method for every endpoint, safe retries, paging, live documents, and the verification of webhooks. */
 import { callSender, type CallSettings, methodTree } from './calls.ts';
 import { type Methods, operations } from './methods.ts';
+import { SERVICE_NAME } from './serviceName.ts';
 
 export type { Methods } from './methods.ts';
 export type { CallOptions } from './types.ts';
@@ -9,6 +10,7 @@ export { pages } from './pages.ts';
 export { createUserClient } from './userClient.ts';
 export type { UserClient, UserClientOptions } from './userClient.ts';
 export { readWebhook, WebhookNotGenuine } from './webhook.ts';
+export type { EncodedWebhook, EncryptedWebhook, Webhook, Webhooks } from './webhookTypes.ts';
 
 export interface ClientOptions extends CallSettings {
   readonly apiKey?: string;
@@ -16,7 +18,7 @@ export interface ClientOptions extends CallSettings {
   /** The workspace id, for endpoints that need workspace credentials. */
   readonly workspaceId?: string;
   readonly workspaceAuthToken?: string;
-  /** The part of header names that names the service, as in `x-svc-api-key`; `svc` by default. */
+  /** The part of header names that names the service, as in `x-svc-api-key`. By default, `svc`, or the name that a package was built for. */
   readonly serviceName?: string;
 }
 
@@ -27,7 +29,7 @@ export interface ClientOptions extends CallSettings {
  * The client repeats calls after temporary failures. All attempts of a write have the same idempotency key, so the
  * write happens once.
  */
-export function createClient({ serviceName = 'svc', ...options }: ClientOptions): Methods {
+export function createClient({ serviceName = SERVICE_NAME, ...options }: ClientOptions): Methods {
   const headers = credentialHeaders(`x-${serviceName}-`, options);
   return methodTree(
     operations,

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { EncodedWebhook, EncryptedWebhook, Webhook } from './webhookTypes.ts';
 
 /** The error for a webhook that is too old, or that is not signed with any of the secrets. */
 export class WebhookNotGenuine extends Error {
@@ -17,14 +18,15 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>> 
 /**
  * Verifies the signature of a webhook (Standard Webhooks) and returns its payload. Throws WebhookNotGenuine if the
  * webhook is too old or not signed. `body` is the unparsed body of the request. `secrets` are the secrets of the
- * endpoint (`whsec_...`). During a rotation, pass the old and the new secret.
+ * endpoint (`whsec_...`). During a rotation, pass the old and the new secret. `event` tells the type of the payload. It is missing
+ * if the settings `encodeData` or `encryptData` are on.
  */
 export function readWebhook(
   headers: Headers,
   body: string | Uint8Array,
   secrets: string | readonly string[],
   now = Date.now(),
-): unknown {
+): Webhook | EncodedWebhook | EncryptedWebhook {
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     headerOf(headers, name),
   ) as [string, string, string];
@@ -44,7 +46,7 @@ export function readWebhook(
     );
   });
   if (!isSigned) throw new WebhookNotGenuine('No signature is of one of the secrets.');
-  return JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString());
+  return JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString()) as Webhook;
 }
 
 function headerOf(headers: Headers, name: string): string {

@@ -1,18 +1,19 @@
-import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import ts from 'typescript';
 import * as registry from '../../functions/index.ts';
 import { projectDir } from '../../infra/build/build.ts';
-import { buildClientPackage, type PackageFile } from '../../infra/build/clientPackage.ts';
+import { buildClientPackage, type ClientPackage, packClient } from '../../infra/build/clientPackage.ts';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 const folder = temporaryFolder();
 const outdir = join(folder, 'package');
-let files: PackageFile[];
+let built: ClientPackage;
 beforeAll(async () => {
-  files = await buildClientPackage(Object.entries<Endpoint>(registry), outdir);
+  built = await buildClientPackage(Object.entries<Endpoint>(registry), outdir, { serviceName: 'acme-docs' });
   symlinkSync(join(projectDir, 'node_modules'), join(folder, 'node_modules'));
 });
 
@@ -35,7 +36,7 @@ test('the user client also exports ServiceError and pages, because the server cl
 });
 
 test('the modules have less than 30 kB together when compressed', () => {
-  const total = files.reduce((sum, { gzipBytes }) => sum + gzipBytes, 0);
+  const total = built.modules.reduce((sum, { gzipBytes }) => sum + gzipBytes, 0);
   expect(total).toBeLessThan(30_000);
 });
 
@@ -47,6 +48,46 @@ test('the types need no other package than yjs', () => {
   expect(imported.filter((module) => !module?.startsWith('./')).filter((module) => module !== 'yjs')).toEqual([]);
 });
 
+test('the package has a README, the licence of the project, a version, and the licences of the code that it contains', () => {
+  const read = (name: string) => readFileSync(join(outdir, name), 'utf8');
+  const project = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')) as Record<string, unknown>;
+  expect(JSON.parse(read('package.json'))).toMatchObject({
+    name: 'collaboration-backend-client',
+    version: project.version,
+    license: project.license,
+    peerDependencies: { yjs: expect.any(String) },
+  });
+  expect(read('README.md')).toContain("resolve.dedupe: ['yjs']");
+  const bundled = [...read('THIRD-PARTY-NOTICES.txt').matchAll(/^(\S+) [\d.]+ \(MIT\)\n\n[^]*?Copyright/gm)];
+  expect(bundled.map(([, name]) => name)).toEqual(['lib0', 'y-protocols']);
+});
+
+test('a package for a service name sends the headers of this service', async () => {
+  const { createClient } = (await import(join(outdir, 'index.js'))) as typeof import('../../lib/client/index.ts');
+  const sent: unknown[] = [];
+  const client = createClient({
+    baseUrl: 'https://api.test',
+    apiKey: 'key',
+    fetch: (_url, request) => {
+      sent.push(request?.headers);
+      return Promise.resolve(new Response('{"result":{}}'));
+    },
+  });
+  await client.v2.users.get({ organizationId: 'acme' });
+  expect(sent).toMatchObject([{ 'x-acme-docs-api-key': 'key' }]);
+});
+
+test('npm installs the packed client as a folder of its own, not as a link', async () => {
+  const app = join(folder, 'app');
+  mkdirSync(app);
+  writeFileSync(join(app, 'package.json'), '{}');
+  const file = await packClient(outdir, folder);
+  execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', file], { cwd: app });
+  const installed = join(app, 'node_modules', built.name);
+  expect(realpathSync(installed)).toBe(join(realpathSync(app), 'node_modules', built.name));
+  expect(readdirSync(installed).toSorted()).toEqual(readdirSync(outdir).toSorted());
+});
+
 test('a program with strict types compiles against the package, and a call without a required field does not compile', () => {
   const programs = {
     'complete.ts': "client.v2.presence.get({ organizationId: 'acme', documentId: 'nda' })",
@@ -56,6 +97,7 @@ test('a program with strict types compiles against the package, and a call witho
     writeFileSync(
       join(folder, name),
       `import { createUserClient, pages, ServiceError } from './package/types/userClient.js';
+import { createClient, readWebhook } from './package/types/index.js';
 import { EditorProvider } from './package/types/editorProvider.js';
 import * as Y from 'yjs';
 import type { Awareness } from 'y-protocols/awareness';
@@ -67,12 +109,22 @@ export const threads = pages(client.v2.commentannotations.get, { organizationId:
 export const isRefused = (error: unknown) => error instanceof ServiceError && error.status === 'PERMISSION_DENIED';
 export const provider = new EditorProvider(new Y.Doc(), { client, organizationId: 'acme', documentId: 'nda', editorId: 'e' });
 export const cursors: Awareness = provider.awareness;
+provider.whenSynced.then(() => provider.synced, (error: unknown) => error);
+const server = createClient({ baseUrl: 'https://api.test', apiKey: 'key' });
+export const data = server.v2.users.data.get({ userId: 'ada', 'acme-docsAllOrganizations': true });
+const webhook = readWebhook({}, '', 'whsec_');
+if (webhook.event === undefined) throw new Error('encodedPayload' in webhook ? webhook.encodedPayload : webhook.iv);
+export const text: string | undefined =
+  webhook.event === 'comment.add' ? webhook.data.targetComment?.commentText
+  : webhook.event === 'endpoint.disabled' ? webhook.data.disabledAt
+  : webhook.timestamp;
 export const answer = ${call};
 `,
     );
   const options: ts.CompilerOptions = {
     strict: true,
     noEmit: true,
+    exactOptionalPropertyTypes: true,
     target: ts.ScriptTarget.ES2023,
     module: ts.ModuleKind.ESNext,
     moduleResolution: ts.ModuleResolutionKind.Bundler,

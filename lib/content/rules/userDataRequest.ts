@@ -32,6 +32,11 @@ export const UserDataRequest = withRefusal(
   { field: '<service name>UserIds', values: 'any', message: NO_OWN_IDS },
 );
 
+/** Returns the name of the field that asks for the data in all organizations. */
+export function allOrganizationsField(service: string): string {
+  return `${service}AllOrganizations`;
+}
+
 /**
  * Returns the user of a request, and whether all organizations are read. Throws INVALID_ARGUMENT for a missing organization, for
  * fields that contradict each other, and for a field that has no effect.
@@ -40,7 +45,7 @@ export function requireUser(
   input: z.output<typeof UserDataRequest>,
   service: string,
 ): { userId: string; isEverywhere: boolean } {
-  const [userIds, all] = [`${service}UserIds`, `${service}AllOrganizations`];
+  const [userIds, all] = [`${service}UserIds`, allOrganizationsField(service)];
   const refuse = (field: string, code: string, message: string) =>
     invalid({ path: [field], code, message: `${field} ${message}` });
   const declared = [...Object.keys(UserDataRequest.shape), userIds, all];

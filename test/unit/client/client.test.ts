@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { projectDir } from '../../../infra/build/build.ts';
 import { clientMethods, clientMethodsFile } from '../../../infra/build/client.ts';
+import { clientWebhooks, clientWebhooksFile } from '../../../infra/build/clientWebhooks.ts';
 import { registeredEndpoints } from '../../../infra/build/registry.ts';
 import {
   createClient,
@@ -82,8 +83,9 @@ async function serviceOf(
 const organizations = { organizations: [{ organizationId: 'acme' }] };
 
 describe('createClient: methods', () => {
-  test('match the registry (npm run readme writes them)', () => {
+  test('and types of webhooks match the registry (npm run readme writes them)', () => {
     expect(readFileSync(join(projectDir, clientMethodsFile), 'utf8')).toBe(clientMethods());
+    expect(readFileSync(join(projectDir, clientWebhooksFile), 'utf8')).toBe(clientWebhooks());
   });
 
   test('call the path of their name, with one method for every endpoint', async () => {
