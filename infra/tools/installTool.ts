@@ -13,6 +13,7 @@ export type Tool =
   | 'chromium'
   | 'clientGenerators'
   | 'dynamoDbLocal'
+  | 'editorBindings'
   | 'lambdaRuntime'
   | 'nativeCompiler'
   | 'openapiLinter'
