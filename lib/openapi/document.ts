@@ -1,10 +1,10 @@
-import { type AuthLevel, commonErrors, type Endpoint, endpointId, familyOf } from '../app/endpoint.ts';
+import { type AuthLevel, commonErrors, type Endpoint, endpointId } from '../app/endpoint.ts';
 import { isRateLimited, takesIdempotencyKey } from '../http/capabilities.ts';
 import { errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
 import type { Deployment } from './deployment.ts';
 import { errorExamples } from './errors.ts';
 import { ComponentSchemas, type JsonSchema, jsonSchemaOf, type Reference } from './jsonSchema.ts';
-import { familyTags, type Tag } from './tags.ts';
+import { familyTags, inReadingOrder, type Tag, tagOf } from './tags.ts';
 import { type Webhooks, webhooks, webhookTags, wrappedBodies } from './webhooks.ts';
 
 export type { JsonSchema } from './jsonSchema.ts';
@@ -82,7 +82,7 @@ export function openApiDocument(
   service: Deployment & { version: string },
   makeWebhooks = webhooks,
 ): OpenApiDocument {
-  const inOrder = endpoints.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const inOrder = endpoints.toSorted((a, b) => inReadingOrder(a.path, b.path));
   const components = new ComponentSchemas(service.serviceName);
   const paths = inOrder.map((endpoint) => [endpoint.path, { post: operation(endpoint, components) }] as const);
   const sent = makeWebhooks(components);
@@ -128,7 +128,7 @@ function security({ auth, user }: Endpoint): Record<string, never[]>[] {
 function operation(endpoint: Endpoint, components: ComponentSchemas): Operation {
   return {
     operationId: endpointId(endpoint.path),
-    tags: [familyOf(endpoint.path)],
+    tags: [tagOf(endpoint.path)],
     summary: endpoint.summary,
     ...descriptionOf(endpoint),
     ...(endpoint.twinOf !== undefined && { 'x-twin-of': endpointId(endpoint.twinOf) }),
