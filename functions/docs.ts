@@ -1,41 +1,34 @@
 import { hash } from 'node:crypto';
-import { defineAsset } from '../lib/app/asset.ts';
+import { type AssetContent, defineAsset } from '../lib/app/asset.ts';
 import { toAsset } from '../lib/http/asset.ts';
-
-/**
- * The script that starts Swagger UI with openapi.json. `validatorUrl: null` keeps it from sending a request to another
- * host. Swagger UI's own `resolveSubtree` reads the whole document for each operation that a reader opens, which takes
- * seconds. This one replaces the references of the operation only. All references in openapi.json are to its components.
- */
-const START = `
-const find = (openapi, path) => path.reduce((value, key) => value[key], openapi);
-const resolve = (openapi, value) => {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => resolve(openapi, item));
-  const { $ref, ...fields } = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolve(openapi, item)]));
-  return $ref === undefined ? fields : { ...resolve(openapi, find(openapi, $ref.slice('#/'.length).split('/'))), ...fields };
-};
-const resolveSubtree = async (openapi, path) => ({ spec: resolve(openapi, find(openapi, path)), errors: [] });
-SwaggerUIBundle({
-  url: 'openapi.json', domNode: document.getElementById('reference'), docExpansion: 'none', defaultModelsExpandDepth: -1, filter: true, deepLinking: true,
-  displayRequestDuration: true, validatorUrl: null, presets: [SwaggerUIBundle.presets.apis], plugins: [{ fn: { resolveSubtree } }],
-});
-`;
+import { deploymentNames, placeholders } from '../lib/openapi/deployment.ts';
+import { SCRIPT_MARK, STYLE_MARK } from '../lib/openapi/docsMarks.ts';
+import { html } from '../lib/shared/html.ts';
 
 export const asset = defineAsset(
   {
     path: '/docs',
-    summary: 'The API reference as a page',
-    files: ['renderer.js', 'renderer.css'],
-    uses: {},
-    impact: 'customers cannot read the API reference in a browser',
+    hasPages: true,
+    summary: 'The guides and the API reference as pages',
+    files: ['docs.json'],
+    uses: { deployment: deploymentNames },
+    impact: 'customers cannot read the guides and the API reference in a browser',
   },
-  (files) => {
-    const [script, style] = [inScript(files['renderer.js']), files['renderer.css']];
+  (files, { deployment }) => {
+    const texts = JSON.parse(files['docs.json']) as Readonly<Record<string, string>>;
+    const {
+      '': main = '',
+      'docs.js': unsafeScript = '',
+      'docs.css': style = '',
+      'search.json': index = '',
+      ...rest
+    } = texts;
+    const script = inScript(unsafeScript);
     const contentSecurityPolicy = [
       "default-src 'none'",
-      // The page may run only these inline scripts, and use only this inline style.
-      `script-src ${sourceOf(script)} ${sourceOf(START)}`,
+      // A page may run only this inline script, and use only this inline style. The page is one request, so a reader at the
+      // limit of requests never gets it without its script.
+      `script-src ${sourceOf(script)}`,
       `style-src ${sourceOf(style)}`,
       'img-src data:',
       "connect-src 'self'",
@@ -43,25 +36,18 @@ export const asset = defineAsset(
       "form-action 'none'",
       "frame-ancestors 'none'",
     ].join('; ');
-    const text = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>API reference</title>
-<link rel="icon" href="data:,">
-<style>${style}</style>
-</head>
-<body>
-<noscript>This page needs JavaScript. The same content as a document: <a href="openapi.json">openapi.json</a></noscript>
-<div id="reference"></div>
-<script>${script}</script>
-<script>${START}</script>
-</body>
-</html>
-`;
-    return { type: 'text/html; charset=utf-8', text, contentSecurityPolicy };
+    const page = (text: string): AssetContent => ({
+      type: 'text/html; charset=utf-8',
+      text: text
+        .replaceAll(placeholders.url, () => String(html`${deployment.url}`))
+        .replaceAll(placeholders.serviceName, () => String(html`${deployment.serviceName}`))
+        .replace(STYLE_MARK, () => style)
+        .replace(SCRIPT_MARK, () => script),
+      contentSecurityPolicy,
+    });
+    const pages = Object.entries(rest).map(([name, text]) => [name, page(text)] as const);
+    const search = { type: 'application/json; charset=utf-8', text: index };
+    return { ...page(main), pages: { ...Object.fromEntries(pages), 'search.json': search } };
   },
 );
 

@@ -62,6 +62,7 @@ export class ApiFunction extends LambdaFunction {
  */
 function routeId(routeKey: string, index: number): string {
   if (routeKey === PREFLIGHT_ROUTE) return 'PreflightRoute';
+  if (routeKey.endsWith('/{page}')) return routeKey.startsWith('HEAD ') ? 'HeadPagesRoute' : 'PagesRoute';
   if (routeKey.startsWith('HEAD ')) return 'HeadRoute';
   return index === 0 ? 'Route' : 'TwinRoute';
 }

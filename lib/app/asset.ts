@@ -6,6 +6,8 @@ export interface AssetContent {
   readonly text: string;
   /** The content security policy of an HTML document. If undefined, the default header forbids all scripts, styles and images. */
   readonly contentSecurityPolicy?: string;
+  /** The pages below the path of an asset with `hasPages`, by the last part of their paths. */
+  readonly pages?: Readonly<Record<string, AssetContent>>;
 }
 
 /**
@@ -14,6 +16,8 @@ export interface AssetContent {
  */
 export interface AssetDeclaration<U extends Uses, F extends string> {
   readonly path: `/${string}`;
+  /** True if `/<path>/{page}` leads to the asset too. */
+  readonly hasPages?: true;
   readonly summary: string;
   /** The names of the files that the build copies next to the bundle. */
   readonly files: readonly F[];

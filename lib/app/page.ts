@@ -95,7 +95,12 @@ export function routeKey({ kind, path }: Pick<Routed, 'kind' | 'path'>): string 
   return `${routeMethods[kind]} ${path}`;
 }
 
-/** Returns all route keys of a declaration. An asset has a second route, because link checkers and caches send HEAD. */
-export function routeKeys(routed: Pick<Routed, 'kind' | 'path'>): string[] {
-  return [routeKey(routed), ...(routed.kind === 'asset' ? [`HEAD ${routed.path}`] : [])];
+/**
+ * Returns all route keys of a declaration. An asset has routes for HEAD, because link checkers and caches send it, and routes for
+ * its pages, if it has some.
+ */
+export function routeKeys(routed: Pick<Routed, 'kind' | 'path'> & { readonly hasPages?: true }): string[] {
+  if (routed.kind !== 'asset') return [routeKey(routed)];
+  const paths = [routed.path, ...(routed.hasPages ? [`${routed.path}/{page}`] : [])];
+  return paths.flatMap((path) => [`GET ${path}`, `HEAD ${path}`]);
 }

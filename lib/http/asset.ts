@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import type { AssetOf } from '../app/asset.ts';
+import type { AssetContent, AssetOf } from '../app/asset.ts';
 import { environment, openAll, type Uses } from '../app/capability.ts';
 import { endpointId } from '../app/endpoint.ts';
+import { ApiError } from '../shared/errors.ts';
 import { lazy } from '../shared/lazy.ts';
 import { limitSources } from './sourceLimits.ts';
 import { type Handler, stack } from './stack.ts';
@@ -29,29 +30,20 @@ export function toAsset<U extends Uses, F extends string>(
     const files = Object.fromEntries(
       asset.files.map((file) => [file, readFileSync(join(folder, file), 'utf8')]),
     ) as Record<F, string>;
-    const { type, text, contentSecurityPolicy } = asset.make(files, openAll(asset.uses, env()));
-    const headers = {
-      // The tag is weak because the compressed and the plain answer share it, but have different bytes.
-      etag: `W/"${hash('sha256', text, 'base64url')}"`,
-      'cache-control': `public, max-age=${FRESH_SECONDS}`,
-      vary: 'accept-encoding',
-    };
-    return {
-      text,
-      headers,
-      contentHeaders: {
-        'content-type': type,
-        ...(contentSecurityPolicy !== undefined && { 'content-security-policy': contentSecurityPolicy }),
-      },
-    };
+    const { pages = {}, ...main } = asset.make(files, openAll(asset.uses, env()));
+    const answers = Object.entries(pages).map(([page, ofPage]) => [page, lazy(() => answerOf(ofPage))] as const);
+    return { main: lazy(() => answerOf(main)), pages: new Map(answers) };
   });
-  const compressed = lazy(() => gzipSync(content().text).toString('base64'));
 
   return stack(
     { endpoint: endpointId(asset.path), path: asset.path, serviceName: () => env().SERVICE_NAME },
     [limitSources()],
-    ({ headers: requestHeaders, requestContext }): APIGatewayProxyStructuredResultV2 => {
-      const { text, headers, contentHeaders } = content();
+    ({ headers: requestHeaders, requestContext, pathParameters }): APIGatewayProxyStructuredResultV2 => {
+      const { main, pages } = content();
+      const page = pathParameters?.page;
+      const found = page === undefined ? main : pages.get(page);
+      if (!found) throw new ApiError('NOT_FOUND', `There is no page ${requestContext.http.path.slice(0, 200)}`);
+      const { text, headers, contentHeaders, compressed } = found();
       if (namesTag(requestHeaders['if-none-match'], headers.etag)) return { statusCode: 304, headers, body: '' };
       const isHead = requestContext.http.method === 'HEAD';
       if (isHead || !acceptsGzip(requestHeaders['accept-encoding']))
@@ -64,6 +56,24 @@ export function toAsset<U extends Uses, F extends string>(
       };
     },
   );
+}
+
+/** Returns the parts of the answers with a content, which all requests for it share. */
+function answerOf({ type, text, contentSecurityPolicy }: AssetContent) {
+  return {
+    text,
+    headers: {
+      // The tag is weak because the compressed and the plain answer share it, but have different bytes.
+      etag: `W/"${hash('sha256', text, 'base64url')}"`,
+      'cache-control': `public, max-age=${FRESH_SECONDS}`,
+      vary: 'accept-encoding',
+    },
+    contentHeaders: {
+      'content-type': type,
+      ...(contentSecurityPolicy !== undefined && { 'content-security-policy': contentSecurityPolicy }),
+    },
+    compressed: lazy(() => gzipSync(text).toString('base64')),
+  };
 }
 
 /** Returns whether an `If-None-Match` header names an entity tag. Tags are compared weakly (RFC 9110). */

@@ -1,3 +1,5 @@
+import type { Capability } from '../app/capability.ts';
+
 /** The parts of the OpenAPI document that differ between deployments. */
 export interface Deployment {
   /** The address of the service, without a final slash. */
@@ -5,6 +7,13 @@ export interface Deployment {
   /** The prefix of the header names. */
   readonly serviceName: string;
 }
+
+/** The URL and the name of the service. The OpenAPI document and the pages of the documentation contain them. */
+export const deploymentNames: Capability<Deployment> = {
+  grants: [],
+  env: ['PUBLIC_URL', 'SERVICE_NAME'],
+  open: (env) => ({ url: env.PUBLIC_URL, serviceName: env.SERVICE_NAME }),
+};
 
 /**
  * The values that the document has inside a bundle, because a bundle must not depend on settings. `withDeployment`

@@ -1,14 +1,17 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import type { ConsoleState } from '../../infra/local/console/consoleState.ts';
 import { heading, number } from '../../infra/local/console/page/format.ts';
-import type { OpenApiDocument } from '../../lib/openapi/document.ts';
 import { type Tab, TestBrowser } from '../support/browser.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { type Answer, startSystem, type System } from './system.ts';
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const DASHBOARD = '/_local/dashboard';
 /** The number of faults that activates an alarm. */
@@ -394,97 +397,132 @@ describe('the dashboard', () => {
   });
 });
 
-describe('the API reference', () => {
-  const operation = (page: Page, path: string) =>
-    page.locator('.opblock').filter({ has: page.locator(`[data-path="${path}"]`) });
+describe('the documentation', () => {
+  const item = (page: Page, id: string) => page.locator(`details[id="${id}"]`);
 
-  // All tests share one page, because it takes a second to render.
-  let tab: Tab;
-  beforeAll(async () => {
-    tab = await browser.open();
-    await tab.page.goto(`${system.baseUrl}/docs`);
-    await tab.page.locator('.opblock-tag').first().waitFor();
-  });
+  /** Returns the critical and serious findings of axe in the page. */
+  async function findings(page: Page): Promise<string[]> {
+    await inPage(page, axe);
+    return inPage(
+      page,
+      `axe.run().then(({ violations }) => violations
+        .filter(({ impact }) => impact === 'critical' || impact === 'serious')
+        .flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`,
+    );
+  }
 
-  test('shows the operations of all tags, and loads files only from the system', async () => {
-    const { page, problems, requestedUrls } = tab;
-    const { paths, tags } = (await (await fetch(`${system.baseUrl}/openapi.json`)).json()) as OpenApiDocument & {
-      readonly tags: readonly { readonly name: string }[];
-    };
-    for (const { name } of tags) {
-      const expected = Object.keys(paths).filter((path) => paths[path]!.post.tags.includes(name));
-      const header = page.locator(`.opblock-tag[data-tag="${name}"]`);
-      await header.getByRole('button').click();
-      const operations = page.locator('.opblock-tag-section').filter({ has: header }).locator('.opblock');
-      if (expected.length > 0) await operations.first().waitFor();
-      const displayedPaths = await operations
-        .locator('.opblock-summary-path')
-        .evaluateAll((elements) => elements.map((each) => each.getAttribute('data-path')));
-      expect([name, displayedPaths.toSorted()]).toEqual([name, expected.sort()]);
-      // An open header would be drawn again with each later change.
-      await header.getByRole('button').click();
-    }
-    expect(requestedUrls).toEqual([`${system.baseUrl}/docs`, `${system.baseUrl}/openapi.json`]);
+  test.each(['light', 'dark'] as const)(
+    'has nothing critical or serious for axe in the %s scheme',
+    async (colorScheme) => {
+      for (const path of [
+        '/docs',
+        '/docs/first-calls',
+        '/docs/api-webhooks',
+        '/docs/reference',
+        '/docs/reference-users',
+      ]) {
+        const { page, problems } = await open(path, { colorScheme });
+        await inPage(page, "document.querySelectorAll('main details').forEach((each) => { each.open = true; })");
+        if (path.endsWith('users')) {
+          await page.getByRole('button', { name: 'Try it' }).first().click();
+          expect([path, await findings(page)]).toEqual([path, []]);
+          await page.getByRole('button', { name: 'Authorize' }).click();
+        }
+        expect([path, await findings(page), problems]).toEqual([path, [], []]);
+      }
+    },
+  );
+
+  test('a link to an operation opens it, also through the contents of the reference', async () => {
+    const { page, problems, requestedUrls } = await open('/docs/reference-users#v2.users.get');
+    await item(page, 'v2.users.get').and(page.locator('[open]')).waitFor();
+    expect(await page.locator('details.item[open]').count()).toBe(1);
+    await page.goto(`${system.baseUrl}/docs/reference#webhooks.comment.add`);
+    await page.waitForURL(`${system.baseUrl}/docs/reference-advanced-webhooks#webhooks.comment.add`);
+    const webhook = item(page, 'webhooks.comment.add').and(page.locator('[open]'));
+    await webhook.getByRole('row').filter({ hasText: 'The comment that the event is about.' }).waitFor();
+    expect(requestedUrls.filter((url) => !url.startsWith(`${system.baseUrl}/docs/`))).toEqual([]);
     expect(problems).toEqual([]);
   });
 
-  test('shows the example and the schema of an operation, and sends a request with the given credentials', async () => {
-    const { page, problems, requestedUrls } = tab;
+  test('filters the operations of the contents, and the webhooks of a page', async () => {
+    const { page } = await open('/docs/reference');
+    const filter = page.getByRole('searchbox', { name: 'Filter endpoints and webhooks' });
+    await filter.fill('/users count/get');
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^1 of \d+$/ })
+      .waitFor();
+    expect(await page.locator('[data-item]:visible code').allTextContents()).toEqual(['/v2/users/count/get']);
+    await page.goto(`${system.baseUrl}/docs/reference-advanced-webhooks`);
+    await page.getByRole('searchbox', { name: 'Filter Advanced webhooks' }).fill('reaction_add');
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^1 of \d+$/ })
+      .waitFor();
+    expect(await page.locator('details[data-item]:visible h2').allTextContents()).toEqual(['comment.reaction_add']);
+  });
+
+  test('the search leads to a section of a guide', async () => {
+    const { page, problems } = await open('/docs');
+    await page.getByRole('searchbox', { name: 'Search' }).fill('verify delivery');
+    await page.getByRole('list', { name: 'Search results' }).getByRole('link', { name: 'Verify a delivery' }).click();
+    await page.waitForURL(`${system.baseUrl}/docs/api-webhooks#verify-a-delivery`);
+    expect(problems).toEqual([]);
+  });
+
+  test('shows the samples in the language that the reader chose', async () => {
+    const { page } = await open('/docs/first-calls');
+    const shown = () =>
+      page.locator('figure:visible').evaluateAll((each) => each.map(({ dataset }) => dataset.language));
+    expect(new Set(await shown())).toEqual(new Set(['sh']));
+    await page.getByRole('button', { name: 'Python' }).first().click();
+    expect(new Set(await shown())).toEqual(new Set(['python']));
+    await page.reload();
+    expect(new Set(await shown())).toEqual(new Set(['python']));
+  });
+
+  test('sends a request with the credentials of the dialog, which other pages of the tab have too', async () => {
+    const { page, problems, requestedUrls } = await open('/docs/reference-users#v2.users.count.get');
     await system.ok('/v2/organizations/documents/add', {
       organizationId: 'initech',
       createOrganization: true,
       documents: [{ documentId: 'contract' }],
     });
     await system.ok('/v2/users/add', { organizationId: 'initech', documentId: 'contract', users: [ada, grace] });
-    await page.locator('.opblock-tag[data-tag="v2/users"]').getByRole('button').click();
-    const counting = operation(page, '/v2/users/count/get');
-    await counting.locator('.opblock-summary-control').click();
-    await counting.locator('.body-param__example').filter({ hasText: '"organizationId"' }).waitFor();
-    await counting.getByRole('tab', { name: 'Schema' }).first().click();
-    const schema = counting.locator('.opblock-section-request-body').getByRole('tabpanel');
-    await schema.getByRole('button', { name: 'Expand all' }).last().click();
-    await schema.getByText('organizationId', { exact: true }).waitFor();
+    const counting = item(page, 'v2.users.count.get');
+    await counting.getByRole('button', { name: 'Try it' }).click();
+    await counting.getByRole('button', { name: 'Send' }).click();
+    await counting.getByRole('status').filter({ hasText: 'Enter the credentials of the level API key' }).waitFor();
 
-    await page.getByRole('button', { name: 'Authorize' }).first().click();
-    const { apiKey, authToken } = system.credentials;
-    for (const [name, value] of [
-      ['apiKey', apiKey],
-      ['authToken', authToken],
-    ] as const) {
-      const scheme = page
-        .locator('.auth-container')
-        .filter({ has: page.locator('h4 code').getByText(name, { exact: true }) });
-      await scheme.getByRole('textbox').fill(value);
-      await scheme.getByRole('button', { name: 'Apply credentials' }).click();
-    }
-    await page.getByRole('button', { name: 'Close' }).last().click();
-
-    await counting.getByRole('button', { name: 'Try it out' }).click();
+    await page.getByRole('button', { name: 'Authorize' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Authorize' });
+    expect(
+      await dialog
+        .getByRole('group')
+        .evaluateAll((groups) => groups.map((each) => each.querySelectorAll('input').length)),
+    ).toEqual([2, 2, 1]);
+    await dialog.getByRole('textbox', { name: 'API key' }).fill(system.credentials.apiKey);
+    await dialog.getByRole('textbox', { name: 'Auth token', exact: true }).fill(system.credentials.authToken);
+    await dialog.getByRole('button', { name: 'Use these credentials' }).click();
+    await page.getByRole('status').filter({ hasText: 'Credentials: API key' }).waitFor();
     await counting
       .getByRole('textbox')
       .fill(JSON.stringify({ data: { organizationId: 'initech', documentIds: ['contract'] } }));
-    await counting.getByRole('button', { name: 'Execute' }).click();
-    const live = counting.locator('.live-responses-table .response').first();
-    await live.filter({ hasText: '"count": 2' }).waitFor();
-    expect(await live.locator('.response-col_status').textContent()).toContain('200');
+    await counting.getByRole('button', { name: 'Send' }).click();
+    const answer = counting.getByRole('status').filter({ hasText: '"count": 2' });
+    await answer.filter({ hasText: /^Status 200, \d+ ms/ }).waitFor();
     expect(requestedUrls.at(-1)).toBe(`${system.baseUrl}/v2/users/count/get`);
+
+    await page.goto(`${system.baseUrl}/docs/reference-organizations`);
+    await page.getByRole('status').filter({ hasText: 'Credentials: API key' }).waitFor();
+    await page.getByRole('button', { name: 'Authorize' }).click();
+    await dialog.getByRole('button', { name: 'Remove them' }).click();
+    expect(await inPage(page, "sessionStorage.getItem('credentials')")).toBe('{}');
     expect(problems).toEqual([]);
   });
 
-  test('shows the shared parts of a webhook, and its own description of a shared field', async () => {
-    const { page, problems } = tab;
-    const webhook = page.locator('.webhooks .opblock').filter({ has: page.locator('[data-path="comment.add"]') });
-    await webhook.locator('.opblock-summary-control').click();
-    await webhook.locator('[data-param-name="webhook-id"]').waitFor();
-    await webhook.getByRole('tab', { name: 'Schema' }).first().click();
-    const schema = webhook.locator('.opblock-section-request-body').getByRole('tabpanel');
-    await schema.getByRole('button', { name: 'Expand all' }).last().click();
-    await schema.getByText('annotationId', { exact: true }).first().waitFor();
-    await schema.getByText('The comment that the event is about. Missing if the event is about the thread.').waitFor();
-    expect(problems).toEqual([]);
-  });
-
-  test('runs only its own scripts', () => expectNoInlineScripts(tab));
+  test('runs only its own scripts', async () => expectNoInlineScripts(await open('/docs/reference')));
 });
 
 test('the dashboard reports a system that stopped, and shows its data again after the restart', async () => {

@@ -364,6 +364,8 @@ describe('pages for a browser', () => {
   test.each([
     ['/openapi.json', 'application/json; charset=utf-8'],
     ['/docs', 'text/html; charset=utf-8'],
+    ['/docs/reference-users', 'text/html; charset=utf-8'],
+    ['/docs/search.json', 'application/json; charset=utf-8'],
   ])('%s is compressed, and answers 304 to a request with the current ETag', async (path, type) => {
     const { status, headers, text } = await read(path);
     expect([

@@ -176,9 +176,9 @@ function routesOf(
   const byArn = new Map(functions.map((model) => [model.arn, model]));
   return routes.map(({ path, properties }) => {
     const key = String(properties.RouteKey);
-    if (key.includes('{') && !/^[A-Z]+ \/\{proxy\+\}$/.test(key))
+    if (/\{(?!\w+\}$)/.test(key) && !/^[A-Z]+ \/\{proxy\+\}$/.test(key))
       throw new StartError(
-        `The route ${path} has a path with parameters, ${key}, which the local gateway does not match.`,
+        `The route ${path} has a path with parameters, ${key}, which the local gateway does not match. It matches a single parameter at the end.`,
       );
     const integration = targets.get(String(properties.Target))?.properties;
     const target = byArn.get(String(integration?.IntegrationUri));

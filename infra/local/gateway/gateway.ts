@@ -27,7 +27,7 @@ const TOO_LARGE = gatewayResponse(413, 'Request Entity Too Large');
 const UNAVAILABLE = gatewayResponse(503, 'Service Unavailable');
 const FAILED = gatewayResponse(500, 'Internal Server Error');
 
-/** The path prefix of the pages of the local run. No endpoint has a path with this prefix. */
+/** The path prefix of the pages of the local run, except its start page at `/`. No endpoint has a path with this prefix. */
 const LOCAL_PATH = '/_local/';
 
 export interface GatewayOptions {
@@ -170,6 +170,7 @@ export class Gateway {
     const route =
       routes.get(`${method} ${path}`) ??
       routes.get(`ANY ${path}`) ??
+      routeWithParameter(routes, method, path) ??
       routes.get(`${method} /{proxy+}`) ??
       routes.get('$default');
     if (!route) return gatewayResponse(404, 'Not Found');
@@ -188,8 +189,23 @@ export class Gateway {
   }
 }
 
-function isLocal({ url = '' }: IncomingMessage): boolean {
-  return url.startsWith(LOCAL_PATH);
+/** Returns the route whose path ends with a parameter that stands for the last part of `path`, which must not be empty. */
+function routeWithParameter(
+  routes: ReadonlyMap<string, RouteModel>,
+  method: string,
+  path: string,
+): RouteModel | undefined {
+  const parent = path.slice(0, path.lastIndexOf('/') + 1);
+  if (parent === path || parent === '/') return undefined;
+  const key = [...routes.keys()].find((each) => each.startsWith(`${method} ${parent}{`) && each.endsWith('}'));
+  return key === undefined ? undefined : routes.get(key);
+}
+
+function isLocal(request: IncomingMessage): boolean {
+  const { method, url = '' } = request;
+  if (url.startsWith(LOCAL_PATH)) return true;
+  // For another host of ALLOWED_HOSTS, `/` is a path of the API.
+  return method === 'GET' && splitTarget(url).path === '/' && isForLoopback(request);
 }
 
 function answerOf(payload: string): GatewayResponse {

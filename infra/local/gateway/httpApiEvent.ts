@@ -29,6 +29,7 @@ export function splitTarget(url: string): { path: string; query: string } {
 /** Returns the event that an HTTP API would pass to the function (payload format 2.0). */
 export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGatewayProxyEventV2 {
   const { path, query } = splitTarget(request.url);
+  const parameter = /\{(\w+)\}$/.exec(routeKey)?.[1];
   const { cookie, ...headers } = joinHeaders(request.rawHeaders);
   const domainName = headers.host ?? 'localhost';
   const [domainPrefix = ''] = domainName.split('.');
@@ -58,8 +59,17 @@ export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGate
       time: logTime(request.receivedAt),
       timeEpoch: request.receivedAt,
     },
+    ...(parameter !== undefined && { pathParameters: { [parameter]: decoded(path.slice(path.lastIndexOf('/') + 1)) } }),
     ...bodyOf(request.body, headers['content-type']),
   };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 /**

@@ -22,6 +22,7 @@ beforeAll(async () => {
   const named = (name: string) => ({ name }) as FunctionModel;
   const routes: RouteModel[] = [
     { key: 'POST /things/add', function: named('add'), timeoutMilliseconds: 100 },
+    { key: 'GET /manual/{page}', function: named('manual'), timeoutMilliseconds: 100 },
     { key: '$default', function: named('default'), timeoutMilliseconds: 30_000 },
   ];
   gateway.open({
@@ -59,6 +60,40 @@ async function raw(text: string): Promise<string> {
   for await (const chunk of socket) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString();
 }
+
+describe('the path /', () => {
+  test('is the start page of the local run for a browser on this machine', async () => {
+    await fetch(`${gateway.url}/?a=1`);
+    expect([locals.map(({ path }) => path), events]).toEqual([['/'], []]);
+  });
+
+  test('is a path of the API for POST, and for another allowed host', async () => {
+    await fetch(gateway.url, { method: 'POST' });
+    await raw('GET / HTTP/1.1\r\nHost: api.local:1\r\nConnection: close\r\n\r\n');
+    expect([locals, events.map(({ routeKey }) => routeKey)]).toEqual([[], ['$default', '$default']]);
+  });
+});
+
+describe('a route with a parameter at its end', () => {
+  test.each([
+    ['/manual/one?a=1', 'GET /manual/{page}', { page: 'one' }],
+    ['/manual/a%20b', 'GET /manual/{page}', { page: 'a b' }],
+    ['/manual/%E0%A4%A', 'GET /manual/{page}', { page: '%E0%A4%A' }],
+    ['/manual/', '$default', undefined],
+    ['/manual', '$default', undefined],
+    ['/manual/one/two', '$default', undefined],
+    ['/other/one', '$default', undefined],
+  ])('leads %s to %s', async (path, routeKey, pathParameters) => {
+    await fetch(gateway.url + path);
+    expect(events[0]).toMatchObject({ routeKey });
+    expect(events[0]?.pathParameters).toEqual(pathParameters);
+  });
+
+  test('matches its method only', async () => {
+    await fetch(`${gateway.url}/manual/one`, { method: 'POST' });
+    expect(events[0]).toMatchObject({ routeKey: '$default' });
+  });
+});
 
 describe('the event of a request', () => {
   test('has payload format 2.0', async () => {

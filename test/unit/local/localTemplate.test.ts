@@ -263,7 +263,7 @@ describe('modelOf', () => {
     ],
     [
       'a path parameter',
-      { Role: role(), Function: lambda(), Integration: integration(), Route: route('GET /things/{id}') },
+      { Role: role(), Function: lambda(), Integration: integration(), Route: route('GET /things/{id}/parts') },
       'has a path with parameters',
     ],
     [

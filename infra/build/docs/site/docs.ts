@@ -1,0 +1,14 @@
+/** The script of the documentation. Without it, pages can be read, but not searched, and requests cannot be sent. */
+import { setUpAuthorize } from './credentials.ts';
+import { setUpFilter } from './filter.ts';
+import { setUpHash } from './hash.ts';
+import { setUpRequests } from './requests.ts';
+import { setUpSamples } from './samples.ts';
+import { setUpSearch } from './search.ts';
+
+setUpSearch();
+setUpSamples();
+setUpFilter();
+setUpAuthorize();
+setUpRequests();
+setUpHash();
