@@ -27,6 +27,7 @@ ${functions} functions, started in ${seconds.toFixed(1)} s. Stop with Ctrl-C.
   Functions' log    ${dataDir}/functions.log
   Credentials       ${dataDir}/credentials.json
   Mail              ${dataDir}/outbox
+  Start page        ${baseUrl}/
   Dashboard         ${baseUrl}/_local/dashboard
   Demo              ${baseUrl}/_local/demo?user=ada and ${baseUrl}/_local/demo?user=grace, in two windows
 

@@ -139,6 +139,7 @@ export async function startSystem(
       snapshotOf: (minutes) => dashboardSnapshot(model.monitoring, metrics, { now: Date.now(), minutes }),
       parts,
       title: `${settings.serviceName} on this machine`,
+      dataDir,
       issueToken: (user) => issueToken.promise.then((issue) => issue(user)),
     }),
     measure: (status, milliseconds) => measurements.recordRequest(status, milliseconds),

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type GatewayResponse, gatewayResponse } from '../gateway/httpApiResponse.ts';
 import type { DashboardSnapshot } from '../metrics/dashboardSnapshot.ts';
 import type { Parts } from '../parts.ts';
@@ -5,6 +7,7 @@ import { type ConsoleState, type PartsAnswer, ranges } from './consoleState.ts';
 import { type DemoUser, demoUsers, type TokenAnswer, type TokenRequest } from './demoDocument.ts';
 import type { LocalRequest } from './localRequest.ts';
 import { DASHBOARD, DEMO, type PageFile, pageFiles } from './pageFiles.ts';
+import { START, START_STYLE, startPage } from './startPage.ts';
 
 export interface LocalConsoleOptions {
   /** Returns the data of the dashboard for the last `minutes` minutes. */
@@ -12,6 +15,8 @@ export interface LocalConsoleOptions {
   readonly parts: Pick<Parts, 'list' | 'stop' | 'start'>;
   /** The title of the dashboard. */
   readonly title: string;
+  /** The folder with mails and credentials. */
+  readonly dataDir: string;
   /** Returns a user token for a user of the demo page. */
   readonly issueToken: (user: DemoUser) => Promise<string>;
 }
@@ -43,7 +48,7 @@ type Handlers = Readonly<Record<string, () => GatewayResponse | Promise<GatewayR
 type Files = ReadonlyMap<string, PageFile>;
 
 /**
- * Returns the handler of requests below `/_local/`. It serves the dashboard with its data, and the demo page with its
+ * Returns the handler of requests for `/` and below `/_local/`. It serves the start page, the dashboard with its data, and the demo page with its
  * user tokens. It also stops and starts parts of the system on request.
  *
  * Requests with the `Origin` of another page are refused. Requests for a token, or to stop or start a part, also need
@@ -68,6 +73,8 @@ async function handlersOf(
   options: LocalConsoleOptions,
   cachedFiles: Map<string, Promise<Files>>,
 ): Promise<Handlers | undefined> {
+  if (path === START) return { GET: () => startAnswer(options) };
+  if (path === START_STYLE) return { GET: startStyle };
   if (path === `${DASHBOARD}.json`) return { GET: () => stateAnswer(query, options) };
   const contentType = requestHeaders['content-type'];
   if (path === `${DEMO}/token`) return { POST: () => tokenAnswer(contentType, body, options) };
@@ -108,6 +115,17 @@ function answerRequest(method: string, handlers: Handlers | undefined): GatewayR
   const allow = Object.keys(handlers).join(', ');
   const refused = gatewayResponse(405, `This path supports ${allow} only.`);
   return { ...refused, headers: { ...refused.headers, allow } };
+}
+
+function startAnswer({ title, dataDir }: LocalConsoleOptions): GatewayResponse {
+  const body = Buffer.from(String(startPage(title, dataDir)));
+  return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body };
+}
+
+/** Returns the styles of the documentation. */
+async function startStyle(): Promise<GatewayResponse> {
+  const body = await readFile(join(import.meta.dirname, '../../build/docs/site/docs.css'));
+  return { status: 200, headers: { 'content-type': 'text/css; charset=utf-8' }, body };
 }
 
 function stateAnswer(query: URLSearchParams, { snapshotOf, parts, title }: LocalConsoleOptions): GatewayResponse {

@@ -51,6 +51,7 @@ function newConsole() {
     },
     parts,
     title: 'svc here',
+    dataDir: '/data & more',
     issueToken: (user) => Promise.resolve(`token of ${user.userId}`),
   });
   const send = async (
@@ -72,6 +73,27 @@ const PART = {
   mail: { name: 'mail', running: true, meaning: 'What mail is' },
   live: { name: 'live', running: true, meaning: 'What live is' },
 } as const satisfies Record<PartName, Part>;
+
+describe('the start page', () => {
+  test('links to the demo, the guides, the reference and the dashboard, and names the files of mails and credentials', async () => {
+    const { status, headers, text } = await newConsole().send('GET', '/');
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    const links = [...text.matchAll(/<a href="([^"]*)"/g)].map(([, href]) => href);
+    expect(links).toEqual([
+      '/_local/demo?user=ada',
+      '/_local/demo?user=grace',
+      '/docs',
+      '/docs/first-calls',
+      '/docs/reference',
+      '/_local/dashboard',
+    ]);
+    expect((await newConsole().send('GET', '/_local/start.css')).headers['content-type']).toBe(
+      'text/css; charset=utf-8',
+    );
+    expect(text).toContain('<code>/data &#38; more/outbox</code>');
+    expect(text).toContain('<code>/data &#38; more/credentials.json</code>');
+  });
+});
 
 describe('the dashboard page', () => {
   test.each([
@@ -201,6 +223,7 @@ describe('the switch of a part', () => {
       snapshotOf: () => snapshot,
       parts,
       title: 'svc',
+      dataDir: '/data',
       issueToken: () => Promise.reject(new Error('No token')),
     });
     const send = (running: boolean) =>
