@@ -67,11 +67,10 @@ function answerOf({ type, text, contentSecurityPolicy }: AssetContent) {
       etag: `W/"${hash('sha256', text, 'base64url')}"`,
       'cache-control': `public, max-age=${FRESH_SECONDS}`,
       vary: 'accept-encoding',
-    },
-    contentHeaders: {
-      'content-type': type,
+      // A browser replaces the policy of its copy by that of an answer 304, so both have the same.
       ...(contentSecurityPolicy !== undefined && { 'content-security-policy': contentSecurityPolicy }),
     },
+    contentHeaders: { 'content-type': type },
     compressed: lazy(() => gzipSync(text).toString('base64')),
   };
 }

@@ -153,6 +153,13 @@ describe('an asset with pages', () => {
     expect(new Set([main, one, style].map(({ headers }) => headers.etag)).size).toBe(3);
   });
 
+  test('has its policy also in the answer 304, which replaces the headers of the copy that a browser has', async () => {
+    const { headers: first } = await page('a.css');
+    const event = eventOf(undefined, { 'if-none-match': first.etag! }, { pathParameters: { page: 'a.css' } });
+    const { statusCode, headers } = await manualHandler(event, { awsRequestId: 'aws' } as Context);
+    expect([statusCode, headers?.['content-security-policy']]).toEqual([304, "default-src 'self'"]);
+  });
+
   test.each(['two', '', '__proto__', 'toString'])('answers NOT_FOUND for the unknown page "%s"', async (name) => {
     const { statusCode, body = '' } = await page(name);
     expect([statusCode, (JSON.parse(body) as { error: { status: string } }).error.status]).toEqual([404, 'NOT_FOUND']);
