@@ -15,6 +15,7 @@ import { Instant } from '../../lib/shared/times.ts';
 import { pages } from '../../lib/table/pages.ts';
 import { openTable } from '../../lib/table/table.ts';
 import { DeliveryStore } from '../../lib/webhooks/deliveries.ts';
+import { deliveryTiming } from '../../lib/webhooks/deliveryMessage.ts';
 import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
 import { WebhookEndpointStore } from '../../lib/webhooks/endpoints.ts';
 import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
@@ -36,12 +37,14 @@ import {
   runCommand,
   stackOutputs,
 } from './operator.ts';
+import { type Resend, resendMessage, unknownMessage } from './resendMessage.ts';
 
 const queueNames = Object.keys(queues) as QueueName[];
 
 const USAGE = `Usage: npm run deliveries -- status
        npm run deliveries -- endpoint <apiKey> <endpointId>
        npm run deliveries -- message <apiKey> <messageId>
+       npm run deliveries -- resend <apiKey> <messageId> [--endpoint <endpointId>]
        npm run deliveries -- recover <apiKey> <endpointId> <since>
        npm run deliveries -- redrive ${queueNames.join('|')}
 
@@ -50,12 +53,15 @@ status    Shows due and overdue deliveries, due jobs, unhealthy endpoints, and t
 endpoint  Shows the configuration and health of an endpoint, and its last messages. <endpointId> is its id or uid, or a
           URL of basic webhooks: ${Object.keys(basicTargets).join(', ')}
 message   Shows the deliveries of a message to each endpoint, with every attempt.
-recover   Sends the failed messages of events since a time again. <since> is in ISO 8601, at most 14 days ago.
+resend    Sends a message once more, now: to one endpoint, or to each endpoint that has not received it.
+recover   Sends the failed messages of events since a time again. <since> is in ISO 8601, at most 14 days ago. Pending
+          messages are still being tried.
 redrive   Moves the dead letters of a queue back into it. Fix the cause of the failures first.
 
-  --stack  the CloudFormation stack (default: ${STACK})
-  --local  the data directory of npm start, such as .local, instead of a stack
-  --help   prints this text`;
+  --endpoint  for resend: the id or uid of the endpoint that gets the message, even if it has received it
+  --stack     the CloudFormation stack (default: ${STACK})
+  --local     the data directory of npm start, such as .local, instead of a stack
+  --help      prints this text`;
 
 const MINUTE = 60_000;
 /**
@@ -69,17 +75,31 @@ const BATCH = 10;
 /** The environment and queues of a deployment or of a local run. */
 interface OperatorContext {
   readonly env: Environment;
+  readonly stack: string;
   readonly sqs: SQSClient;
   /** Returns the URL of a queue. Returns the URL of its dead-letter queue if `deadLetters` is true. */
   readonly urlOf: (queue: QueueName, deadLetters?: boolean) => Promise<string>;
 }
 
+/** The outputs of a stack with the values of environment variables. */
+const outputNames = {
+  TABLE_NAME: 'TableName',
+  WEBHOOK_RETRY_SCHEDULE: 'WebhookRetrySchedule',
+  DUE_MARGIN_SECONDS: 'DueMarginSeconds',
+} as const;
+
+const log = { info: console.error, warn: console.error, error: console.error };
+
 /** Runs the command and returns its output. Throws an error whose message is for the operator. */
 export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.now()): Promise<string> {
   const {
     positionals: [command = '', ...parameters],
-    values: { stack, local },
-  } = parseArguments(USAGE, { args, allowPositionals: true, options: deploymentOptions });
+    values: { stack, local, endpoint },
+  } = parseArguments(USAGE, {
+    args,
+    allowPositionals: true,
+    options: { ...deploymentOptions, endpoint: { type: 'string' } },
+  });
   const [first, second, third] = parameters as [string, string, string];
   const commands: Readonly<
     Record<string, readonly [argumentCount: number, execute: (context: OperatorContext) => Promise<string>]>
@@ -87,11 +107,13 @@ export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.
     status: [0, (context) => status(context, now)],
     endpoint: [2, ({ env }) => endpointReport(openTable(env), first, second, now)],
     message: [2, (context) => message(context, first, second)],
+    resend: [2, (context) => resend(context, { tenant: first, messageId: second, endpoint }, now)],
     recover: [3, (context) => recover(context, { tenant: first, endpoint: second, since: sinceOf(third, now) }, now)],
     redrive: [1, (context) => redrive(context, queueOf(first))],
   };
   const [argumentCount, execute] = (Object.hasOwn(commands, command) ? commands[command] : undefined) ?? [];
   if (!execute || parameters.length !== argumentCount) throw new Error(USAGE);
+  if (endpoint !== undefined && command !== 'resend') throw new Error(`Only resend has --endpoint.\n\n${USAGE}`);
   return execute(await contextOf(local === undefined ? source : await localEnvironment(local), stack));
 }
 
@@ -110,8 +132,13 @@ function sinceOf(text: string, now: number): number {
 }
 
 async function contextOf(source: NodeJS.ProcessEnv, stack: string): Promise<OperatorContext> {
-  const TABLE_NAME = source.TABLE_NAME ?? (await stackOutputs(stack)).get('TableName');
-  if (!TABLE_NAME) throw new Error(`Stack ${stack} has no output TableName, and TABLE_NAME is not set.`);
+  const outputs = source.TABLE_NAME === undefined ? await stackOutputs(stack) : new Map<string, string>();
+  const ofStack = Object.entries(outputNames).flatMap(([name, output]) => {
+    const value = outputs.get(output);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const values = { ...source, ...Object.fromEntries(ofStack) };
+  if (!values.TABLE_NAME) throw new Error(`Stack ${stack} has no output TableName, and TABLE_NAME is not set.`);
   const urlOf = async (queue: QueueName, deadLetters = false) => {
     const localUrl = source[queueVariable[queue]];
     // The environment of a local run has the URL of each queue, but not the URLs of dead-letter queues. URLs of local
@@ -120,7 +147,8 @@ async function contextOf(source: NodeJS.ProcessEnv, stack: string): Promise<Oper
     return physicalId(stack, `${pascal(queue)}${deadLetters ? 'DeadLetters' : 'Queue'}`);
   };
   return {
-    env: environment({ ...source, TABLE_NAME }),
+    env: environment(values),
+    stack,
     sqs: new SQSClient({ maxAttempts: 3, useQueueUrlAsEndpoint: false }),
     urlOf,
   };
@@ -196,7 +224,7 @@ async function message({ env }: OperatorContext, tenant: string, messageId: stri
     store.listOfEvent(tenant, messageId),
     store.listAttempts(tenant, messageId, { limit: 1_000 }),
   ]);
-  if (!event) throw new Error(`API key ${tenant} has no message ${messageId}. Messages are kept for 30 days.`);
+  if (!event) throw unknownMessage(tenant, messageId);
   return columns([
     ['Message', messageId],
     ['Event', event.event],
@@ -217,6 +245,16 @@ async function message({ env }: OperatorContext, tenant: string, messageId: stri
   ]);
 }
 
+async function resend({ env, stack, urlOf }: OperatorContext, request: Resend, now: number): Promise<string> {
+  const missing = deliveryTiming.env.find((name) => !(name in env));
+  if (missing !== undefined)
+    throw new Error(
+      `Stack ${stack} has no output for ${missing}. Deploy it with this version, and repeat the command.`,
+    );
+  const queue = sendTo.deliverSlow.open(environment({ [queueVariable.deliverSlow]: await urlOf('deliverSlow') }));
+  return resendMessage(request, { env, queue, log }, now);
+}
+
 async function recover(
   { env, urlOf }: OperatorContext,
   { tenant, endpoint, since }: { tenant: string; endpoint: string; since: number },
@@ -228,16 +266,17 @@ async function recover(
   if (stored?.disabled)
     throw new Error('The endpoint is disabled, so nothing would be sent. Its owner must enable it first.');
   const queue = sendTo.jobs.open(environment({ [queueVariable.jobs]: await urlOf('jobs') }));
-  const log = { info: console.error, warn: console.error, error: console.error };
   const messages = await startRecovery(
     { deliveries: new DeliveryStore(table), jobs: new JobStore(table), queue },
     request,
     now,
     log,
   );
-  return messages === 0
-    ? 'No message to this endpoint has failed since then.'
-    : `Sending ${messages} messages again, at up to 50 per second.`;
+  const sent =
+    messages === 0
+      ? 'No message to this endpoint has failed since then.'
+      : `Sending ${messages} messages again, at up to 50 per second.`;
+  return `${sent} Pending messages are still being tried: "npm run deliveries -- endpoint" shows the time of the next attempt.`;
 }
 
 /**

@@ -154,6 +154,8 @@ export class Backend extends Stack {
     });
     new CfnOutput(this, 'ApiUrl', { value: url });
     new CfnOutput(this, 'TableName', { value: shared.table.ref });
+    new CfnOutput(this, 'WebhookRetrySchedule', { value: settings.webhookRetrySchedule });
+    new CfnOutput(this, 'DueMarginSeconds', { value: String(settings.dueMarginSeconds) });
     new CfnOutput(this, 'MasterKeySecretArn', { value: shared.secrets.masterKey.ref });
     new CfnOutput(this, 'ServiceName', { value: settings.serviceName });
     new CfnOutput(this, 'SigningKeySecretArn', { value: shared.secrets.signingKey.ref });

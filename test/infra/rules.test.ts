@@ -218,10 +218,12 @@ describe('resources', () => {
       expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['Delete', 'Delete']);
   });
 
-  test('of the root stack are outputs for the operator: URL, table and secrets', () => {
+  test('of the root stack are outputs for the operator: URL, table, times of deliveries and secrets', () => {
     expect(assembly.root.Outputs).toMatchObject({
       ApiUrl: { Value: { 'Fn::GetAtt': ['Api', 'ApiEndpoint'] } },
       TableName: { Value: { Ref: 'Table' } },
+      WebhookRetrySchedule: { Value: '0,5,300,1800,7200,18000,36000,36000' },
+      DueMarginSeconds: { Value: '300' },
       MasterKeySecretArn: { Value: { Ref: 'MasterKey' } },
       SigningKeySecretArn: { Value: { Ref: 'SigningKey' } },
       PermissionKeySecretArn: { Value: { Ref: 'PermissionKey' } },

@@ -298,15 +298,77 @@ describe('npm run deliveries', () => {
     await system.publish();
     await system.drain();
     const since = new Date(Date.now() - HOUR).toISOString();
+    const pending =
+      'Pending messages are still being tried: "npm run deliveries -- endpoint" shows the time of the next attempt.';
     expect(await operate('recover', tenant, endpointId, since)).toBe(
-      'Sending 1 messages again, at up to 50 per second.',
+      `Sending 1 messages again, at up to 50 per second. ${pending}`,
     );
     expect(bodies('JobsQueue')).toHaveLength(1);
-    const none = 'No message to this endpoint has failed since then.';
+    const none = `No message to this endpoint has failed since then. ${pending}`;
     expect(await operate('recover', tenant, 'ep_none', since)).toBe(none);
     expect(await operate('recover', tenant, endpointId, new Date(Date.now() + HOUR).toISOString())).toBe(none);
     await customer.ok(paths.update, { endpointId, disabled: true });
     await expect(operate('recover', tenant, endpointId, since)).rejects.toThrow(/^The endpoint is disabled/);
+  });
+
+  describe('resend', () => {
+    const queued = () =>
+      bodies('DeliverSlowQueue')
+        .map((body) => JSON.parse(body) as { eventId: string; endpointId: string })
+        .map(({ eventId, endpointId: to }) => [eventId, to])
+        .sort();
+    /** Emits an event and makes its first attempts. */
+    const attempted = async () => {
+      const eventId = await system.publish();
+      while (system.firstQueue.messages.length > 0) await system.processNextMessage();
+      return eventId;
+    };
+
+    test('sends a message to each endpoint that has not received it', async () => {
+      const failing = await createEndpoint('/failing');
+      const disabled = await createEndpoint('/disabled');
+      for (const path of ['/failing', '/disabled']) hooks.answer(path, { status: 500 });
+      const eventId = await attempted();
+      await customer.ok(paths.update, { endpointId: disabled, disabled: true });
+      const lines = (await operate('resend', tenant, eventId)).split('\n');
+      expect(lines.sort()).toEqual([
+        expect.stringMatching(new RegExp(`^Not sent to ${disabled}: The endpoint is disabled\\.`)),
+        `Sending ${eventId} to ${failing} again.`,
+      ]);
+      expect(queued()).toEqual([[eventId, failing]]);
+    });
+
+    test('sends a delivered message only to an endpoint that is named, by its id or uid', async () => {
+      const { id } = await customer.ok(paths.create, { url: hooks.url('/c'), uid: 'crm' });
+      const eventId = await attempted();
+      await expect(operate('resend', tenant, eventId)).rejects.toThrow(/^No endpoint has failed to receive msg_/);
+      expect(queued()).toEqual([]);
+      for (const [name, to] of [
+        [endpointId, endpointId],
+        ['crm', id],
+      ])
+        expect(await operate('resend', tenant, eventId, '--endpoint', name)).toBe(`Sending ${eventId} to ${to} again.`);
+      expect(queued()).toEqual([endpointId, id].sort().map((to) => [eventId, to]));
+      expect(await operate('message', tenant, eventId)).toMatch(new RegExp(`^${endpointId} +PENDING`, 'm'));
+    });
+
+    test('refuses a disabled endpoint, and endpoints, messages and API keys that do not exist', async () => {
+      const eventId = await attempted();
+      const resend = (...args: string[]) => operate('resend', ...args);
+      await expect(resend(tenant, eventId, '--endpoint', 'ep_none')).rejects.toThrow(/No endpoint has this endpointId/);
+      await expect(resend(tenant, 'msg_none')).rejects.toThrow(/^API key .* has no message msg_none/);
+      await expect(resend('none', eventId)).rejects.toThrow(/^API key none does not exist/);
+      await customer.ok(paths.update, { endpointId, disabled: true });
+      await expect(resend(tenant, eventId, '--endpoint', endpointId)).rejects.toThrow(/^The endpoint is disabled/);
+      expect(queued()).toEqual([]);
+    });
+
+    test('names the missing output of a stack that was deployed by an older version', async () => {
+      const { WEBHOOK_RETRY_SCHEDULE: _, ...older } = process.env;
+      await expect(run(['resend', tenant, 'msg'], older)).rejects.toThrow(
+        'Stack CollaborationBackend has no output for WEBHOOK_RETRY_SCHEDULE. Deploy it with this version, and repeat the command.',
+      );
+    });
   });
 
   test('redrive sends all dead letters of one queue back, and none of other queues', async () => {
@@ -330,6 +392,7 @@ describe('npm run deliveries', () => {
       ['redrive', 'all'],
       /^Unknown queue "all"\. The queues are deliver, deliverSlow, mail, jobs, embed, sweep\.$/,
     ],
+    ['an endpoint for another command', ['status', '--endpoint', 'ep'], /^Only resend has --endpoint\.\n\nUsage: /],
     ['no time', ['recover', 'key', 'ep', 'monday'], /^"monday" is not a time/],
     ['too early a time', ['recover', 'key', 'ep', '2020-01-01'], /^since must be at most 14 days ago$/],
     ['a message that does not exist', ['message', 'key', 'msg'], /^API key key has no message msg/],
