@@ -24,7 +24,7 @@ function introduction({ credentials, dataDir, functionCount: functions }: Runnin
 ${functions} functions, started in ${seconds.toFixed(1)} s. Stop with Ctrl-C.
 
   Data              ${dataDir} (delete it to start afresh)
-  Functions' log    ${dataDir}/functions.log
+  Functions' log    ${dataDir}/functions.log (saved queries: ${baseUrl}/_local/queries)
   Credentials       ${dataDir}/credentials.json
   Mail              ${dataDir}/outbox
   Start page        ${baseUrl}/

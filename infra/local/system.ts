@@ -8,8 +8,9 @@ import { lockDataDir } from './dataLock.ts';
 import { demoTokens } from './demoTokens.ts';
 import { type DemoCredentials, ensureDemoWorkspace } from './demoWorkspace.ts';
 import { functionEnvironment, sharedEnvironment } from './functions/functionEnvironment.ts';
-import { openFunctionLog } from './functions/functionLog.ts';
+import { ACCESS_LOG, FUNCTION_LOG, openLogFile } from './functions/functionLog.ts';
 import { FunctionPool } from './functions/functionPool.ts';
+import { accessLine } from './gateway/accessLog.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { AwsEndpoint } from './iam/awsEndpoint.ts';
 import { REGION } from './iam/identity.ts';
@@ -20,6 +21,7 @@ import { dashboardSnapshot } from './metrics/dashboardSnapshot.ts';
 import { Measurements } from './metrics/measurements.ts';
 import { MetricStore } from './metrics/metricStore.ts';
 import { Parts } from './parts.ts';
+import { runSavedQuery } from './queries/runSavedQuery.ts';
 import { sampleQueues } from './queues/queueSampler.ts';
 import { QueueStore } from './queues/queueStore.ts';
 import { StoppableMessages } from './queues/stoppableMessages.ts';
@@ -114,8 +116,10 @@ export async function startSystem(
     return key;
   };
 
-  const log = openFunctionLog(dataDir, settings.logsToStdout);
+  const log = openLogFile(dataDir, FUNCTION_LOG, settings.logsToStdout);
   shutdown.add(() => log.close());
+  const accessLog = openLogFile(dataDir, ACCESS_LOG);
+  shutdown.add(() => accessLog.close());
   const pool = new FunctionPool({
     observer: { log, measurements },
     aws: {
@@ -138,11 +142,16 @@ export async function startSystem(
     local: localConsole({
       snapshotOf: (minutes) => dashboardSnapshot(model.monitoring, metrics, { now: Date.now(), minutes }),
       parts,
+      queries: {
+        saved: model.savedQueries,
+        run: (query, values, since) => runSavedQuery(dataDir, query, values, since),
+      },
       title: `${settings.serviceName} on this machine`,
       dataDir,
       issueToken: (user) => issueToken.promise.then((issue) => issue(user)),
     }),
     measure: (status, milliseconds) => measurements.recordRequest(status, milliseconds),
+    logAccess: (context) => accessLog.write(accessLine(model.accessLog, context)),
   });
   // This step runs first at a shutdown, because running requests and batches need all other parts.
   shutdown.add(

@@ -1,5 +1,5 @@
 import type { CfnApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, type CfnAlarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { CfnGlobalTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Stack } from 'aws-cdk-lib/core';
@@ -8,6 +8,7 @@ import type { LambdaFunction } from '../constructs/lambdaFunction.ts';
 import type { Queues } from '../constructs/queues.ts';
 import type { FamilyStack } from '../stacks/family.ts';
 import type { Settings } from '../stacks/settings.ts';
+import { IMPACTS } from './alarmMetadata.ts';
 
 /** The longest description of an alarm that CloudWatch accepts, in characters. */
 const MAX_DESCRIPTION_LENGTH = 1024;
@@ -23,7 +24,7 @@ const severities = {
 export interface AlarmText {
   /** What is broken, as a sentence. */
   readonly broken: string;
-  /** Each text says who is affected and how, without a full stop. */
+  /** Each text says who is affected and how, without a full stop. Those that weigh most come first. */
   readonly impacts: readonly string[];
   /** The value at which the alarm becomes active, in words. */
   readonly threshold: string;
@@ -57,6 +58,8 @@ export interface AlarmDeclaration {
   /** If set, the alarm keeps its state without data. For a metric that AWS writes from time to time only. */
   readonly keepsState?: true;
   readonly notices?: Notices;
+  /** The impact of each function of the alarm, by its name in the groups of the metric. The local dashboard shows that of the function that fails. */
+  readonly impactOf?: Readonly<Record<string, string>>;
   readonly text: AlarmText;
 }
 
@@ -74,9 +77,9 @@ export interface MonitoringProps {
 
 /** Creates a CloudWatch alarm from its declaration. */
 export function createAlarm(stack: Stack, declaration: AlarmDeclaration, runbookBaseUrl: string | undefined): Alarm {
-  const { id, metric, threshold, periods = 1, isActiveBelow, keepsState, text } = declaration;
+  const { id, metric, threshold, periods = 1, isActiveBelow, keepsState, impactOf, text } = declaration;
   const stateWithoutData = isActiveBelow ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING;
-  return new Alarm(stack, id, {
+  const alarm = new Alarm(stack, id, {
     metric,
     threshold,
     evaluationPeriods: periods,
@@ -85,6 +88,8 @@ export function createAlarm(stack: Stack, declaration: AlarmDeclaration, runbook
     treatMissingData: keepsState ? TreatMissingData.IGNORE : stateWithoutData,
     alarmDescription: alarmText(text, runbookBaseUrl),
   });
+  if (impactOf) (alarm.node.defaultChild as CfnAlarm).addMetadata(IMPACTS, impactOf);
+  return alarm;
 }
 
 /** Returns the URL of a section of the runbook. Without `runbookBaseUrl`, returns its path in the repository. */
@@ -94,7 +99,7 @@ export function runbookLink(section: string, runbookBaseUrl: string | undefined)
 }
 
 /**
- * Returns an alarm's description. Lists as many impacts as fit into the longest description that CloudWatch accepts.
+ * Returns an alarm's description. Lists as many of the first impacts as fit into the longest description that CloudWatch accepts.
  */
 export function alarmText(text: AlarmText, runbookBaseUrl: string | undefined): string {
   const furtherLines = [
@@ -111,7 +116,7 @@ export function alarmText(text: AlarmText, runbookBaseUrl: string | undefined): 
       text.broken,
       'Impact, one or more of:',
       ...impacts.slice(0, count).map((impact) => `- ${impact}`),
-      ...(count < impacts.length ? [`- and ${impacts.length - count} more, see "impact" in the source code`] : []),
+      ...(count < impacts.length ? [`- and ${impacts.length - count} more`] : []),
       ...furtherLines,
     ].join('\n');
   let count = impacts.length;

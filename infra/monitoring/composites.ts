@@ -47,7 +47,7 @@ const declared: Readonly<Record<CompositeName, CompositeDeclaration>> = {
     text: {
       broken: 'The table fails: it does not answer, or throttles calls after all tries.',
       impacts: ['requests of all customers answer UNAVAILABLE, and webhooks, mails and jobs wait'],
-      firstStep: 'look for DynamoDB in the AWS Health Dashboard, and at row "Table" of the dashboard.',
+      firstStep: 'look at row "Table" of the dashboard, and for DynamoDB in the AWS Health Dashboard.',
       runbook: 'table-outage',
       severity: 'high',
     },
@@ -89,7 +89,7 @@ const declared: Readonly<Record<CompositeName, CompositeDeclaration>> = {
     text: {
       broken: 'Mails cannot be sent, or wait too long.',
       impacts: ['users and owners get mails late or never, and owners may not be able to log in'],
-      firstStep: 'look for Amazon SES in the AWS Health Dashboard, and at row "E-mail" of the dashboard.',
+      firstStep: 'look at row "E-mail" of the dashboard, and for Amazon SES in the AWS Health Dashboard.',
       runbook: 'failing-mail',
       severity: 'high',
     },
@@ -99,7 +99,7 @@ const declared: Readonly<Record<CompositeName, CompositeDeclaration>> = {
     text: {
       broken: 'A model of Amazon Bedrock fails, or judgments wait too long for it.',
       impacts: ['searches in judgments and questions about files fail, and new judgments are found late'],
-      firstStep: 'look for Amazon Bedrock in the AWS Health Dashboard, and at its quotas in Service Quotas.',
+      firstStep: 'look at row "/v2/memory" of the dashboard. Do calls fail? Then open the alarm that was active first.',
       runbook: 'model-outage',
       severity: 'high',
     },

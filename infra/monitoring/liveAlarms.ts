@@ -63,7 +63,7 @@ export function liveAlarms({ workers, settings }: MonitoringProps, stackName: st
         broken: `Worker ${publisher.worker.name} does not run, although users connect.`,
         impacts: [publisher.worker.impact],
         threshold: `for ${STOPPED_PERIODS * 5} minutes, users connected or subscribed, and the worker had no run.`,
-        firstStep: 'check that its event source mapping is enabled and reads the stream of the table.',
+        firstStep: 'look at graph "Runs" of the dashboard. Since when has the worker not run?',
         runbook: 'stopped-live-publisher',
         severity: 'high',
       },

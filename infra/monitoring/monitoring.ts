@@ -2,6 +2,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Stack } from 'aws-cdk-lib/core';
+import { endpointId } from '../../lib/app/endpoint.ts';
 import type { Dependency } from '../../lib/observability/dependencies.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import { pascal } from '../constructs/names.ts';
@@ -9,6 +10,7 @@ import type { AlarmDeclaration, AlarmText, CompositeName, MonitoringProps } from
 import { createAlarms, usesModels } from './composites.ts';
 import { createDashboard } from './dashboard.ts';
 import { heartbeatAlarms } from './heartbeatAlarms.ts';
+import { byWeight, workersByWeight } from './impacts.ts';
 import { liveAlarms } from './liveAlarms.ts';
 import {
   accountConcurrency,
@@ -79,11 +81,12 @@ function apiAlarms(
       metric: familyFaults(faultsMetric.frequentName, family, serviceName),
       threshold: FAULTS,
       notices: { family },
+      impactOf: Object.fromEntries(functions.map(({ endpoint: { path, impact } }) => [endpointId(path), impact])),
       text: {
         broken: `An endpoint of /${family} answers with status 500 or above. CloudWatch names it under "contributors in alarm".`,
-        impacts: functions.map(({ endpoint }) => endpoint.impact),
+        impacts: byWeight(functions.map(({ endpoint }) => endpoint)).map(({ impact }) => impact),
         threshold: `at least ${FAULTS} such answers of one endpoint in 5 minutes, only from function instances in which at least 1 % of the calls fail.`,
-        firstStep: openQuery(stackName, familyQueries.faults, family),
+        firstStep: `${openQuery(stackName, familyQueries.faults, family)} It shows which endpoint fails.`,
         runbook: 'faults',
         severity: 'high',
       },
@@ -181,7 +184,7 @@ function dependencyAlarms(
     alarm('TableFails', 'table', 'TableCause', {
       broken: 'The table does not answer calls, or throttles them.',
       impact: 'requests of customers answer UNAVAILABLE, and webhooks and mails wait',
-      firstStep: 'look for DynamoDB in the AWS Health Dashboard, and at row "Table" of the dashboard.',
+      firstStep: 'look at row "Table" of the dashboard, and for DynamoDB in the AWS Health Dashboard.',
       runbook: 'table-outage',
     }),
     alarm('QueuesFail', 'queues', 'QueuesCause', {
@@ -196,7 +199,7 @@ function dependencyAlarms(
             broken: 'Amazon Bedrock does not answer, or throttles the calls of a model.',
             impact:
               'searches in judgments and questions about files answer UNAVAILABLE, and new judgments are found late',
-            firstStep: 'look for Amazon Bedrock in the AWS Health Dashboard, and at its quotas in Service Quotas.',
+            firstStep: 'look at row "/v2/memory" of the dashboard. Do calls fail?',
             runbook: 'model-outage',
           }),
         ]
@@ -241,7 +244,7 @@ function accountAlarms({
       broken: 'Lambda throttles functions or workers of this AWS account.',
       impacts: [
         'requests of customers get status 503',
-        ...workers.map(({ worker: { name, impact } }) => `${name}: ${impact}`),
+        ...workersByWeight(workers.map(({ worker }) => worker)).map(({ name, impact }) => `${name}: ${impact}`),
       ],
       threshold: `at least ${THROTTLED_RUNS} throttled runs of all functions of the account in 5 minutes.`,
       firstStep:
@@ -269,7 +272,7 @@ function mailReputationAlarm(name: keyof typeof REVIEWED, verb: string): AlarmDe
       broken: `Too many mails of this AWS account ${verb}.`,
       impacts: ['Amazon SES may stop sending the mails of all workspaces'],
       threshold: `${REVIEWED[name] * 100} % of the mails that AWS counts. At this share AWS reviews an account.`,
-      firstStep: 'open "Reputation metrics" in the SES console. Since when does the share rise?',
+      firstStep: 'look at graph "Bounces and complaints, share" of the dashboard. Since when does the share rise?',
       runbook: 'mail-reputation',
       severity: 'high',
     },

@@ -6,6 +6,7 @@ import { pascal } from '../constructs/names.ts';
 import { queueNames } from '../constructs/queues.ts';
 import type { AlarmDeclaration, CompositeName, MonitoringProps } from './alarms.ts';
 import { usesModels } from './composites.ts';
+import { workersByWeight } from './impacts.ts';
 import {
   deliveryMetric,
   functionMetric,
@@ -110,7 +111,8 @@ export function workerAlarms(
   stackName: string,
 ): AlarmDeclaration[] {
   if (workers.length === 0) return [];
-  const impacts = workers.map(({ worker: { name, impact } }) => `${name}: ${impact}`);
+  const byWeight = workersByWeight(workers.map(({ worker }) => worker));
+  const impacts = byWeight.map(({ name, impact }) => `${name}: ${impact}`);
   const crashes = workerCrashes(
     workers.map(({ worker: { name }, construct }) => ({ name, target: construct.function })),
   );
@@ -120,11 +122,12 @@ export function workerAlarms(
       metric: workerFaults(faultsMetric.frequentName, serviceName),
       threshold: FAILURES,
       notices: { through: 'QueuesCause' },
+      impactOf: Object.fromEntries(byWeight.map(({ name, impact }) => [name, impact])),
       text: {
         broken: 'A worker fails. CloudWatch names it under "contributors in alarm".',
         impacts,
         threshold: `at least ${FAILURES} failures of one worker in 5 minutes, only from function instances in which at least 1 % of the work fails.`,
-        firstStep: openQuery(stackName, workerQueries.faults),
+        firstStep: `${openQuery(stackName, workerQueries.faults)} It shows which worker fails.`,
         runbook: 'failing-workers',
         severity: 'high',
       },
@@ -154,8 +157,7 @@ export function workerAlarms(
           'Lambda stopped a chain of messages, because it looked like an infinite recursive loop. CloudWatch names the function under "contributors in alarm".',
         impacts,
         threshold: '1 stopped invocation of a function of this account in 5 minutes.',
-        firstStep:
-          'look at the setting of the function: `aws lambda get-function-recursion-config --function-name <name>`.',
+        firstStep: 'look at graph "Dead letters" of the dashboard. Which queue has the message?',
         runbook: 'recursive-loops',
         severity: 'high',
       },
@@ -195,7 +197,7 @@ function sourceAlarms({ name, on, impact }: Worker, target: Function): AlarmDecl
         broken: `Worker ${name} does not run. It should run every minute.`,
         impacts: [impact],
         threshold: `no run for ${PERIODS_WITHOUT_RUN * 5} minutes.`,
-        firstStep: 'check that its EventBridge rule is enabled.',
+        firstStep: 'look at graph "Runs" of the dashboard. Since when has the worker not run?',
         runbook: 'stopped-workers',
         severity: 'high',
       },

@@ -243,6 +243,8 @@ describe('the dashboard', () => {
       reached.push(await focused());
     }
     expect(reached).toEqual([
+      'Saved queries',
+      'Runbook',
       '15 minutes',
       '1 hour',
       expect.stringMatching(/^All \d+ alarms$/),
@@ -273,7 +275,8 @@ describe('the dashboard', () => {
     await withText(alarm, 'no notice: TableCause');
     const text = await alarm.innerText();
     expect(text).toContain('An endpoint of /v2/users answers with status 500 or above.');
-    expect(text).toMatch(/Impact, one or more of\s+customers cannot /);
+    expect(text).toMatch(/^V2UsersNotice.*\s+v2\.users\.get: customers cannot /);
+    expect(text).not.toContain('Impact, one or more of');
     expect(text).toContain('It sends no notices while TableCause is active.');
     const cause = page.getByRole('article', { name: 'TableCause is active' });
     expect(await cause.innerText()).not.toContain('no notice:');
@@ -286,6 +289,54 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Start table' }).click();
     await withText(part(page, 'table'), 'runs');
     await system.client.v2.users.get({ organizationId: 'acme' });
+    expect(problems).toEqual([]);
+  });
+
+  test('leads from an alarm to its section of the runbook and to its saved query, which names the endpoint', async () => {
+    const { page, problems } = await open(DASHBOARD);
+    const alarm = page.getByRole('article', { name: 'V2UsersNotice is active' });
+    await alarm.getByRole('link', { name: 'infra/RUNBOOK.md#faults' }).click();
+    await page.getByRole('heading', { name: 'Faults', exact: true }).waitFor();
+    expect(page.url()).toBe(`${system.baseUrl}/_local/runbook#faults`);
+    expect(await inPage(page, "document.querySelector(':target').getBoundingClientRect().top < innerHeight")).toBe(
+      true,
+    );
+    await page.getByRole('link', { name: 'Dashboard' }).click();
+    await alarm.getByRole('link', { name: 'saved query "CollaborationBackend/faults of V2Users"' }).click();
+    const result = page.getByRole('region', { name: 'Result' });
+    const row = result.getByRole('row').filter({ hasText: 'v2.users.get' });
+    expect(await row.getByRole('cell').allTextContents()).toEqual([
+      'v2.users.get',
+      'UNAVAILABLE',
+      expect.stringMatching(/^\S+$/),
+      expect.stringMatching(/^[1-9]\d*$/),
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  test('finds the lines of a request by its id, and the request in the access log', async () => {
+    const { headers } = await system.post('/v2/users/get', { organizationId: 'acme' });
+    const id = headers.get('x-request-id') ?? '';
+    const { page, problems } = await open('/_local/queries');
+    await page.getByRole('link', { name: 'CollaborationBackend/a request in V2Users', exact: true }).click();
+    await page.getByLabel('x-request-id').fill(id);
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('cell', { name: 'request completed' }).waitFor();
+    await page.getByRole('link', { name: 'CollaborationBackend/a request by its id', exact: true }).click();
+    await page.getByLabel('x-request-id').fill(id);
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('cell', { name: 'POST /v2/users/get' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test.each([
+    ['/_local/queries', 390],
+    ['/_local/runbook', 390],
+    ['/_local/runbook', 1280],
+  ] as const)('%s fits into a width of %d pixels', async (path, width) => {
+    const { page, problems } = await open(path, { viewport: { width, height: 900 } });
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await inPage(page, 'document.documentElement.scrollWidth')).toBe(width);
     expect(problems).toEqual([]);
   });
 

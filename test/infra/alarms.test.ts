@@ -152,6 +152,18 @@ function contributorsAfterLines(id: string, periods = 1): readonly string[] {
   );
 }
 
+/** Returns the impacts that active alarms show on the local dashboard after the logged lines. */
+function impactsAfterLines(): Record<string, readonly string[]> {
+  const store = new MetricStore(() => START);
+  for (const line of lines) store.addLine(line);
+  const { alarms: states } = dashboardSnapshot(monitoring, store, { now: START, minutes: 15 });
+  return Object.fromEntries(
+    states.filter(({ impacts }) => impacts.length > 0).map(({ name, impacts }) => [name, impacts]),
+  );
+}
+
+const impactOf = (name: string) => `${name}: ${workers.find((each) => each.name === name)!.impact}`;
+
 describe('alarms on faults', () => {
   /** The paths that belong to no other family form the family of the root. */
   const pathIn = (family: string, name: string) =>
@@ -197,6 +209,13 @@ describe('alarms on faults', () => {
     expect(contributorsAfterLines(`${pascal(families[0]!)}Faults`)).toEqual([]);
   });
 
+  test('a family alarm and the notice of the family have the impact of the endpoint that fails', async () => {
+    const { path, impact } = registered.find((each) => familyOf(each.path) === 'v2/users' && each.kind === 'write')!;
+    for (let i = 0; i < 5; i++) await post(failing(path), {}, {});
+    const impacts = [`${endpointId(path)}: ${impact}`];
+    expect(impactsAfterLines()).toMatchObject({ V2UsersFaults: impacts, V2UsersNotice: impacts });
+  });
+
   test('a family alarm stays OK if less than 1 % of the calls fail', async () => {
     const path = pathIn(families[0]!, 'rare');
     let calls = 0;
@@ -227,6 +246,10 @@ describe('alarms on faults', () => {
       expect(contributorsAfterLines('WorkersFail')).toEqual([]);
       await expect(failingWorker(name)({}, lambdaContext())).rejects.toThrow('broken');
       expect(contributorsAfterLines('WorkersFail')).toEqual([name]);
+      expect(impactsAfterLines()).toEqual({
+        WorkersFail: [impactOf(name)],
+        QueuesCause: [impactOf(name)],
+      });
     }
   });
 });

@@ -7,7 +7,8 @@ import { ALARM as SMOKE_ALARM } from '../../infra/commands/smoke/alarm.ts';
 import { pascal } from '../../infra/constructs/names.ts';
 import { queueNames } from '../../infra/constructs/queues.ts';
 import { alarmText } from '../../infra/monitoring/alarms.ts';
-import { familyOf, pathInFamily } from '../../lib/app/endpoint.ts';
+import { byWeight, workersByWeight } from '../../infra/monitoring/impacts.ts';
+import { endpointId, familyOf, pathInFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import * as logMessages from '../../lib/observability/logMessages.ts';
@@ -19,6 +20,7 @@ import { greedy, ownFunctions, registered } from './endpoints.ts';
 import { workers } from './workers.ts';
 
 const endpoints = [...registered, greedy];
+const impactLine = ({ name, impact }: (typeof workers)[number]) => `${name}: ${impact}`;
 const functions = [...ownFunctions, greedy];
 const COMPOSITE = 'AWS::CloudWatch::CompositeAlarm';
 /** The workers that read the table's stream. */
@@ -168,7 +170,13 @@ describe('createMonitoring', () => {
       const text = alarm.Properties.AlarmDescription as string;
       const listedImpacts = impacts.filter((impact) => text.includes(impact));
       expect(listedImpacts.length).toBeGreaterThan(0);
-      if (listedImpacts.length < impacts.length) expect(text).toMatch(/- and \d+ more/);
+      if (listedImpacts.length < impacts.length) expect(text).toMatch(/^- and \d+ more$/m);
+      expect(text).toMatch(
+        new RegExp(
+          `^First step: open saved query "CollaborationBackend/faults of ${pascal(family)}" in Logs Insights. It shows which endpoint fails.$`,
+          'm',
+        ),
+      );
     }
     for (const [, { Properties }] of alarms) {
       expect(Properties.AlarmDescription).toMatch(
@@ -392,6 +400,38 @@ describe('workerAlarms', () => {
       );
       expect(listedWorkers.length).toBeGreaterThan(2);
     }
+    expect(alarm('WorkersFail').AlarmDescription).toContain(
+      'First step: open saved query "CollaborationBackend/faults of Workers" in Logs Insights. It shows which worker fails.',
+    );
+  });
+
+  test('lists the impacts of workers by weight: first those that read the stream, last those of timers', () => {
+    const [first = '', ...more] = (alarm('WorkersFail').AlarmDescription as string)
+      .split('\n')
+      .filter((line) => line.startsWith('- '));
+    expect(first).toBe(`- ${impactLine(workers.find(({ on }) => 'inserts' in on)!)}`);
+    const others = workers.filter(({ on }) => 'queue' in on).map((worker) => `- ${impactLine(worker)}`);
+    expect(more.filter((line) => others.includes(line)).slice(0, 2)).toEqual([
+      expect.stringMatching(/^- deliverWebhook: /),
+      expect.stringMatching(/^- deliverWebhookSlow: /),
+    ]);
+    expect(workersByWeight(workers).findIndex(({ on }) => 'every' in on)).toBe(
+      workers.length - workers.filter(({ on }) => 'every' in on).length,
+    );
+  });
+
+  test('has the impact of each worker in the metadata of the alarm, and that of each endpoint in those of families', () => {
+    const metadata = (id: string) =>
+      (alarms.find(([name]) => name.slice(0, -8) === id)![1] as { Metadata?: Record<string, unknown> }).Metadata;
+    expect(metadata('WorkersFail')).toEqual({
+      Impacts: Object.fromEntries(workers.map(({ name, impact }) => [name, impact])),
+    });
+    for (const family of assembly.families.keys()) {
+      const own = functions.filter(({ path }) => familyOf(path) === family);
+      expect(metadata(`${pascal(family)}Faults`)).toEqual({
+        Impacts: Object.fromEntries(own.map(({ path, impact }) => [endpointId(path), impact])),
+      });
+    }
   });
 
   test('creates one alarm on the first invocation that Lambda stops as a recursive loop', () => {
@@ -527,7 +567,7 @@ describe('alarmText', () => {
       'The door is open.',
       'Impact, one or more of:',
       ...impacts.slice(0, impactCount).map((impact) => `- ${impact}`),
-      `- and ${40 - impactCount} more, see "impact" in the source code`,
+      `- and ${40 - impactCount} more`,
       'Threshold: one open door.',
       'First step: close it.',
       'Runbook: infra/RUNBOOK.md#here',
@@ -542,6 +582,24 @@ describe('alarmText', () => {
         .slice(1, -4);
     expect(impactLines('a', 'b', 'a')).toEqual(['Impact, one or more of:', '- a', '- b']);
     expect(impactLines('a', 'a')).toEqual(['Impact: a']);
+  });
+});
+
+describe('byWeight', () => {
+  test('puts endpoints that users call before those of servers, and of each those that read first', () => {
+    const sorted = byWeight(functions);
+    const weights = sorted.map((endpoint) => [
+      endpoint.auth === 'none' || 'user' in endpoint,
+      endpoint.kind === 'read',
+    ]);
+    const blocks = weights.filter((each, index) => JSON.stringify(each) !== JSON.stringify(weights[index - 1]));
+    expect(blocks).toEqual([
+      [true, true],
+      [true, false],
+      [false, true],
+      [false, false],
+    ]);
+    expect(new Set(sorted)).toEqual(new Set(functions));
   });
 });
 

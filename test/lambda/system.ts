@@ -161,6 +161,7 @@ export async function startLambdaSystem(): Promise<LambdaSystem> {
     invoke: invokeText,
     local: () => Promise.reject(new Error('There are no local pages')),
     measure: () => undefined,
+    logAccess: () => undefined,
   });
 
   const routes = new Map(model.routes.map(({ key, function: fn }) => [key, fn]));

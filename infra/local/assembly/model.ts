@@ -3,6 +3,7 @@ import { streamArn } from '../iam/identity.ts';
 import { type Roles, rolesOf } from '../iam/roles.ts';
 import { type EventApiModel, eventApiOf } from '../live/eventApiModel.ts';
 import { COMPOSITE_ALARM, type MonitoringModel, monitoringOf } from '../metrics/monitoringModel.ts';
+import { savedQueriesOf,type SavedQuery } from '../queries/savedQueries.ts';
 import { StartError } from '../startError.ts';
 import {
   batchSourcesOf,
@@ -48,6 +49,9 @@ export interface SystemModel {
   readonly streamSources: readonly StreamSourceModel[];
   readonly schedules: readonly ScheduleModel[];
   readonly monitoring: MonitoringModel;
+  readonly savedQueries: readonly SavedQuery[];
+  /** The name of each field of the access log, and the variable of API Gateway with its value, such as `$context.status`. */
+  readonly accessLog: Readonly<Record<string, string>>;
   /** Undefined while the setting `live` is off. */
   readonly eventApi: EventApiModel | undefined;
 }
@@ -60,6 +64,7 @@ const GATEWAY_DEFAULT_MILLISECONDS = 30_000;
 const supportedTypes = new Set([
   'AWS::ApiGatewayV2::Integration',
   'AWS::ApiGatewayV2::Route',
+  'AWS::ApiGatewayV2::Stage',
   'AWS::AppSync::Api',
   'AWS::AppSync::ChannelNamespace',
   'AWS::CloudWatch::Alarm',
@@ -73,6 +78,7 @@ const supportedTypes = new Set([
   'AWS::Lambda::EventSourceMapping',
   'AWS::Lambda::Function',
   'AWS::Lambda::Permission',
+  'AWS::Logs::QueryDefinition',
   'AWS::SecretsManager::Secret',
   'AWS::SQS::Queue',
 ]);
@@ -86,12 +92,10 @@ const ignoredTypes = new Set([
   'AWS::ApiGatewayV2::Api',
   'AWS::ApiGatewayV2::ApiMapping',
   'AWS::ApiGatewayV2::DomainName',
-  'AWS::ApiGatewayV2::Stage',
   'AWS::CDK::Metadata',
   'AWS::CertificateManager::Certificate',
   'AWS::Lambda::EventInvokeConfig',
   'AWS::Logs::LogGroup',
-  'AWS::Logs::QueryDefinition',
   'AWS::Route53::RecordSet',
   'AWS::SNS::Subscription',
   'AWS::SNS::Topic',
@@ -132,12 +136,19 @@ export function modelOf({ resources, asset }: Assembly, serviceName?: string): S
       ofTypes('AWS::Lambda::Permission'),
       functions,
     ),
+    savedQueries: savedQueriesOf(ofTypes('AWS::Logs::QueryDefinition'), ofTypes('AWS::Lambda::Function')),
+    accessLog: accessLogOf(ofTypes('AWS::ApiGatewayV2::Stage')),
     monitoring: monitoringOf(
       ofTypes('AWS::CloudWatch::Dashboard'),
       ofTypes('AWS::CloudWatch::Alarm', COMPOSITE_ALARM),
       serviceName,
     ),
   };
+}
+
+function accessLogOf([stage]: readonly Resource[]): Readonly<Record<string, string>> {
+  const { Format } = (stage?.properties.AccessLogSettings ?? {}) as { readonly Format?: string };
+  return Format === undefined ? {} : (JSON.parse(Format) as Record<string, string>);
 }
 
 function requireSupportedTypes(resources: readonly Resource[]): void {

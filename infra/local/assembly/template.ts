@@ -15,6 +15,7 @@ export interface Resource {
    * may be unresolvable.
    */
   readonly properties: Record<string, unknown>;
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 export interface Template {
@@ -26,6 +27,7 @@ export interface Template {
 interface RawResource {
   readonly Type: string;
   readonly Properties?: Record<string, unknown>;
+  readonly Metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** The values that a stack shares with its nested stacks. */
@@ -80,6 +82,7 @@ export class Stack {
       type: raw.Type,
       ref,
       arn: attribute('Arn'),
+      ...(raw.Metadata && { metadata: raw.Metadata }),
       get properties() {
         return resolve();
       },

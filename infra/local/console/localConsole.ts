@@ -6,13 +6,16 @@ import type { Parts } from '../parts.ts';
 import { type ConsoleState, type PartsAnswer, ranges } from './consoleState.ts';
 import { type DemoUser, demoUsers, type TokenAnswer, type TokenRequest } from './demoDocument.ts';
 import type { LocalRequest } from './localRequest.ts';
-import { DASHBOARD, DEMO, type PageFile, pageFiles } from './pageFiles.ts';
+import { DASHBOARD, DEMO, type PageFile, pageFiles, QUERIES, RUNBOOK } from './pageFiles.ts';
+import { type LocalQueries, queriesPage } from './queriesPage.ts';
+import { runbookPage } from './runbookPage.ts';
 import { START, START_STYLE, startPage } from './startPage.ts';
 
 export interface LocalConsoleOptions {
   /** Returns the data of the dashboard for the last `minutes` minutes. */
   readonly snapshotOf: (minutes: number) => DashboardSnapshot;
   readonly parts: Pick<Parts, 'list' | 'stop' | 'start'>;
+  readonly queries: LocalQueries;
   /** The title of the dashboard. */
   readonly title: string;
   /** The folder with mails and credentials. */
@@ -34,6 +37,11 @@ const demoContentPolicy = contentPolicy
   .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
   .replace("connect-src 'self'", "connect-src 'self' ws://127.0.0.1:*");
 
+/** The content security policy of pages without scripts. Their forms send requests to these pages. */
+const textContentPolicy = contentPolicy
+  .replace("script-src 'self'", "script-src 'none'")
+  .replace("form-action 'none'", "form-action 'self'");
+
 /** The headers of every response. They forbid caching. */
 const headers = {
   'content-security-policy': contentPolicy,
@@ -48,8 +56,8 @@ type Handlers = Readonly<Record<string, () => GatewayResponse | Promise<GatewayR
 type Files = ReadonlyMap<string, PageFile>;
 
 /**
- * Returns the handler of requests for `/` and below `/_local/`. It serves the start page, the dashboard with its data, and the demo page with its
- * user tokens. It also stops and starts parts of the system on request.
+ * Returns the handler of requests for `/` and below `/_local/`. It serves the start page, the dashboard with its data, the saved
+ * queries, the runbook, and the demo page with its user tokens. It also stops and starts parts of the system on request.
  *
  * Requests with the `Origin` of another page are refused. Requests for a token, or to stop or start a part, also need
  * the content type JSON. Browsers do not let pages of other origins send it (CORS).
@@ -81,6 +89,12 @@ async function handlersOf(
   const name = PARTS.exec(path)?.[1];
   const part = options.parts.list().find((each) => each.name === name);
   if (part) return { POST: () => switchAnswer(part.name, contentType, body, options) };
+  if (path === QUERIES) return { GET: () => queriesAnswer(query, options) };
+  const runbook = await runbookPage(
+    path,
+    options.queries.saved.map((each) => each.name),
+  );
+  if (runbook !== undefined) return { GET: () => textAnswer(runbook) };
   const file = await findFile(path, cachedFiles);
   const policy = path === DEMO ? { 'content-security-policy': demoContentPolicy } : {};
   return file && { GET: () => ({ status: 200, headers: { ...policy, 'content-type': file.type }, body: file.body }) };
@@ -108,7 +122,7 @@ function answerRequest(method: string, handlers: Handlers | undefined): GatewayR
   if (!handlers)
     return gatewayResponse(
       404,
-      `There is no page at this path. The dashboard is at ${DASHBOARD}, the demo is at ${DEMO}.`,
+      `There is no page at this path. The dashboard is at ${DASHBOARD}, the demo is at ${DEMO}, saved queries are at ${QUERIES}, and the runbook is at ${RUNBOOK}.`,
     );
   const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
   if (handler) return handler();
@@ -132,6 +146,21 @@ function stateAnswer(query: URLSearchParams, { snapshotOf, parts, title }: Local
   const minutes = query.get('minutes') ?? String(ranges[0]);
   if (!ranges.map(String).includes(minutes)) return gatewayResponse(400, `"minutes" must be ${ranges.join(' or ')}.`);
   return json({ ...snapshotOf(Number(minutes)), title, parts: parts.list() } satisfies ConsoleState);
+}
+
+async function queriesAnswer(query: URLSearchParams, { queries }: LocalConsoleOptions): Promise<GatewayResponse> {
+  const page = await queriesPage(queries, query, Date.now());
+  return page === undefined
+    ? gatewayResponse(404, `There is no such saved query or time range. ${QUERIES} lists the saved queries.`)
+    : textAnswer(page);
+}
+
+function textAnswer(page: string): GatewayResponse {
+  return {
+    status: 200,
+    headers: { 'content-security-policy': textContentPolicy, 'content-type': 'text/html; charset=utf-8' },
+    body: Buffer.from(page),
+  };
 }
 
 async function switchAnswer(

@@ -10,6 +10,8 @@ export interface PageFile {
 
 export const DASHBOARD = '/_local/dashboard';
 export const DEMO = '/_local/demo';
+export const QUERIES = '/_local/queries';
+export const RUNBOOK = '/_local/runbook';
 
 const page = join(import.meta.dirname, 'page');
 const { resolve } = createRequire(import.meta.url);

@@ -9,7 +9,7 @@ import type { AwsAnswer } from '../iam/awsService.ts';
 import { ACCOUNT, REGION } from '../iam/identity.ts';
 import type { Measurements } from '../metrics/measurements.ts';
 import { MetricLines } from '../metrics/metricLines.ts';
-import type { FunctionLog } from './functionLog.ts';
+import type { LogFile } from './functionLog.ts';
 
 /** The time limit for loading an instance. As in Lambda, the timeout of a call starts after loading. */
 const LOAD_MILLISECONDS = 60_000;
@@ -28,7 +28,7 @@ export class FunctionError extends Error {
 
 /** Receives the output of functions: all of it as log, and the metrics in it as measurements. */
 export interface FunctionObserver {
-  readonly log: FunctionLog;
+  readonly log: LogFile;
   readonly measurements: Pick<Measurements, 'recordRun' | 'recordLine'>;
 }
 
@@ -99,7 +99,7 @@ export class FunctionThread {
    */
   idleSince = performance.now();
   readonly #worker: Worker;
-  readonly #log: FunctionLog;
+  readonly #log: LogFile;
   readonly #measurements: FunctionObserver['measurements'];
   readonly #aws: AwsAccess;
   readonly #outputs: Readonly<Record<OutputName, MetricLines>>;

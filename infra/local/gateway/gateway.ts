@@ -30,6 +30,17 @@ const FAILED = gatewayResponse(500, 'Internal Server Error');
 /** The path prefix of the pages of the local run, except its start page at `/`. No endpoint has a path with this prefix. */
 const LOCAL_PATH = '/_local/';
 
+/** Values of API Gateway's variables for access logs, by the name after `$context.`. */
+export type AccessContext = Readonly<Record<string, string>>;
+
+/** What a request did until it was answered. */
+interface Progress {
+  route?: string;
+  /** Set when the function was called. */
+  integrationMilliseconds?: number;
+  integrationError?: string;
+}
+
 export interface GatewayOptions {
   readonly routes: readonly RouteModel[];
   /** Calls a function. `payload` and the result are JSON texts. */
@@ -38,6 +49,8 @@ export interface GatewayOptions {
   local(request: LocalRequest): Promise<GatewayResponse>;
   /** Called after each request to the API. */
   measure(status: number, milliseconds: number): void;
+  /** Called after each request to the API with the values of variables for the access log, such as `status`. */
+  logAccess(context: AccessContext): void;
 }
 
 /** The HTTP API on this machine. It converts requests into events for functions, by the routes of the template. */
@@ -101,9 +114,10 @@ export class Gateway {
 
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = randomUUID();
-    const receivedAt = performance.now();
+    const [receivedAt, time] = [performance.now(), Date.now()];
+    const progress: Progress = {};
     const { status, headers, body } = await (
-      isLocal(request) ? this.#answerLocal(request) : this.#answer(request, requestId)
+      isLocal(request) ? this.#answerLocal(request) : this.#answer(request, requestId, progress)
     ).catch((error: unknown) => {
       // A client that disconnects early also causes an error here, which is not printed.
       if (!request.socket.destroyed)
@@ -121,7 +135,26 @@ export class Gateway {
         .writeHead(FAILED.status, { ...FAILED.headers, ...gatewayHeaders, 'content-length': FAILED.body.length })
         .end(FAILED.body);
     }
-    if (!isLocal(request)) this.#open?.measure(response.statusCode, performance.now() - receivedAt);
+    if (isLocal(request)) return;
+    const milliseconds = performance.now() - receivedAt;
+    this.#open?.measure(response.statusCode, milliseconds);
+    this.#open?.logAccess({
+      requestId,
+      requestTimeEpoch: String(time),
+      'identity.sourceIp': sourceIpOf(request),
+      httpMethod: request.method ?? '',
+      path: splitTarget(request.url ?? '/').path,
+      status: String(response.statusCode),
+      responseLength: String(body.length),
+      responseLatency: String(Math.round(milliseconds)),
+      ...(progress.route !== undefined && { routeKey: progress.route }),
+      // As in API Gateway, this is the status of Lambda and not that of the function.
+      ...(progress.integrationMilliseconds !== undefined && {
+        integrationStatus: '200',
+        integrationLatency: String(Math.round(progress.integrationMilliseconds)),
+      }),
+      ...(progress.integrationError !== undefined && { integrationErrorMessage: progress.integrationError }),
+    });
   }
 
   /**
@@ -157,7 +190,7 @@ export class Gateway {
     });
   }
 
-  async #answer(request: IncomingMessage, requestId: string): Promise<GatewayResponse> {
+  async #answer(request: IncomingMessage, requestId: string, progress: Progress): Promise<GatewayResponse> {
     const receivedAt = Date.now();
     if (!this.#isAllowed(request)) return this.#refuseHost(request, requestId);
     const body = declaredTooLarge(request) && request.headers.expect ? undefined : await readBody(request);
@@ -165,7 +198,7 @@ export class Gateway {
     if (!this.#open) return UNAVAILABLE;
     const { routes, invoke } = this.#open;
 
-    const { method = '', url = '/', httpVersion, rawHeaders, socket } = request;
+    const { method = '', url = '/', httpVersion, rawHeaders } = request;
     const { path } = splitTarget(url);
     const route =
       routes.get(`${method} ${path}`) ??
@@ -174,19 +207,30 @@ export class Gateway {
       routes.get(`${method} /{proxy+}`) ??
       routes.get('$default');
     if (!route) return gatewayResponse(404, 'Not Found');
+    progress.route = route.key;
 
-    // The source address is that of the connection. The header `x-forwarded-for` is not used, because a client can send
-    // any value.
-    const sourceIp = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+    const sourceIp = sourceIpOf(request);
     const event = JSON.stringify(
       httpApiEvent({ method, url, httpVersion, rawHeaders, sourceIp, body, requestId, receivedAt }, route.key),
     );
     if (Buffer.byteLength(event) > EVENT_BYTES) return TOO_LARGE;
-    return answerInTime(
-      route.timeoutMilliseconds,
-      invoke(route.function, event).then(answerOf, () => FAILED),
-    );
+    const calledAt = performance.now();
+    progress.integrationMilliseconds = 0;
+    const answer = invoke(route.function, event).then(answerOf, (error: unknown) => {
+      progress.integrationError = error instanceof Error ? error.message : String(error);
+      return FAILED;
+    });
+    const inTime = await answerInTime(route.timeoutMilliseconds, answer);
+    progress.integrationMilliseconds = performance.now() - calledAt;
+    return inTime;
   }
+}
+
+/**
+ * Returns the address of the connection. The header `x-forwarded-for` is not used, because a client can send any value.
+ */
+function sourceIpOf({ socket }: IncomingMessage): string {
+  return (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
 }
 
 /** Returns the route whose path ends with a parameter that stands for the last part of `path`, which must not be empty. */

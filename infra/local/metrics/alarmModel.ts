@@ -1,3 +1,4 @@
+import { IMPACTS } from '../../monitoring/alarmMetadata.ts';
 import type { Resource } from '../assembly/template.ts';
 import { alarmName, notifies } from './compositeModel.ts';
 import { expressionOrQuery, metricStatistic, requireSupported } from './definitions.ts';
@@ -21,6 +22,8 @@ export interface AlarmModel {
   readonly missingData: MissingData;
   /** Whether the alarm itself sends notices. Otherwise a composite alarm sends them. */
   readonly notifies: boolean;
+  /** The impact of each function, by the group of the query that stands for it. */
+  readonly impacts?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -115,6 +118,9 @@ export function alarmOf(resource: Resource, serviceName?: string): AlarmModel {
     threshold: Number(Threshold),
     missingData,
     notifies: notifies(properties),
+    ...(resource.metadata?.[IMPACTS] !== undefined && {
+      impacts: resource.metadata[IMPACTS] as Readonly<Record<string, string>>,
+    }),
   };
 }
 

@@ -46,6 +46,16 @@ export class AlarmStates {
     return groups.length > 0 ? `${name} (${groups.join(', ')})` : name;
   }
 
+  /** Returns the impacts of the functions for which an alarm is active, each with the name of the function. `at` is epoch ms. */
+  impactsOf(name: string, at: number): string[] {
+    const alarm = this.#alarms.get(name);
+    if (!alarm) return [];
+    return this.stateAt(alarm, at).contributors.flatMap((group) => {
+      const impact = alarm.impacts?.[group];
+      return impact === undefined ? [] : [`${group}: ${impact}`];
+    });
+  }
+
   /**
    * Returns what suppresses the notices of an active composite alarm, or undefined. As in CloudWatch, an alarm first waits for its
    * suppressor, and after its suppressor until the extension period has ended.

@@ -44,6 +44,8 @@ export interface AlarmSnapshot {
    * a composite alarm, the active alarms of its rule with their groups.
    */
   readonly contributors: readonly string[];
+  /** The impacts of the functions for which the alarm is active, each with the name of the function, if the alarm knows them. */
+  readonly impacts: readonly string[];
   /** Whether the alarm sends notices, unless it is suppressed. Other alarms send theirs through a composite alarm. */
   readonly notifies: boolean;
   /** Why an active alarm sends no notice, or null. */
@@ -146,12 +148,12 @@ function compositeSnapshot(composite: CompositeModel, states: AlarmStates, now: 
   const { name, description, rule, notifies } = composite;
   const active = states.isActive(name, now);
   const suppression = active ? states.suppressionOf(composite, now) : undefined;
+  const activeAlarms = alarmsOf(rule).filter((alarm) => active && states.isActive(alarm, now));
   return {
     name,
     active,
-    contributors: alarmsOf(rule)
-      .filter((alarm) => active && states.isActive(alarm, now))
-      .map((alarm) => states.nameWithGroups(alarm, now)),
+    contributors: activeAlarms.map((alarm) => states.nameWithGroups(alarm, now)),
+    impacts: activeAlarms.flatMap((alarm) => states.impactsOf(alarm, now)),
     notifies,
     suppressedBy: suppression ? suppressionText(suppression) : null,
     value: null,
@@ -172,6 +174,7 @@ function alarmSnapshot(alarm: AlarmModel, states: AlarmStates, now: number): Ala
     name,
     active: contributors.length > 0,
     contributors: contributors.filter((each) => each !== ''),
+    impacts: states.impactsOf(name, now),
     notifies,
     suppressedBy: null,
     value: value ?? null,

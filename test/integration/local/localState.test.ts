@@ -16,7 +16,7 @@ import {
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { openDataDir } from '../../../infra/local/dataDir.ts';
 import { lockDataDir } from '../../../infra/local/dataLock.ts';
-import { openFunctionLog } from '../../../infra/local/functions/functionLog.ts';
+import { FUNCTION_LOG, openLogFile } from '../../../infra/local/functions/functionLog.ts';
 import { findProcesses } from '../../../infra/local/processes.ts';
 import { openSecrets } from '../../../infra/local/secrets/secrets.ts';
 import { localSettings } from '../../../infra/local/settings.ts';
@@ -523,13 +523,13 @@ test('lockDataDir locks a directory until the lock is released', () => {
 test('a log of functions above 50 MB is renamed', async () => {
   const file = join(dataDir, 'functions.log');
   for (const line of ['one\n', 'two\n']) {
-    const log = openFunctionLog(dataDir, false);
+    const log = openLogFile(dataDir, FUNCTION_LOG);
     log.write(line);
     await log.close();
   }
   expect(await readFile(file, 'utf8')).toBe('one\ntwo\n');
   await truncate(file, 51 * 1024 * 1024);
-  const log = openFunctionLog(dataDir, false);
+  const log = openLogFile(dataDir, FUNCTION_LOG);
   log.write('three\n');
   await log.close();
   expect(await readFile(file, 'utf8')).toBe('three\n');
@@ -539,7 +539,7 @@ test('a log of functions above 50 MB is renamed', async () => {
 test('a log of functions that cannot be written prints the reason once and drops the lines', async () => {
   const firstPrinted = Promise.withResolvers<unknown>();
   const printed = jest.spyOn(console, 'error').mockImplementation(firstPrinted.resolve);
-  const log = openFunctionLog(join(dataDir, 'missing'), false);
+  const log = openLogFile(join(dataDir, 'missing'), FUNCTION_LOG);
   log.write('one\n');
   await firstPrinted.promise;
   log.write('two\n');

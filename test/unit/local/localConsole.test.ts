@@ -4,6 +4,8 @@ import { localConsole } from '../../../infra/local/console/localConsole.ts';
 import { heading, number } from '../../../infra/local/console/page/format.ts';
 import type { DashboardSnapshot } from '../../../infra/local/metrics/dashboardSnapshot.ts';
 import { type Part, type PartName, Parts, type PartSwitch } from '../../../infra/local/parts.ts';
+import { placeholdersOf, readQuery } from '../../../infra/local/queries/readQuery.ts';
+import type { SavedQuery } from '../../../infra/local/queries/savedQueries.ts';
 
 const snapshot: DashboardSnapshot = {
   at: 1_700_000_000_000,
@@ -20,6 +22,7 @@ const snapshot: DashboardSnapshot = {
       name: 'ApiFaults',
       active: false,
       contributors: [],
+      impacts: [],
       notifies: true,
       suppressedBy: null,
       value: 0,
@@ -29,10 +32,18 @@ const snapshot: DashboardSnapshot = {
   ],
 };
 
+const query = (name: string, text: string): SavedQuery => {
+  const commands = readQuery(text);
+  return { name, text, commands, placeholders: placeholdersOf(commands), log: 'functions', searches: () => true };
+};
+const faults = query('Stack/faults of Workers', 'filter status >= 500 | stats count(*) as faults by tenant');
+const ofKey = query('Stack/an API key in V2Users', 'fields tenant | filter tenant = "<apiKey>" or id = "<id>"');
+
 /** Returns a console whose parts are fakes. They record what is done with them. */
 function newConsole() {
   const done: string[] = [];
   const requestedMinutes: number[] = [];
+  const ran: [name: string, values: Readonly<Record<string, string>>, since: number][] = [];
   const partSwitch = (name: PartName): PartSwitch => ({
     meaning: `What ${name} is`,
     stop: () => void done.push(`stop ${name}`),
@@ -50,6 +61,19 @@ function newConsole() {
       return snapshot;
     },
     parts,
+    queries: {
+      saved: [faults, ofKey],
+      run: async (query, values, since) => {
+        ran.push([query.name, values, since]);
+        return {
+          columns: ['tenant', 'faults'],
+          rows: [
+            ['<b>key</b>', 3],
+            [null, 1],
+          ],
+        };
+      },
+    },
     title: 'svc here',
     dataDir: '/data & more',
     issueToken: (user) => Promise.resolve(`token of ${user.userId}`),
@@ -64,7 +88,7 @@ function newConsole() {
     const answer = await handle({ method, path: pathname, query: searchParams, headers, body: Buffer.from(body) });
     return { ...answer, text: answer.body.toString() };
   };
-  return { done, requestedMinutes, send };
+  return { done, ran, requestedMinutes, send };
 }
 
 const PART = {
@@ -120,6 +144,8 @@ describe('the dashboard page', () => {
       'data:,',
       'dashboard.css',
       'dashboard.js',
+      'queries',
+      'runbook',
       'dashboard.json',
     ]);
     expect(text).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=/);
@@ -222,6 +248,7 @@ describe('the switch of a part', () => {
     const handle = localConsole({
       snapshotOf: () => snapshot,
       parts,
+      queries: { saved: [], run: () => Promise.reject(new Error('No queries')) },
       title: 'svc',
       dataDir: '/data',
       issueToken: () => Promise.reject(new Error('No token')),
@@ -282,6 +309,73 @@ test('the pages answer requests of their own origin only', async () => {
   expect(done).toEqual(['stop table']);
 });
 
+describe('the page of saved queries', () => {
+  test('lists the queries, without scripts and with forms for itself', async () => {
+    const { send, ran } = newConsole();
+    const { status, headers, text } = await send('GET', '/_local/queries');
+    expect([status, headers['content-type'], ran]).toEqual([200, 'text/html; charset=utf-8', []]);
+    expect(headers['content-security-policy']).toMatch(/script-src 'none'.*form-action 'self'/);
+    for (const name of ['faults+of+Workers', 'an+API+key+in+V2Users'])
+      expect(text).toContain(`href="/_local/queries?name=Stack%2F${name}"`);
+  });
+
+  test('runs a query over the last hour, or over the chosen time, and escapes what it finds', async () => {
+    const { send, ran } = newConsole();
+    const { text } = await send('GET', '/_local/queries?name=Stack/faults+of+Workers');
+    expect(text).toContain('2 rows.');
+    expect(text).toContain('<td>&#60;b&#62;key&#60;/b&#62;</td><td>3</td>');
+    expect(text).toContain('<td></td><td>1</td>');
+    await send('GET', '/_local/queries?name=Stack/faults+of+Workers&minutes=15');
+    expect(ran).toEqual([
+      ['Stack/faults of Workers', {}, expect.any(Number)],
+      ['Stack/faults of Workers', {}, expect.any(Number)],
+    ]);
+    expect(Math.round((ran[1]![2] - ran[0]![2]) / 60_000)).toBe(45);
+  });
+
+  test('asks for the values of placeholders, and runs the query with one of them', async () => {
+    const { send, ran } = newConsole();
+    const path = '/_local/queries?name=Stack/an+API+key+in+V2Users';
+    const { text } = await send('GET', path);
+    expect(text).toContain('<input name="apiKey" value=""');
+    expect(ran).toEqual([]);
+    const filled = await send('GET', `${path}&apiKey=%20k%22%3E&id=`);
+    expect(filled.text).toContain('value="k&#34;&#62;"');
+    expect(ran).toEqual([['Stack/an API key in V2Users', { apiKey: 'k">', id: '' }, expect.any(Number)]]);
+  });
+
+  test.each(['name=other', 'name=Stack/faults+of+Workers&minutes=7', 'name='])(
+    'finds nothing for %s',
+    async (search) => {
+      expect((await newConsole().send('GET', `/_local/queries?${search}`)).status).toBe(404);
+    },
+  );
+});
+
+describe('the page of the runbook', () => {
+  test('has a section for each heading, and links to saved queries, other sections and other pages of the runbook', async () => {
+    const { status, text } = await newConsole().send('GET', '/_local/runbook');
+    expect(status).toBe(200);
+    expect(text).toContain('<h1>Runbook</h1>');
+    expect(text).toContain('<h2 id="failing-workers">Failing workers</h2>');
+    expect(text).toContain(
+      '<a href="/_local/queries?name=Stack%2Ffaults+of+Workers"><code>faults of Workers</code></a>',
+    );
+    expect(text).toContain('<a href="/_local/queries"><code>an API key in &#60;Family&#62;</code></a>');
+    expect(text).toContain('<a href="#dead-letters">dead letters</a>');
+    expect(text).toContain('<a href="/_local/runbook/restore">restoring the table</a>');
+    expect(text).not.toContain('generated:');
+  });
+
+  test.each(['restore', 'rollback', 'deployment', 'local'])('serves the page %s', async (name) => {
+    expect((await newConsole().send('GET', `/_local/runbook/${name}`)).status).toBe(200);
+  });
+
+  test.each(['RUNBOOK.md', '..%2Fpackage.json', 'toString', ''])('has no page %s', async (name) => {
+    expect((await newConsole().send('GET', `/_local/runbook/${name}`)).status).toBe(404);
+  });
+});
+
 describe('the files of the demo page', () => {
   test('allow scripts of the system only, and contain no credential header', async () => {
     const { send } = newConsole();
@@ -315,7 +409,10 @@ test.each([
     const { status, headers, text } = await send(method, path, '{"running": false}');
     expect([status, JSON.parse(text)]).toEqual([
       404,
-      { message: 'There is no page at this path. The dashboard is at /_local/dashboard, the demo is at /_local/demo.' },
+      {
+        message:
+          'There is no page at this path. The dashboard is at /_local/dashboard, the demo is at /_local/demo, saved queries are at /_local/queries, and the runbook is at /_local/runbook.',
+      },
     ]);
     expect(headers).toHaveProperty('content-security-policy');
   }

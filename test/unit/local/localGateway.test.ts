@@ -6,13 +6,15 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import type { RouteModel } from '../../../infra/local/assembly/model.ts';
 import type { LocalRequest } from '../../../infra/local/console/localRequest.ts';
-import { Gateway } from '../../../infra/local/gateway/gateway.ts';
+import { accessLine } from '../../../infra/local/gateway/accessLog.ts';
+import { type AccessContext, Gateway } from '../../../infra/local/gateway/gateway.ts';
 
 let gateway: Gateway;
 let events: APIGatewayProxyEventV2[];
 /** The requests for the local run's own pages. */
 let locals: LocalRequest[];
 let measured: [status: number, milliseconds: number][];
+let logged: AccessContext[];
 /** Returns what the function answers to an event. */
 let answer: (event: APIGatewayProxyEventV2) => unknown;
 
@@ -37,6 +39,7 @@ beforeAll(async () => {
       return { status: 200, headers: { 'content-type': 'text/plain' }, body: Buffer.from('a page') };
     },
     measure: (status, milliseconds) => void measured.push([status, milliseconds]),
+    logAccess: (context) => void logged.push(context),
   });
 });
 
@@ -46,6 +49,7 @@ beforeEach(() => {
   events = [];
   locals = [];
   measured = [];
+  logged = [];
   answer = () => ({ statusCode: 200 });
 });
 
@@ -445,4 +449,42 @@ test('a gateway on an occupied port throws an error that names the port', async 
   await expect(Gateway.listen(Number(new URL(gateway.url).port))).rejects.toThrow(
     /^Port \d+ is used by another program/,
   );
+});
+
+describe('the access log', () => {
+  const number = expect.stringMatching(/^\d+$/);
+
+  test('has a line for each request to the API, with the status of Lambda if the function was called', async () => {
+    answer = () => ({ statusCode: 409, body: 'no' });
+    const response = await post('{}', {}, '/things/add?a=1');
+    expect(logged).toEqual([
+      {
+        requestId: response.headers.get('apigw-requestid'),
+        requestTimeEpoch: number,
+        'identity.sourceIp': '127.0.0.1',
+        httpMethod: 'POST',
+        path: '/things/add',
+        routeKey: 'POST /things/add',
+        status: '409',
+        responseLength: '2',
+        responseLatency: number,
+        integrationStatus: '200',
+        integrationLatency: number,
+      },
+    ]);
+  });
+
+  test('names the error of a function that fails, and has no line for pages of the local run', async () => {
+    answer = () => {
+      throw new Error('It crashed');
+    };
+    await post('{}');
+    await fetch(`${gateway.url}/_local/dashboard`);
+    expect(logged).toEqual([expect.objectContaining({ status: '500', integrationErrorMessage: 'It crashed' })]);
+  });
+
+  test('has the fields of the template, and a dash for a value that is missing', () => {
+    const format = { id: '$context.requestId', error: '$context.integrationErrorMessage' };
+    expect(accessLine(format, { requestId: 'r' })).toBe('{"id":"r","error":"-"}\n');
+  });
 });

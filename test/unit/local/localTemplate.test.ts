@@ -181,7 +181,7 @@ describe('modelOf', () => {
         Integration: integration({ TimeoutInMillis: 5_000 }),
         Route: route('POST /v2/things/get'),
         Key: { Type: 'AWS::SecretsManager::Secret', Properties: { GenerateSecretString: { PasswordLength: 8 } } },
-        Ignored: { Type: 'AWS::Logs::QueryDefinition', Properties: { strange: { 'Fn::If': [] } } },
+        Ignored: { Type: 'AWS::Logs::LogGroup', Properties: { strange: { 'Fn::If': [] } } },
       },
     });
     const model = modelOf(templates);
@@ -222,6 +222,8 @@ describe('modelOf', () => {
       streamSources: [],
       schedules: [],
       monitoring: { rows: [], alarms: [], composites: [] },
+      savedQueries: [],
+      accessLog: {},
     });
   });
 

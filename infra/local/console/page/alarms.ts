@@ -1,6 +1,7 @@
 import type { AlarmSnapshot } from '../../metrics/dashboardSnapshot.ts';
 import { byId, element, setChildren, setText } from './dom.ts';
 import { number } from './format.ts';
+import { RUNBOOK_SECTION, withLinks } from './links.ts';
 
 /** The number of impacts (effects on customers) that a card shows. The user can unfold the others. */
 const IMPACTS = 3;
@@ -8,6 +9,7 @@ const IMPACTS = 3;
 interface Card {
   readonly card: HTMLElement;
   readonly value: HTMLElement;
+  readonly impacts: HTMLElement;
   readonly contributors: HTMLElement;
 }
 
@@ -35,6 +37,8 @@ function cardOf(alarm: AlarmSnapshot): HTMLElement {
   const card = cards.get(name) ?? newCard(alarm);
   setText(card.value, levelOf(alarm));
   card.card.classList.toggle('suppressed', alarm.suppressedBy !== null);
+  card.card.classList.toggle('known', alarm.impacts.length > 0);
+  setText(card.impacts, alarm.impacts.join('\n'));
   setText(card.contributors, contributors.length > 0 ? `For ${contributors.join(', ')}` : '');
   return card.card;
 }
@@ -53,16 +57,19 @@ function stateOf({ active, notifies, suppressedBy }: AlarmSnapshot): string {
 }
 
 function newCard({ name, description }: AlarmSnapshot): Card {
-  const [value, contributors] = [element('span'), element('p', { class: 'contributors' })];
+  const [value, impacts] = [element('span'), element('p', { class: 'impacts' })];
+  const contributors = element('p', { class: 'contributors' });
   const card = {
     card: element(
       'article',
       { class: 'alarm', 'aria-label': `${name} is active` },
       element('h3', {}, name, value),
+      impacts,
       contributors,
       ...descriptionElements(description),
     ),
     value,
+    impacts,
     contributors,
   };
   cards.set(name, card);
@@ -88,7 +95,9 @@ function descriptionElements(description: string): HTMLElement[] {
     }
     endList();
     const [, term = '', text = line] = /^([A-Z][a-z ,]*):\s*(.*)$/.exec(line) ?? [];
-    terms.push(element('dt', {}, term), element('dd', {}, text));
+    // The impacts of all functions are hidden while the card shows those of the functions that fail.
+    const attributes = term.startsWith('Impact,') ? { class: 'possible' } : {};
+    terms.push(element('dt', attributes, term), element('dd', attributes, ...withLinks(text)));
   }
   endList();
   return [element('p', {}, broken), element('dl', {}, ...terms)];
@@ -112,10 +121,11 @@ const lines = new Map<string, Line>();
 function showAll(alarms: readonly AlarmSnapshot[]): void {
   const sorted = alarms.toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   for (const alarm of sorted) {
-    const { name, active, value, threshold, description } = alarm;
-    const { row, cells } = lines.get(name) ?? newLine(name);
+    const { name, active, value, threshold, impacts, description } = alarm;
+    const { row, cells } = lines.get(name) ?? newLine(alarm);
     const level = threshold === null ? '' : number(threshold);
-    const texts = [stateOf(alarm), number(value), level, description.split('\n', 1)[0] ?? ''];
+    const meaning = [...impacts, description.split('\n', 1)[0] ?? ''].join('\n');
+    const texts = [stateOf(alarm), number(value), level, meaning];
     row.classList.toggle('active', active);
     cells.forEach((cell, index) => setText(cell, texts[index] ?? ''));
   }
@@ -125,9 +135,11 @@ function showAll(alarms: readonly AlarmSnapshot[]): void {
   );
 }
 
-function newLine(name: string): Line {
+function newLine({ name, description }: AlarmSnapshot): Line {
   const cells = [element('td'), element('td', { class: 'number' }), element('td', { class: 'number' }), element('td')];
-  const line = { row: element('tr', {}, element('th', { scope: 'row' }, name), ...cells), cells };
+  const runbook = RUNBOOK_SECTION.exec(description)?.[1];
+  const label = runbook === undefined ? name : element('a', { href: `runbook#${runbook}` }, name);
+  const line = { row: element('tr', {}, element('th', { scope: 'row' }, label), ...cells), cells };
   lines.set(name, line);
   return line;
 }

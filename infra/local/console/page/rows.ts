@@ -3,6 +3,7 @@ import { Colours } from './colours.ts';
 import { byId, element, setText } from './dom.ts';
 import { heading } from './format.ts';
 import { Graph } from './graph.ts';
+import { withLinks } from './links.ts';
 
 interface Row {
   readonly section: HTMLElement;
@@ -51,7 +52,7 @@ function createRows(snapshot: DashboardSnapshot): void {
       'section',
       { 'aria-label': title },
       element('h2', {}, title),
-      element('p', { class: 'note' }, note),
+      element('p', { class: 'note' }, ...withLinks(note)),
       element('div', { class: 'graphs' }, ...newGraphs.map((graph) => graph.element)),
     );
     return { section, title, isFamily: title.startsWith('/'), graphs: newGraphs };

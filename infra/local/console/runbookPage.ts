@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import type { Tokens } from 'marked';
+import { html } from '../../../lib/shared/html.ts';
+import { QUERIES, RUNBOOK } from './pageFiles.ts';
+import { queryPath } from './queriesPage.ts';
+import { textPage, trusted } from './textPage.ts';
+
+const projectDir = join(import.meta.dirname, '../../..');
+
+/** The pages of the runbook by address. The last two belong to steps that it names. */
+const files: Readonly<Record<string, string>> = {
+  [RUNBOOK]: 'infra/RUNBOOK.md',
+  [`${RUNBOOK}/restore`]: 'infra/RESTORE.md',
+  [`${RUNBOOK}/rollback`]: 'infra/ROLLBACK.md',
+  [`${RUNBOOK}/deployment`]: 'infra/README.md',
+  [`${RUNBOOK}/local`]: 'infra/local/README.md',
+};
+
+/** Returns a page of the runbook as HTML, or undefined if there is none at this path. `queryNames` are the saved queries. */
+export async function runbookPage(path: string, queryNames: readonly string[]): Promise<string | undefined> {
+  const file = Object.hasOwn(files, path) ? files[path] : undefined;
+  if (file === undefined) return undefined;
+  const markdown = await readFile(join(projectDir, file), 'utf8');
+  return textPage(titleOf(markdown), trusted(await renderMarkdown(markdown, file, queryNames)));
+}
+
+function titleOf(markdown: string): string {
+  return /^# (.+)$/m.exec(markdown)?.[1] ?? 'Runbook';
+}
+
+/** Returns the HTML of a page of this project. `file` is its path in the project, from which its links start. */
+export async function renderMarkdown(markdown: string, file: string, queryNames: readonly string[]): Promise<string> {
+  // `marked` is imported only when a page is opened, because the start of the run does not need it.
+  const { Marked } = await import('marked');
+  const writer = new Marked({ gfm: true });
+  writer.use({
+    renderer: {
+      heading({ tokens, depth, text }) {
+        return `<h${depth} id="${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const text = this.parser.parseInline(tokens);
+        const target = targetOf(href, file);
+        return target === undefined ? text : String(html`<a href="${target}">${trusted(text)}</a>`);
+      },
+      codespan({ text }: Tokens.Codespan) {
+        const target = queryTarget(text, queryNames);
+        const code = html`<code>${text}</code>`;
+        return String(target === undefined ? code : html`<a href="${target}">${code}</a>`);
+      },
+      image: () => '',
+      html: ({ text }) => (text.startsWith('<!--') ? '' : String(html`${text}`)),
+    },
+  });
+  return writer.parse(markdown.replace(/^# .+$/m, ''), { async: false });
+}
+
+/** Returns the id of a heading as GitHub makes it. */
+export function slugOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+}
+
+/** Returns the address of a link's target in the local run. Links to pages that it does not serve are left out. */
+function targetOf(href: string, file: string): string | undefined {
+  if (href.startsWith('#') || /^https?:\/\//.test(href)) return href;
+  const [path = '', anchor] = href.split('#');
+  const target = posix.join(posix.dirname(file), path);
+  const address = Object.keys(files).find((each) => files[each] === target);
+  return address && (anchor === undefined ? address : `${address}#${anchor}`);
+}
+
+/** Returns the address of the saved query that a text names. A text with `<Family>` leads to the list. */
+function queryTarget(text: string, queryNames: readonly string[]): string | undefined {
+  const name = queryNames.find((each) => each.endsWith(`/${text}`));
+  if (name !== undefined) return queryPath(name);
+  const [start, ...more] = text.split(' <Family>');
+  return more.length === 1 && queryNames.some((each) => each.includes(`/${start} `)) ? QUERIES : undefined;
+}
