@@ -51,7 +51,7 @@ export class AlarmStates {
     const alarm = this.#alarms.get(name);
     if (!alarm) return [];
     return this.stateAt(alarm, at).contributors.flatMap((group) => {
-      const impact = alarm.impacts?.[group];
+      const impact = alarm.impacts && Object.hasOwn(alarm.impacts, group) ? alarm.impacts[group] : undefined;
       return impact === undefined ? [] : [`${group}: ${impact}`];
     });
   }

@@ -142,7 +142,7 @@ describe('a line of a graph', () => {
   });
 });
 
-test('active alarms come first, with their contributors', () => {
+test('active alarms come first, with their contributors and the known impacts of these', () => {
   const alarm = (name: string, source: AlarmModel['source'], threshold: number): AlarmModel => ({
     name,
     description: `${name} described`,
@@ -156,6 +156,7 @@ test('active alarms come first, with their contributors', () => {
   });
   const store = new MetricStore(() => START);
   store.add(faultsOf('sweep'), 6);
+  store.add(faultsOf('constructor'), 5);
   store.add(metricOf('a'), 2);
   const { alarms } = dashboardSnapshot(
     {
@@ -163,7 +164,7 @@ test('active alarms come first, with their contributors', () => {
       alarms: [
         alarm('Silent', single('a'), 3),
         alarm('Empty', single('b'), 1),
-        alarm('Faults', faults, 5),
+        { ...alarm('Faults', faults, 5), impacts: { sweep: 'retries are late', heartbeat: 'an outage is found late' } },
         alarm('Single', single('a'), 2),
       ],
       composites: [],
@@ -177,7 +178,8 @@ test('active alarms come first, with their contributors', () => {
       {
         name: 'Faults',
         active: true,
-        contributors: ['sweep'],
+        contributors: ['sweep', 'constructor'],
+        impacts: ['sweep: retries are late'],
         value: 6,
         threshold: 5,
         description: 'Faults described',
@@ -185,6 +187,6 @@ test('active alarms come first, with their contributors', () => {
       { name: 'Single', active: true, contributors: [], value: 2, threshold: 2, description: 'Single described' },
       { name: 'Silent', active: false, contributors: [], value: 2, threshold: 3, description: 'Silent described' },
       { name: 'Empty', active: false, contributors: [], value: null, threshold: 1, description: 'Empty described' },
-    ].map((each) => ({ ...each, ...sent })),
+    ].map((each) => ({ impacts: [], ...each, ...sent })),
   );
 });
