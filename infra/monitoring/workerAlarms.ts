@@ -113,6 +113,10 @@ export function workerAlarms(
   if (workers.length === 0) return [];
   const byWeight = workersByWeight(workers.map(({ worker }) => worker));
   const impacts = byWeight.map(({ name, impact }) => `${name}: ${impact}`);
+  // The authorizer has a stack of its own, with queries over its log group alone.
+  const ofAuthorizer = byWeight.some(({ on }) => 'authorizes' in on)
+    ? ` If it has no rows, ${openQuery(stackName, workerQueries.faults, 'live')}`
+    : '';
   const crashes = workerCrashes(
     workers.map(({ worker: { name }, construct }) => ({ name, target: construct.function })),
   );
@@ -127,7 +131,7 @@ export function workerAlarms(
         broken: 'A worker fails. CloudWatch names it under "contributors in alarm".',
         impacts,
         threshold: `at least ${FAILURES} failures of one worker in 5 minutes, only from function instances in which at least 1 % of the work fails.`,
-        firstStep: `${openQuery(stackName, workerQueries.faults)} It shows which worker fails.`,
+        firstStep: `${openQuery(stackName, workerQueries.faults)} It shows which worker fails.${ofAuthorizer}`,
         runbook: 'failing-workers',
         severity: 'high',
       },

@@ -405,6 +405,13 @@ describe('workerAlarms', () => {
     );
   });
 
+  test('names the query of the authorizer too if there is one', () => {
+    const [, resource] = otherAlarms.find(([id]) => id.startsWith('WorkersFail'))!;
+    expect(resource.Properties.AlarmDescription).toContain(
+      'It shows which worker fails. If it has no rows, open saved query "CollaborationBackend/faults of Workers Live" in Logs Insights.',
+    );
+  });
+
   test('lists the impacts of workers by weight: first those that read the stream, last those of timers', () => {
     const [first = '', ...more] = (alarm('WorkersFail').AlarmDescription as string)
       .split('\n')
@@ -674,8 +681,8 @@ describe('saveQueries', () => {
 
   test('saves every query that the text of an alarm names', () => {
     const names = new Set(assembly.templates.flatMap((template) => [...queriesOf(template).keys()]));
-    const named = alarms.flatMap(
-      ([, { Properties }]) => /saved query "(.*?)"/.exec(Properties.AlarmDescription)?.[1] ?? [],
+    const named = alarms.flatMap(([, { Properties }]) =>
+      [...(Properties.AlarmDescription as string).matchAll(/saved query "(.*?)"/g)].map(([, name]) => name!),
     );
     expect(named.length).toBeGreaterThan(assembly.families.size);
     expect([...names]).toEqual(expect.arrayContaining(named));
