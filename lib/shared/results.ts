@@ -160,3 +160,28 @@ export function toGroupResults(
     ),
   };
 }
+
+interface Batch {
+  readonly data: Readonly<Record<string, { readonly success: boolean }>>;
+  readonly hasMore?: boolean;
+}
+
+/**
+ * Returns the message of a batch call: `succeeded`, or "No organization was added." if it has items and all of them failed.
+ * By default, `succeeded` is "Organization(s) added successfully.".
+ */
+export function batchMessage<T extends Batch, I>(
+  noun: string,
+  verb: string,
+  succeeded:
+    | string
+    | ((output: T, input: I) => string) = `${noun.charAt(0).toUpperCase()}${noun.slice(1)}(s) ${verb} successfully.`,
+): (output: T, input: I) => string {
+  return (output, input) => {
+    const results = Object.values(output.data);
+    if (results.length === 0 || results.some(({ success }) => success))
+      return typeof succeeded === 'string' ? succeeded : succeeded(output, input);
+    const more = output.hasMore ? ' There are more: send the request again.' : '';
+    return `No ${noun} was ${verb}.${more}`;
+  };
+}

@@ -8,7 +8,7 @@ import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import { dict } from '../../../lib/shared/collections.ts';
-import { ItemOutcome } from '../../../lib/shared/results.ts';
+import { batchMessage, ItemOutcome } from '../../../lib/shared/results.ts';
 import { Id, limits, list, notTogether, optional, PageToken, requireAnyOf } from '../../../lib/shared/schema.ts';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 
@@ -46,10 +46,11 @@ export const endpoint = defineEndpoint(
       hasMore: z.boolean().describe('Whether activities can remain.'),
       pageToken: z.string().nullable().describe('Send the request again with this token while `hasMore` is true.'),
     }),
-    message: ({ hasMore }) =>
+    message: batchMessage('activity', 'deleted', ({ hasMore }) =>
       hasMore
         ? 'Activity(s) deleted. There are more: send the request again with this pageToken.'
         : 'Activity(s) deleted successfully.',
+    ),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: {
       findWritableOrganization,

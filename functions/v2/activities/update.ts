@@ -6,7 +6,7 @@ import { findWritableOrganization } from '../../../lib/content/documentScope.ts'
 import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { byIdOf, ItemOutcome } from '../../../lib/shared/results.ts';
+import { batchMessage, byIdOf, ItemOutcome } from '../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../lib/shared/schema.ts';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 
@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint(
       activities: list(ActivityChange, limits.list).describe('The changes, each with the id of its activity.'),
     }),
     output: z.object({ data: z.record(z.string(), ItemOutcome).describe('The result for each activity, by its id.') }),
-    message: 'Activity(s) updated successfully.',
+    message: batchMessage('activity', 'updated'),
     errors: ['FAILED_PRECONDITION'],
     uses: { findWritableOrganization, configs: readActivityConfig, activities: updateActivities },
     impact: 'customers cannot change activity logs',

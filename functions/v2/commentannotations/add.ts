@@ -12,7 +12,7 @@ import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { userMarkup } from '../../../lib/markup/userMarkup.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { byIdOf } from '../../../lib/shared/results.ts';
+import { batchMessage, byIdOf } from '../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 import { namesRefusal } from '../../../lib/userTokens/rules/people.ts';
@@ -40,7 +40,7 @@ export const endpoint = defineEndpoint(
       commentAnnotations: list(NewThread, limits.list).describe('The threads to add.'),
     }),
     output: ThreadResults,
-    message: 'Comment Annotation(s) added successfully.',
+    message: batchMessage('comment annotation', 'added', 'Comment Annotation(s) added successfully.'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { ensureDocument, threads: addThreads, serviceName },
     impact: 'customers cannot start comment threads',

@@ -16,7 +16,7 @@ import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { ItemResults, toItemResults } from '../../../lib/shared/results.ts';
+import { batchMessage, ItemResults, toItemResults } from '../../../lib/shared/results.ts';
 import { Id } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
@@ -41,7 +41,7 @@ export const endpoint = defineEndpoint(
       })
       .check(rejectEmptySelector, requireAgentUrl),
     output: ItemResults,
-    message: 'Annotations deleted successfully.',
+    message: batchMessage('annotation', 'deleted', 'Annotations deleted successfully.'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { findWritableDocument, visibleThreads, threads: writeThreads },
     impact: 'customers cannot delete comment threads',

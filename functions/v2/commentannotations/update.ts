@@ -12,7 +12,7 @@ import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { userMarkup } from '../../../lib/markup/userMarkup.ts';
 import { notifyEmbedding } from '../../../lib/memory/embeddingJobs.ts';
-import { failedAnnotation, ItemResults, toItemResults } from '../../../lib/shared/results.ts';
+import { batchMessage, failedAnnotation, ItemResults, toItemResults } from '../../../lib/shared/results.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
@@ -29,7 +29,7 @@ export const endpoint = defineEndpoint(
     work: ({ annotationIds, triggerNotification }) => workOfChanges({ ids: annotationIds, triggerNotification }),
     input: ThreadsUpdateRequest,
     output: ItemResults,
-    message: 'Annotations updated successfully.',
+    message: batchMessage('annotation', 'updated', 'Annotations updated successfully.'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { findWritableDocument, visibleThreads, threads: writeThreads, notifyEmbedding },
     impact: 'customers cannot resolve, assign or change comment threads',

@@ -5,7 +5,7 @@ import { deleteEditors } from '../../../lib/editors/deleteEditors.ts';
 import { ownIds } from '../../../lib/editors/rules/editors.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
+import { batchMessage, byId, ItemOutcome } from '../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -32,8 +32,9 @@ export const endpoint = defineEndpoint(
       data: z.record(z.string(), ItemOutcome).describe('The result for each editor, by its id.'),
       hasMore: z.boolean().describe('If true, editors remain. Send the same request again to delete the next ones.'),
     }),
-    message: ({ hasMore }) =>
+    message: batchMessage('CRDT data', 'deleted', ({ hasMore }) =>
       hasMore ? 'CRDT data deleted. There is more: send the request again.' : 'CRDT data deleted successfully.',
+    ),
     errors: ['NOT_FOUND'],
     uses: { findDocument, editors: deleteEditors },
     impact: 'customers cannot delete data of collaborative editors',

@@ -7,7 +7,7 @@ import { defineTwin } from '../../../lib/http/twin.ts';
 import { deleteNotifications } from '../../../lib/notifications/deleteNotifications.ts';
 import { NotificationId, selectorFields } from '../../../lib/notifications/rules.ts';
 import { dict } from '../../../lib/shared/collections.ts';
-import { ItemOutcome } from '../../../lib/shared/results.ts';
+import { batchMessage, ItemOutcome } from '../../../lib/shared/results.ts';
 import { limits, list, notTogether, optional, PageToken, requireAnyOf } from '../../../lib/shared/schema.ts';
 
 const selectors = ['documentId', 'locationId', 'userId', 'notificationIds'] as const;
@@ -43,10 +43,11 @@ export const endpoint = defineEndpoint(
       hasMore: z.boolean().describe('Whether notifications can remain.'),
       pageToken: z.string().nullable().describe('Send the request again with this token while `hasMore` is true.'),
     }),
-    message: ({ hasMore }) =>
+    message: batchMessage('notification', 'deleted', ({ hasMore }) =>
       hasMore
         ? 'Notification(s) deleted. There are more: send the request again with this pageToken.'
         : 'Notification(s) deleted successfully.',
+    ),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { findWritableSelection, notifications: deleteNotifications },
     impact: 'customers cannot delete notifications',

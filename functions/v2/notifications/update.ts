@@ -8,7 +8,7 @@ import { notificationReader } from '../../../lib/notifications/notificationReade
 import { isSelected, updateNotifications } from '../../../lib/notifications/notifications.ts';
 import { NotificationChange, notificationChangesByUsers, selectorFields } from '../../../lib/notifications/rules.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { byIdOf, ItemOutcome } from '../../../lib/shared/results.ts';
+import { batchMessage, byIdOf, ItemOutcome } from '../../../lib/shared/results.ts';
 import { limits, list, optional } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
@@ -34,7 +34,7 @@ export const endpoint = defineEndpoint(
     output: z.object({
       data: z.record(z.string(), ItemOutcome).describe('The result for each notification, by its id.'),
     }),
-    message: 'Notification(s) updated successfully.',
+    message: batchMessage('notification', 'updated'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { findWritableSelection, notifications: updateNotifications, reader: notificationReader },
     impact: 'customers cannot change notifications or mark them as read',

@@ -4,7 +4,7 @@ import { deleteOrganizations } from '../../../lib/deletion/deleteOrganizations.t
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { byId, ItemResults } from '../../../lib/shared/results.ts';
+import { batchMessage, byId, ItemResults } from '../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     input: z.object({ organizationIds: list(Id, limits.list) }),
     output: ItemResults,
-    message: 'Organization(s) deleted successfully.',
+    message: batchMessage('organization', 'deleted'),
     errors: [],
     uses: { deleteOrganizations },
     impact: 'customers cannot delete organizations',

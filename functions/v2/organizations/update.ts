@@ -5,7 +5,7 @@ import { OrganizationFields } from '../../../lib/directory/rules/organizations.t
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { byIdOf, ItemResults } from '../../../lib/shared/results.ts';
+import { batchMessage, byIdOf, ItemResults } from '../../../lib/shared/results.ts';
 import { limits, list } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     input: z.object({ organizations: list(OrganizationFields, limits.list) }),
     output: ItemResults,
-    message: 'Organization(s) updated successfully.',
+    message: batchMessage('organization', 'updated'),
     errors: [],
     uses: { organizations: writeOrganizations },
     impact: 'customers cannot change organizations',

@@ -10,7 +10,7 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { addReactions } from '../../../lib/reactions/reactionWriter.ts';
 import { groupEntries } from '../../../lib/reactions/rules.ts';
 import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';
-import { AnnotationResults, byIdOf } from '../../../lib/shared/results.ts';
+import { AnnotationResults, batchMessage, byIdOf } from '../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
@@ -56,7 +56,7 @@ export const endpoint = defineEndpoint(
       reactions: list(Entry, limits.list).describe('The users and their reactions.'),
     }),
     output: AnnotationResults,
-    message: 'Reaction(s) added successfully.',
+    message: batchMessage('reaction', 'added'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { findWritableDocument, reactions: addReactions, visibleReactions },
     impact: 'customers cannot add reactions',

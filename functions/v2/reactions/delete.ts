@@ -7,7 +7,7 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { deleteReactions } from '../../../lib/reactions/reactionWriter.ts';
 import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
+import { batchMessage, byId, ItemOutcome } from '../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
       ),
     }),
     output: z.object({ data: z.record(z.string(), ItemOutcome).describe('The result for each reaction, by its id.') }),
-    message: 'Reaction(s) deleted successfully.',
+    message: batchMessage('reaction', 'deleted'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { findWritableDocument, reactions: deleteReactions, visibleReactions },
     impact: 'customers cannot delete reactions',

@@ -6,7 +6,7 @@ import { exampleRecording } from '../../../lib/recordings/example.ts';
 import { addRecordings } from '../../../lib/recordings/recordings.ts';
 import { NewRecording } from '../../../lib/recordings/rules.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { AnnotationResults, byIdOf } from '../../../lib/shared/results.ts';
+import { AnnotationResults, batchMessage, byIdOf } from '../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint(
       recordings: list(NewRecording, limits.list).describe('The recordings to add.'),
     }),
     output: AnnotationResults,
-    message: 'Recording(s) added successfully.',
+    message: batchMessage('recording', 'added'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { findWritableDocument, recordings: addRecordings },
     impact: 'customers cannot add recordings',

@@ -9,7 +9,7 @@ import { writeUsers } from '../../../lib/directory/userWriter.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { byIdOf, ItemResults } from '../../../lib/shared/results.ts';
+import { batchMessage, byIdOf, ItemResults } from '../../../lib/shared/results.ts';
 import { documentOrFolder, Id, limits, list, optional, userContext } from '../../../lib/shared/schema.ts';
 import { newDocumentAccess } from '../../../lib/workspaces/configs/apiKeyConfig.ts';
 
@@ -58,7 +58,7 @@ export const endpoint = defineEndpoint(
         ),
       ),
     output: ItemResults,
-    message: 'User(s) processed successfully.',
+    message: batchMessage('user', 'added', 'User(s) processed successfully.'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: {
       ensureOrganization,

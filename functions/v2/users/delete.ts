@@ -8,7 +8,7 @@ import { requireResource } from '../../../lib/directory/resources.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
+import { batchMessage, byId, ItemOutcome } from '../../../lib/shared/results.ts';
 import { documentOrFolder, Id, limits, list, optional, userContext } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -29,7 +29,7 @@ export const endpoint = defineEndpoint(
       })
       .check(documentOrFolder),
     output: z.object({ data: z.record(z.string(), ItemOutcome).describe('The result for each user, by user id.') }),
-    message: 'User(s) deleted successfully.',
+    message: batchMessage('user', 'deleted'),
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: {
       organizations: findOrganization,

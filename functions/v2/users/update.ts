@@ -9,7 +9,7 @@ import { type ScopedResource, writeUsers } from '../../../lib/directory/userWrit
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { byIdOf, ItemResults } from '../../../lib/shared/results.ts';
+import { batchMessage, byIdOf, ItemResults } from '../../../lib/shared/results.ts';
 import { documentOrFolder, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -59,7 +59,7 @@ export const endpoint = defineEndpoint(
         ),
       ),
     output: ItemResults,
-    message: 'User(s) processed successfully.',
+    message: batchMessage('user', 'updated', 'User(s) processed successfully.'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { findWritableOrganization, folders: readFolders, documents: readDocuments, users: writeUsers },
     impact: 'customers cannot change names, addresses, pictures and roles of their users',

@@ -99,6 +99,22 @@ describe('documented messages', () => {
   });
 });
 
+test.each(['v1', 'v2'])(
+  '/%s/organizations/add says that no organization was added if every item failed',
+  async (version) => {
+    const path = `/${version}/organizations/add`;
+    expect(await messages(path, { organizations: [acme] })).toEqual([
+      'No organization was added.',
+      'Organization already exists.',
+    ]);
+    expect(await messages(path, { organizations: [acme, { organizationId: `new-${version}` }] })).toEqual([
+      'Organization(s) added successfully.',
+      'Organization already exists.',
+      'Added Successfully',
+    ]);
+  },
+);
+
 describe('rootFoldersOnly of /v2/organizations/folders/get', () => {
   const folders = async (data: object) => customer.ok('/v2/organizations/folders/get', { ...acme, ...data });
 

@@ -10,7 +10,7 @@ import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { toItemResults } from '../../../../lib/shared/results.ts';
+import { batchMessage, toItemResults } from '../../../../lib/shared/results.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
@@ -30,7 +30,7 @@ export const endpoint = defineEndpoint(
       ...changeOptionFields,
     }),
     output: CommentResults,
-    message: 'Comments(s) deleted successfully.',
+    message: batchMessage('comment', 'deleted', 'Comments(s) deleted successfully.'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { findWritableDocument, visibleThreads, comments: writeComments },
     impact: 'customers cannot delete comments',

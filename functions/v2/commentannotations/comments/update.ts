@@ -13,7 +13,7 @@ import { viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { userMarkup } from '../../../../lib/markup/userMarkup.ts';
-import { toItemResults } from '../../../../lib/shared/results.ts';
+import { batchMessage, toItemResults } from '../../../../lib/shared/results.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
@@ -35,7 +35,7 @@ export const endpoint = defineEndpoint(
       ...changeOptionFields,
     }),
     output: CommentResults,
-    message: 'Comment updated successfully.',
+    message: batchMessage('comment', 'updated', 'Comment updated successfully.'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { findWritableDocument, visibleThreads, comments: writeComments, serviceName },
     impact: 'customers cannot edit comments',

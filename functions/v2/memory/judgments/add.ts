@@ -4,7 +4,7 @@ import { toLambda } from '../../../../lib/http/lambda.ts';
 import { addJudgments, findJudgmentLocation } from '../../../../lib/memory/addJudgments.ts';
 import { NewJudgment } from '../../../../lib/memory/rules/judgments.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
-import { byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
+import { batchMessage, byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, list, optional } from '../../../../lib/shared/schema.ts';
 
 const MAX_JUDGMENTS = 100;
@@ -28,7 +28,7 @@ export const endpoint = defineEndpoint(
       ),
     }),
     output: ItemResults,
-    message: 'Judgment(s) added successfully.',
+    message: batchMessage('judgment', 'added'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { findLocation: findJudgmentLocation, judgments: addJudgments },
     impact: 'review decisions of customers and agents are not stored',

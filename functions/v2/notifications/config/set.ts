@@ -13,7 +13,7 @@ import { SettingResult } from '../../../../lib/notifications/rules.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { isNearName } from '../../../../lib/shared/nearName.ts';
-import { byId } from '../../../../lib/shared/results.ts';
+import { batchMessage, byId } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, optional, requireChange, withFurtherFields } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
@@ -54,7 +54,7 @@ export const endpoint = defineEndpoint(
     output: z.object({
       data: z.record(z.string(), SettingResult).describe('The result for each user, by the user id.'),
     }),
-    message,
+    message: batchMessage('user config', 'set', message),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { findWritableOrganization, documents: readDocuments, settings: writeNotificationSettings },
     impact: 'customers cannot change the notification settings of their users',

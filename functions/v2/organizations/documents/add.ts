@@ -8,7 +8,7 @@ import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
-import { byIdOf, DocumentResults } from '../../../../lib/shared/results.ts';
+import { batchMessage, byIdOf, DocumentResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 import { newDocumentAccess } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 
@@ -37,7 +37,7 @@ export const endpoint = defineEndpoint(
         }),
       ),
     output: DocumentResults,
-    message: 'Document(s) added successfully.',
+    message: batchMessage('document', 'added'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { ensureOrganization, folders: writeFolders, documents: writeDocuments, newDocumentAccess },
     impact: 'customers cannot add documents',

@@ -6,7 +6,7 @@ import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { byId, DocumentResults } from '../../../../lib/shared/results.ts';
+import { batchMessage, byId, DocumentResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     input: z.object({ organizationId: Id, documentIds: list(Id, limits.list) }),
     output: DocumentResults,
-    message: 'Document(s) deleted successfully.',
+    message: batchMessage('document', 'deleted'),
     errors: [],
     uses: { organizations: findOrganization, deleteDocuments },
     impact: 'customers cannot delete documents',

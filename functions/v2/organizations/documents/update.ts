@@ -7,7 +7,7 @@ import { DocumentInput } from '../../../../lib/directory/rules/documents.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
-import { byIdOf, DocumentResults } from '../../../../lib/shared/results.ts';
+import { batchMessage, byIdOf, DocumentResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -26,7 +26,7 @@ export const endpoint = defineEndpoint(
       documents: list(DocumentInput, limits.list),
     }),
     output: DocumentResults,
-    message: 'Document(s) updated successfully.',
+    message: batchMessage('document', 'updated'),
     errors: ['FAILED_PRECONDITION'],
     uses: { findWritableOrganization, documents: changeDocuments },
     impact: 'customers cannot change their documents',

@@ -6,7 +6,7 @@ import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
-import { byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
+import { batchMessage, byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -35,7 +35,7 @@ export const endpoint = defineEndpoint(
       ).describe('The folders to create.'),
     }),
     output: ItemResults,
-    message: 'Folder created successfully.',
+    message: batchMessage('folder', 'created', 'Folder created successfully.'),
     errors: ['FAILED_PRECONDITION'],
     uses: { ensureOrganization, folders: writeFolders },
     impact: 'customers cannot create folders',

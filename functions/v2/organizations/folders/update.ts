@@ -6,7 +6,7 @@ import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
-import { byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
+import { batchMessage, byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
 import { defineNamedSchema, Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
 /** The largest number of folders that one call can move. It is small, because folders are moved one after the other. */
@@ -46,7 +46,7 @@ export const endpoint = defineEndpoint(
       ),
     }),
     output: ItemResults,
-    message: 'Folder Updated successfully.',
+    message: batchMessage('folder', 'updated', 'Folder Updated successfully.'),
     errors: ['FAILED_PRECONDITION', 'ABORTED'],
     uses: { findWritableOrganization, folders: changeFolders },
     impact: 'customers cannot rename or move folders',

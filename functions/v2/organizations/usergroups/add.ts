@@ -6,7 +6,7 @@ import { writeGroups } from '../../../../lib/directory/userGroups.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
-import { byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
+import { batchMessage, byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -29,7 +29,7 @@ export const endpoint = defineEndpoint(
       ).describe('The groups to create, without users.'),
     }),
     output: ItemResults,
-    message: 'Organization User Groups added successfully.',
+    message: batchMessage('organization user group', 'added', 'Organization User Groups added successfully.'),
     errors: ['FAILED_PRECONDITION'],
     uses: { ensureOrganization, groups: writeGroups },
     impact: 'customers cannot add user groups',

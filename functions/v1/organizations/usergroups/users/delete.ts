@@ -6,7 +6,7 @@ import { memberRemoved, removeGroupMembers } from '../../../../../lib/directory/
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
-import { GroupResults, toGroupResults } from '../../../../../lib/shared/results.ts';
+import { batchMessage, GroupResults, toGroupResults } from '../../../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -37,7 +37,7 @@ export const endpoint = defineEndpoint(
         }),
       ),
     output: GroupResults,
-    message: 'Deleted users from group successfully.',
+    message: batchMessage('user', 'deleted from the group', 'Deleted users from group successfully.'),
     errors: [],
     uses: { organizations: findOrganization, members: removeGroupMembers },
     impact: 'customers cannot delete users from their user groups',

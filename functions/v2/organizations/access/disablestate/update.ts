@@ -4,7 +4,7 @@ import { writeOrganizations } from '../../../../../lib/directory/organizations.t
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
-import { byId, ItemResults } from '../../../../../lib/shared/results.ts';
+import { batchMessage, byId, ItemResults } from '../../../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -22,7 +22,11 @@ export const endpoint = defineEndpoint(
         .describe('True refuses additions and changes in the organizations. False allows them again.'),
     }),
     output: ItemResults,
-    message: 'Updated disable state for Organization(s) successfully.',
+    message: batchMessage(
+      'organization disabled state',
+      'updated',
+      'Updated disable state for Organization(s) successfully.',
+    ),
     errors: [],
     uses: { organizations: writeOrganizations },
     impact: 'customers cannot disable or enable organizations',

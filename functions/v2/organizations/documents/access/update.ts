@@ -7,7 +7,7 @@ import { accessTypes } from '../../../../../lib/directory/rules/access.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
-import { byId, outcomeFields } from '../../../../../lib/shared/results.ts';
+import { batchMessage, byId, outcomeFields } from '../../../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -33,7 +33,7 @@ export const endpoint = defineEndpoint(
         )
         .describe('The result for each document, by the id that you chose.'),
     }),
-    message: 'Updated access for documents successfully.',
+    message: batchMessage('document access type', 'updated', 'Updated access for documents successfully.'),
     errors: ['FAILED_PRECONDITION'],
     uses: { findWritableOrganization, documents: changeDocuments },
     impact: 'customers cannot change who can open documents',

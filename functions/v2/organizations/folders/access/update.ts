@@ -6,7 +6,7 @@ import { accessTypes } from '../../../../../lib/directory/rules/access.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
-import { byId, outcomeFields } from '../../../../../lib/shared/results.ts';
+import { batchMessage, byId, outcomeFields } from '../../../../../lib/shared/results.ts';
 import { Id, limits, list, optional, withFieldRule } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -53,8 +53,9 @@ export const endpoint = defineEndpoint(
         )
         .describe('The result for each folder, by the id that you chose.'),
     }),
-    message: (_output, { inheritFromParent }) =>
+    message: batchMessage('folder access type', 'updated', (_output, { inheritFromParent }) =>
       inheritFromParent ? 'Folder access type updated.' : 'Updated access for folders successfully.',
+    ),
     errors: ['FAILED_PRECONDITION', 'ABORTED'],
     uses: { findWritableOrganization, folders: changeFolderAccess },
     impact: 'customers cannot change who can open folders',

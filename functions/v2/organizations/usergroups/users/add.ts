@@ -6,7 +6,7 @@ import { writeGroups } from '../../../../../lib/directory/userGroups.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
-import { GroupResults, toGroupResults } from '../../../../../lib/shared/results.ts';
+import { batchMessage, GroupResults, toGroupResults } from '../../../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     input: z.object({ organizationId: Id, organizationUserGroupId: Id, userIds: list(Id, limits.list) }),
     output: GroupResults,
-    message: 'Added organization users to group successfully.',
+    message: batchMessage('user', 'added to the group', 'Added organization users to group successfully.'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { findWritableOrganization, groups: writeGroups },
     impact: 'customers cannot add users to their user groups',

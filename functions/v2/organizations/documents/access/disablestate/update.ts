@@ -6,7 +6,7 @@ import { findOrganization } from '../../../../../../lib/directory/organizations.
 import { toLambdaWithTwin } from '../../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../../lib/http/twin.ts';
 import { distinct } from '../../../../../../lib/shared/collections.ts';
-import { byId, outcomeFields } from '../../../../../../lib/shared/results.ts';
+import { batchMessage, byId, outcomeFields } from '../../../../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -33,7 +33,7 @@ export const endpoint = defineEndpoint(
         )
         .describe('The result for each document, by the id that you chose.'),
     }),
-    message: 'Updated disable state for documents successfully.',
+    message: batchMessage('document disabled state', 'updated', 'Updated disable state for documents successfully.'),
     errors: [],
     uses: { organizations: findOrganization, documents: changeDocuments },
     impact: 'customers cannot disable or enable documents',
