@@ -38,7 +38,7 @@ interface CallContext {
 }
 
 /**
- * Creates a user, or adds missing parts of the profile. Makes the user a member of the requested organizations, and
+ * Creates a user, or replaces the sent fields of the profile. Makes the user a member of the requested organizations, and
  * returns a token with the grants. Throws:
  *
  * - INVALID_ARGUMENT for an unknown organization, an end in the past, an address that cannot receive mail, or more grants

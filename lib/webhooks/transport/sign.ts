@@ -26,7 +26,7 @@ export function signHeaders({
 
 /**
  * Returns the headers of a basic delivery: the token after `Basic`, and the three `webhook-*` headers. The key of the signature is
- * the UTF-8 text of the token. Without a token, there is no signature. An encrypted body is signed too, because encryption does not
+ * the text of the token, which is ASCII. Without a token, there is no signature. An encrypted body is signed too, because encryption does not
  * prevent changes.
  */
 export function basicHeaders({
