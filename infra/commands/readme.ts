@@ -1,6 +1,6 @@
 /** `npm run readme`: writes the generated tables of all pages, and the methods and webhook types of the typed client. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import * as z from 'zod';
 import { indexNames } from '../../lib/app/capability.ts';
 import type { Source } from '../../lib/app/worker.ts';
@@ -94,6 +94,8 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
   typedClient: () => sample('typedClient.ts'),
   verifyWebhook: () => sample('verifyWebhook.mjs'),
   verifyWithLibrary: () => sample('verifyWithLibrary.mjs'),
+  webhookReceiver: () => sample('webhookReceiver.mjs'),
+  webhookReceiverPython: () => sample('webhook_receiver.py'),
   metrics: () =>
     table(
       ['Metric', 'Unit', 'Meaning'],
@@ -138,14 +140,14 @@ export function withGeneratedTables(page: string): string {
 
 /** Returns every page of the project: its path from the root, and its text. */
 export function pages(): { readonly file: string; readonly text: string }[] {
-  return globSync(['*.md', '{functions,lib,infra,test}/**/*.md'], { cwd: projectDir })
+  return globSync(['*.md', '.github/*.md', '{functions,lib,infra,test}/**/*.md'], { cwd: projectDir })
     .sort()
     .map((file) => ({ file, text: readFileSync(join(projectDir, file), 'utf8') }));
 }
 
 /** Returns a code sample for customers. The tests run it. */
 function sample(file: string): string {
-  const language = file.endsWith('.ts') ? 'ts' : 'js';
+  const language = { '.ts': 'ts', '.py': 'python' }[extname(file)] ?? 'js';
   return `\`\`\`${language}\n${readFileSync(join(projectDir, 'test/samples', file), 'utf8').trim()}\n\`\`\``;
 }
 

@@ -65,7 +65,8 @@ export async function startMoto(): Promise<Moto> {
   };
 }
 
-async function freePort(): Promise<number> {
+/** Returns a port of 127.0.0.1 that no server has. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
