@@ -12,6 +12,7 @@ import { type QueueDeclaration, queues } from '../../lib/workers/queues.ts';
 import { projectDir } from '../build/build.ts';
 import { clientMethods, clientMethodsFile } from '../build/client.ts';
 import { clientWebhooks, clientWebhooksFile } from '../build/clientWebhooks.ts';
+import { thirdPartyNotices } from '../build/notices.ts';
 import { refusedFields } from '../build/refusals.ts';
 import { registeredWorkers } from '../build/registry.ts';
 import { readSettings, settingMeaning, settingNames, settingValues } from '../stacks/settings.ts';
@@ -90,6 +91,7 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
         needsViews ? 'yes' : 'no',
       ]),
     ),
+  notices: thirdPartyNotices,
   openPayload: () => sample('openPayload.mjs'),
   typedClient: () => sample('typedClient.ts'),
   verifyWebhook: () => sample('verifyWebhook.mjs'),

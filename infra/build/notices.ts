@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectDir } from './build.ts';
+
+interface LockEntry {
+  readonly version: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+}
+
+/** A package that a deployment contains. `text` has its licence and notice files, and is empty if it has none. */
+interface DeployedPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly licence: string;
+  readonly text: string;
+}
+
+/** Packages that the pages of the reference contain. For npm, they are development dependencies. */
+const packagesOfPages = ['minisearch', 'swagger-ui-dist'];
+
+/** Returns the packages of the lock file that functions or pages can contain, by name. */
+export function deployedPackages(): DeployedPackage[] {
+  const lock = JSON.parse(readFileSync(join(projectDir, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, LockEntry>;
+  };
+  return Object.entries(lock.packages)
+    .filter(
+      ([path, { dev, optional }]) =>
+        path !== '' && ((!dev && !optional) || packagesOfPages.includes(path.slice('node_modules/'.length))),
+    )
+    .map(([path, { version }]) => {
+      const folder = join(projectDir, path);
+      const { name, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<
+        string,
+        string
+      >;
+      const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)(\.(md|txt))?$/i.test(file));
+      const texts = files.sort().map((file) => readFileSync(join(folder, file), 'utf8').replaceAll('\r', '').trim());
+      return { name: name as string, version, licence: license as string, text: texts.join('\n\n') };
+    })
+    .sort((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
+}
+
+const COPYRIGHT = /^[^\w\n]*copyright\b.*\d{4}.*$/gim;
+
+/** Returns a table of these packages, and each licence with the copyright lines of its packages, as Markdown. */
+export function thirdPartyNotices(): string {
+  const packages = deployedPackages();
+  const rows = packages.map(({ name, version, licence }) => `| ${name} | ${version} | ${licence} |`);
+  const byTerms = Map.groupBy(packages, (each) => termsOf(each).replace(/\s+/g, ' '));
+  const texts = [...byTerms.values()].map((group) => {
+    const holders = group.map(({ name, text }) =>
+      [name, ...(text.match(COPYRIGHT) ?? []).map((line) => line.trim())].join('\n    '),
+    );
+    return `\`\`\`text\n${[...new Set(holders)].join('\n')}\n\n${termsOf(group[0] as DeployedPackage)}\n\`\`\``;
+  });
+  return ['| Package | Version | Licence |', '| --- | --- | --- |', ...rows, '', texts.join('\n\n')].join('\n');
+}
+
+/** Returns the text of a licence without copyright lines and without the appendix that says how to apply it. */
+function termsOf({ text, licence }: DeployedPackage): string {
+  if (text === '') return `The package has no text of a licence. Its package.json says: ${licence}`;
+  const [terms = ''] = text.split('END OF TERMS AND CONDITIONS');
+  return terms
+    .replace(COPYRIGHT, '')
+    .replaceAll('```', "'''")
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
