@@ -169,6 +169,44 @@ describe('the demo page in two browsers', () => {
     await thread(grace, 'About these words').getByText('quoted words').waitFor();
   });
 
+  test('marks the commented words, also after edits before them, and shows them from the thread', async () => {
+    const { ada, grace, problems } = await openBoth();
+    await typeAt(ada, 'End', '\nmarked words');
+    await ada.keyboard.press('Shift+Home');
+    await addComment(ada, 'Marked');
+    const markOf = (page: Page) => page.locator('.commented', { hasText: 'marked words' });
+    await Promise.all([ada, grace].map((page) => markOf(page).waitFor()));
+    await typeAt(grace, 'Home', 'inserted before ');
+    await withTexts(ada, ['inserted before']);
+    expect(await markOf(ada).textContent()).toBe('marked words');
+    await thread(grace, 'Marked').getByRole('button', { name: 'marked words' }).click();
+    await grace.locator('.commented.shown', { hasText: 'marked words' }).waitFor();
+    await grace.keyboard.type('!');
+    await withTexts(ada, ['marked words!']);
+    expect(await markOf(ada).textContent()).toBe('marked words');
+    await thread(grace, 'Marked').getByRole('button', { name: 'Resolve' }).click();
+    await markOf(ada).waitFor({ state: 'detached' });
+    expect(problems()).toEqual([]);
+  });
+
+  test('offers the users to mention after @, and inserts the chosen one', async () => {
+    const { ada, grace } = await openBoth();
+    const input = ada.getByRole('textbox', { name: 'New comment' });
+    const option = ada.getByRole('option', { name: 'Grace Hopper @grace' });
+    await input.fill('Picked: ');
+    await input.press('End');
+    await ada.keyboard.type('@Ho');
+    await option.and(ada.locator('[aria-selected=true]')).waitFor();
+    await ada.keyboard.press('Escape');
+    await option.waitFor({ state: 'detached' });
+    await ada.keyboard.press('Backspace');
+    await option.waitFor();
+    await ada.keyboard.press('Enter');
+    expect(await input.inputValue()).toBe('Picked: @grace ');
+    await ada.keyboard.press('Enter');
+    await statusOf(grace, 'Ada Lovelace mentioned you: Picked: @grace').waitFor();
+  });
+
   test('notifies a user whom the other user mentions', async () => {
     const { ada, grace, problems } = await openBoth();
     await addComment(ada, 'Please look, @grace');
@@ -239,6 +277,36 @@ describe('the demo page', () => {
       expect(snapshot).toContain(line);
     expect(await page.evaluate<string[]>(READ_BROKEN_IDS)).toEqual([]);
     expect(snapshot.match(/- (button|textbox|link|img)\b(?! ").*/g)).toBeNull();
+  });
+
+  test('takes no keys until the document is read', async () => {
+    const tab = await browser.open();
+    tabs.push(tab);
+    const { page } = tab;
+    const read = Promise.withResolvers<undefined>();
+    await page.route('**/v2/crdt/updates/get', async (route) => {
+      await read.promise;
+      await route.continue();
+    });
+    await page.goto(`${system.baseUrl}${DEMO}?user=ada`);
+    await statusOf(page, 'Connected').waitFor();
+    await page.locator('main[inert][aria-busy=true] .cm-content').click({ force: true });
+    await page.keyboard.type('lost keys');
+    read.resolve(undefined);
+    await page.locator('main[aria-busy=false]:not([inert])').waitFor();
+    await textOf(page).and(page.locator('[contenteditable=true]')).waitFor();
+    expect((await linesOf(page)).join()).not.toContain('lost keys');
+  });
+
+  test('names a user whom the demo does not have, and does not show the document', async () => {
+    const tab = await browser.open();
+    tabs.push(tab);
+    await tab.page.goto(`${system.baseUrl}${DEMO}?user=bob`);
+    await tab.page.getByRole('alert').filter({ hasText: 'The demo has no user bob.' }).waitFor();
+    expect(await tab.page.getByRole('main').count()).toBe(0);
+    expect(tab.requestedUrls.filter((url) => url.includes('/token'))).toEqual([]);
+    await tab.page.getByRole('navigation').getByRole('link', { name: 'Ada Lovelace' }).click();
+    await textOf(tab.page).and(tab.page.locator('[contenteditable=true]')).waitFor();
   });
 
   test('switches the user by a link', async () => {

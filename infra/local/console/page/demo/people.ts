@@ -26,7 +26,7 @@ export function showPeople(users: readonly PresentUser[]): void {
 }
 
 /** Shows a link for each user of the demo. The link opens the page as this user. */
-export function showUserLinks(userId: string): void {
+export function showUserLinks(userId: string | undefined): void {
   byId('users').replaceChildren(
     ...demoUsers.map((user) =>
       element(

@@ -7,11 +7,16 @@ import { EditorProvider } from '../../../../../lib/client/editorProvider.ts';
 import type { UserClient } from '../../../../../lib/client/userClient.ts';
 import { demoDocument, demoEditor, type DemoUser } from '../../demoDocument.ts';
 import { byId } from '../dom.ts';
+import { type Anchor, CommentMarks, type MarkedThread } from './commentMarks.ts';
 
 export interface TextEditor {
   readonly provider: EditorProvider;
-  /** Returns the text that the user has selected. */
-  selectedText(): string;
+  /** Returns the text that the user has selected, and where it is. The text is empty if nothing is selected. */
+  selected(): { readonly text: string; readonly anchor: Anchor };
+  /** Marks the words of these threads. */
+  mark(threads: readonly MarkedThread[]): void;
+  /** Shows the words of a thread. Returns whether the text still has them. */
+  reveal(thread: MarkedThread): boolean;
   /** Makes the text read-only, and stops synchronising it. */
   stop(): void;
 }
@@ -26,6 +31,7 @@ export function showTextEditor(client: UserClient, user: DemoUser, onSelection: 
     color: user.colour,
     colorLight: `${user.colour}40`,
   });
+  const marks = new CommentMarks(text);
   const editing = new Compartment();
   const readOnly = EditorView.editable.of(false);
   const view = new EditorView({
@@ -34,6 +40,7 @@ export function showTextEditor(client: UserClient, user: DemoUser, onSelection: 
       extensions: [
         // No extension handles Tab. It moves the focus, so the whole page can be used with a keyboard.
         keymap.of([...yUndoManagerKeymap, ...defaultKeymap]),
+        marks.extension,
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': 'Text of the document' }),
         EditorView.updateListener.of(({ selectionSet }) => selectionSet && onSelection()),
@@ -53,10 +60,12 @@ export function showTextEditor(client: UserClient, user: DemoUser, onSelection: 
   );
   return {
     provider,
-    selectedText() {
-      const { from, to } = view.state.selection.main;
-      return view.state.sliceDoc(from, to);
+    selected() {
+      const { main } = view.state.selection;
+      return { text: view.state.sliceDoc(main.from, main.to), anchor: marks.anchorOf(main) };
     },
+    mark: (threads) => marks.show(view, threads),
+    reveal: (thread) => marks.reveal(view, thread),
     stop() {
       view.dispatch({ effects: editing.reconfigure(readOnly) });
       void provider.destroy();

@@ -1,7 +1,10 @@
 import type { UserClient } from '../../../../../lib/client/userClient.ts';
 import { demoDocument, type DemoUser } from '../../demoDocument.ts';
 import { byId, element, setChildren, setText } from '../dom.ts';
+import type { Anchor, MarkedThread } from './commentMarks.ts';
+import { addMentionPicker } from './mentionPicker.ts';
 import { isMentioned, mentionsIn, otherUsers } from './mentions.ts';
+import type { TextEditor } from './textEditor.ts';
 
 interface Person {
   readonly userId: string;
@@ -33,8 +36,8 @@ interface ThreadView {
 export interface ThreadListOptions {
   readonly client: UserClient;
   readonly user: DemoUser;
-  /** Returns the text of the document that the user has selected. A new thread quotes it. */
-  readonly selectedText: () => string;
+  /** A new thread quotes the text that the user has selected in the editor. */
+  readonly editor: TextEditor;
   /** Shows the error of a failed call. */
   readonly report: (error: unknown) => void;
 }
@@ -52,9 +55,8 @@ export class ThreadList {
 
   constructor(options: ThreadListOptions) {
     this.#options = options;
-    const names = otherUsers(options.user.userId).map(({ userId }) => `@${userId}`);
-    setText(byId('mention-help'), `Write ${names.join(' or ')} to mention a user.`);
     const input = byId('new-comment') as HTMLTextAreaElement;
+    addMentionPicker(input, otherUsers(options.user.userId));
     onSubmit(byId('new-thread'), input, (text) => this.#addThread(text), options.report);
   }
 
@@ -80,7 +82,7 @@ export class ThreadList {
   }
 
   #quote(): string {
-    return this.#options.selectedText().trim().slice(0, QUOTE_CHARACTERS);
+    return this.#options.editor.selected().text.trim().slice(0, QUOTE_CHARACTERS);
   }
 
   async #read(): Promise<void> {
@@ -96,6 +98,7 @@ export class ThreadList {
     });
     setChildren(byId('threads'), items);
     byId('no-thread').hidden = items.length > 0;
+    this.#options.editor.mark(threads.filter(({ status }) => status.id !== 'RESOLVED').flatMap(markedThreads));
     this.#announceNewComment(threads);
   }
 
@@ -122,12 +125,18 @@ export class ThreadList {
 
   #createView(annotationId: string): ThreadView {
     const { report } = this.#options;
-    const quote = element('p', { class: 'quote' });
+    const quote = element('button', { type: 'button', class: 'quote', title: 'Show the words in the document' });
+    let marked: MarkedThread | undefined;
+    quote.addEventListener('click', () => {
+      if (marked && !this.#options.editor.reveal(marked))
+        setText(byId('news'), 'The document does not have these words any more.');
+    });
     const comments = element('ol', { 'aria-label': 'Comments of the thread' });
     const input = element('textarea', { rows: '1', 'aria-label': 'Reply' });
     const status = element('button', { type: 'button' });
     const form = element('form', { class: 'reply' }, input, element('button', { type: 'submit' }, 'Reply'), status);
     const item = element('li', { class: 'thread', role: 'listitem' }, quote, comments, form);
+    addMentionPicker(input, otherUsers(this.#options.user.userId));
     onSubmit(form, input, (text) => this.#reply(annotationId, text), report);
     let isResolved = false;
     status.addEventListener('click', () => void this.#setResolved(annotationId, !isResolved).catch(report));
@@ -142,6 +151,8 @@ export class ThreadList {
         const { targetText } = thread.targetElement ?? {};
         quote.hidden = typeof targetText !== 'string';
         if (typeof targetText === 'string') setText(quote, targetText);
+        [marked] = markedThreads(thread);
+        quote.disabled = marked === undefined;
         comments.replaceChildren(
           ...thread.comments.map(({ commentText = '', from, createdAt }) =>
             element(
@@ -160,10 +171,14 @@ export class ThreadList {
 
   async #addThread(text: string): Promise<void> {
     const quote = this.#quote();
+    const { anchor } = this.#options.editor.selected();
     await this.#options.client.v2.commentannotations.add({
       ...demoDocument,
       commentAnnotations: [
-        { commentData: [this.#commentOf(text)], ...(quote !== '' && { targetElement: { targetText: quote } }) },
+        {
+          commentData: [this.#commentOf(text)],
+          ...(quote !== '' && { targetElement: { targetText: quote, ...anchor } }),
+        },
       ],
     });
     await this.refresh();
@@ -231,6 +246,13 @@ function onSubmit(
     event.preventDefault();
     void submit();
   });
+}
+
+/** Returns the thread with its anchor, or nothing if it is not about words of the document. */
+function markedThreads({ annotationId, targetElement: { start, end } = {} }: Thread): MarkedThread[] {
+  if (typeof start !== 'string' || typeof end !== 'string') return [];
+  const anchor: Anchor = { start, end };
+  return [{ annotationId, anchor }];
 }
 
 function timeOf(createdAt: number): string {
