@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectDir } from './build.ts';
+import { stackOf } from '../stacks/settings.ts';
 
 /** Returns the context of cdk.json. It contains the settings of the deployment, and options of the CDK. */
 export function projectContext(): Record<string, unknown> {
-  const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as {
+  const { context } = JSON.parse(readFileSync(join(import.meta.dirname, '../../cdk.json'), 'utf8')) as {
     context: Record<string, unknown>;
   };
   return context;
 }
+
+/** Returns the name of the stack that cdk.json configures. */
+export const configuredStack = (): string => stackOf(projectContext());

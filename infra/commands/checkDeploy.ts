@@ -6,8 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
-import { projectContext } from '../build/projectContext.ts';
-import { readSettings, STACK } from '../stacks/settings.ts';
+import { configuredStack, projectContext } from '../build/projectContext.ts';
+import { readSettings } from '../stacks/settings.ts';
 import { needsOf } from './account/needs.ts';
 import { readAccount } from './account/readAccount.ts';
 import { type AccountCheck, accountReport, checkReadings } from './account/rules.ts';
@@ -24,7 +24,7 @@ route moves to another stack. Changes nothing.
 Also reads the account and the region: concurrent executions of Lambda, limits of API Gateway, vector indexes of tables, and with
 the settings in cdk.json the state of SES and the access to Bedrock models. Prints what is missing and where to ask for it.
 
-  --stack   the CloudFormation stack (default: ${STACK})
+  --stack   the CloudFormation stack (default: the setting stackName, ${configuredStack()})
   --after   an output folder of cdk synth, such as cdk.out (default: this source with the settings of cdk.json)
   --before  an output folder of cdk synth, such as that of the version before (default: the deployed templates)
   --allow   the id of a resource whose loss you accept, as this command prints it`;
@@ -63,7 +63,7 @@ function parse(args: string[]) {
   return parseArguments(USAGE, {
     args,
     options: {
-      stack: { type: 'string', default: STACK },
+      stack: { type: 'string', default: configuredStack() },
       after: { type: 'string' },
       before: { type: 'string' },
       allow: { type: 'string', multiple: true, default: [] },

@@ -25,8 +25,8 @@ import { basicTargets } from '../../lib/webhooks/rules/matching.ts';
 import { toAttemptResponse } from '../../lib/webhooks/rules/messageView.ts';
 import { queues, queueVariable } from '../../lib/workers/queues.ts';
 import * as sendTo from '../../lib/workers/sendTo.ts';
+import { configuredStack } from '../build/projectContext.ts';
 import { pascal } from '../constructs/names.ts';
-import { STACK } from '../stacks/settings.ts';
 import { columns } from './columns.ts';
 import { endpointIdOf, endpointReport, stateOf } from './endpointReport.ts';
 import {
@@ -59,7 +59,7 @@ recover   Sends the failed messages of events since a time again. <since> is in 
 redrive   Moves the dead letters of a queue back into it. Fix the cause of the failures first.
 
   --endpoint  for resend: the id or uid of the endpoint that gets the message, even if it has received it
-  --stack     the CloudFormation stack (default: ${STACK})
+  --stack     the CloudFormation stack (default: the setting stackName, ${configuredStack()})
   --local     the data directory of npm start, such as .local, instead of a stack
   --help      prints this text`;
 

@@ -2,11 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { STACK } from '../stacks/settings.ts';
+import { configuredStack } from '../build/projectContext.ts';
 
 /** The options of commands that read a deployment or a local run. */
 export const deploymentOptions = {
-  stack: { type: 'string', default: STACK },
+  stack: { type: 'string', default: configuredStack() },
   local: { type: 'string' },
 } as const;
 

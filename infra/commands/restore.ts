@@ -2,8 +2,8 @@
  * `npm run restore`: prints the commands that restore a deleted table with the settings of the template. Does not run
  * the commands.
  */
-import { projectContext } from '../build/projectContext.ts';
-import { readSettings, STACK } from '../stacks/settings.ts';
+import { configuredStack, projectContext } from '../build/projectContext.ts';
+import { readSettings, stackOf } from '../stacks/settings.ts';
 import { parseArguments, runCommand } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
 import type { DeployedResource, StackTemplates } from './templateChanges.ts';
@@ -18,7 +18,7 @@ Prints a shell script for the AWS CLI. Runs nothing. See infra/RESTORE.md.
   table     restores a deleted table under its old name, and sets the settings that a restore omits. Needs AWS CLI
             ${CLI_VERSIONS}
   stream    connects the worker of the deleted table's stream to the new stream
-  --stack   the CloudFormation stack (default: ${STACK})`;
+  --stack   the CloudFormation stack (default: the setting stackName, ${configuredStack()})`;
 
 interface VectorIndex {
   readonly IndexName: string;
@@ -204,7 +204,7 @@ export async function run(args: string[], context = projectContext()): Promise<s
     positionals: [part = '', ...more],
   } = parseArguments(USAGE, {
     args,
-    options: { stack: { type: 'string', default: STACK } },
+    options: { stack: { type: 'string', default: stackOf(context) } },
     allowPositionals: true,
   });
   const execute = Object.hasOwn(commands, part) ? commands[part] : undefined;

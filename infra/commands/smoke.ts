@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { callSender, ServiceError } from '../../lib/client/calls.ts';
+import { configuredStack } from '../build/projectContext.ts';
 import { registeredEndpoints } from '../build/registry.ts';
-import { STACK } from '../stacks/settings.ts';
 import { type ApiCredentials, apiCredentials } from './apiCredentials.ts';
 import { columns } from './columns.ts';
 import { apiAddress, isWebAddress, messageOf, parseArguments, runCommand } from './operator.ts';
@@ -24,7 +24,7 @@ API key, and later runs use it again, because no endpoint deletes API keys. The 
                   webhook is skipped. For a local run, the command receives the webhooks itself.
   --alarm         sets the alarm ConcurrencyHigh to ALARM with the AWS CLI and your credentials. CloudWatch sends a notice
                   to alarmEmail and alarmTopicArn, and sets the alarm to its real state within some minutes.
-  --stack         the CloudFormation stack of the alarm (default: ${STACK})
+  --stack         the CloudFormation stack of the alarm (default: the setting stackName, ${configuredStack()})
   --service-name  the setting serviceName of the deployment (default: svc)
   --help          prints this text`;
 
@@ -399,7 +399,7 @@ export function smokeOptions(args: string[]): SmokeOptions {
       credentials: { type: 'string' },
       receiver: { type: 'string' },
       alarm: { type: 'boolean', default: false },
-      stack: { type: 'string', default: STACK },
+      stack: { type: 'string', default: configuredStack() },
       'service-name': { type: 'string', default: 'svc' },
     },
   });

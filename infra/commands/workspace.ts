@@ -12,7 +12,7 @@ import { ApiKeyEntity, OwnerEmailEntity } from '../../lib/workspaces/entities.ts
 import { type LimitClass, limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
 import { emailKey, ShortName } from '../../lib/workspaces/rules/workspaces.ts';
 import { createWorkspaces, withoutUserTokens, WorkspaceReader } from '../../lib/workspaces/workspaces.ts';
-import { STACK } from '../stacks/settings.ts';
+import { configuredStack } from '../build/projectContext.ts';
 import {
   deploymentOptions,
   localEnvironment,
@@ -39,8 +39,8 @@ revoke-user-tokens Ends all user tokens of an API key. Auth tokens stay valid. C
 show               Prints the owner and the API keys of a workspace, without credentials.
 
   --name   the owner's name (default: the e-mail address)
-  --stack  the CloudFormation stack (default: ${STACK}). Not needed if TABLE_NAME is set. create also needs
-           MASTER_KEY_SECRET_ARN and SERVICE_NAME then.
+  --stack  the CloudFormation stack (default: the setting stackName, ${configuredStack()}). Not needed if
+           TABLE_NAME is set. create also needs MASTER_KEY_SECRET_ARN and SERVICE_NAME then.
   --local  the data directory of npm start, such as .local, instead of a stack
   --help   prints this text`;
 

@@ -1,8 +1,9 @@
-import type { Code } from 'aws-cdk-lib/aws-lambda';
+import { type Code, Function } from 'aws-cdk-lib/aws-lambda';
 import { type App, CfnOutput, type CfnStack, type NestedStack, Stack, Validations } from 'aws-cdk-lib/core';
 import { familyOf } from '../../lib/app/endpoint.ts';
 import { isOpenToUsers, isTwin, PREFLIGHT_ROUTE, type Routed, routeKeys } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
+import { METRICS_SERVICE } from '../../lib/observability/metricsWriter.ts';
 import { DEFAULT_FUNCTION } from '../build/build.ts';
 import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
 import { type DeploymentContext, environmentValues, resourceArns } from '../constructs/environment.ts';
@@ -15,7 +16,7 @@ import { createTable } from '../constructs/table.ts';
 import { createMonitoring } from '../monitoring/monitoring.ts';
 import { FamilyStack } from './family.ts';
 import { LiveStack } from './live.ts';
-import type { Settings } from './settings.ts';
+import { metricsService, type Settings } from './settings.ts';
 import { WorkersStack } from './workers.ts';
 
 export interface BackendProps {
@@ -36,7 +37,10 @@ export class Backend extends Stack {
   readonly live: LiveStack | undefined;
 
   constructor(scope: App, id: string, { endpoints, workers, code, settings }: BackendProps) {
-    super(scope, id, { description: 'Collaboration backend: HTTP API, functions, queues and table' });
+    super(scope, id, {
+      stackName: settings.stackName,
+      description: 'Collaboration backend: HTTP API, functions, queues and table',
+    });
     const { logRetentionDays } = settings;
     const { api, stage, url } = createHttpApi(this, this.stackName, settings);
     const shared = {
@@ -144,8 +148,12 @@ export class Backend extends Stack {
       table: shared.table,
       queues: shared.queues,
       streamDeadLetters,
-      settings,
+      settings: { ...settings, serviceName: metricsService(settings) },
     });
+    if (metricsService(settings) !== settings.serviceName) {
+      for (const construct of this.node.findAll())
+        if (construct instanceof Function) construct.addEnvironment(METRICS_SERVICE, metricsService(settings));
+    }
 
     Validations.of(this).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:configuration-set/*]',

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { mailableAddress, MailAddress } from '../../lib/mail/rules/mailAddress.ts';
 import { BURST_OF_EVERY_REGION, gatewayProblems } from './gatewayQuotas.ts';
 
-/** The id of the root stack in the app. It is also the default name of the deployed stack. */
+/** The id of the root stack in the app. It is also the default of the setting `stackName`. */
 export const STACK = 'CollaborationBackend';
 
 /** The retention periods that CloudWatch Logs accepts. A deployment with another number would fail. */
@@ -70,6 +70,13 @@ function retrySchedule(byDefault: string) {
 }
 
 const schema = z.object({
+  stackName: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9-]{0,39}$/, 'must be 1 to 40 letters, digits and hyphens, and start with a letter')
+    .default(STACK)
+    .describe(
+      'The name of the CloudFormation stack, from which the names of its resources derive. Two deployments in one account and region need different names. Another name creates another deployment.',
+    ),
   serviceName: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,29}$/, 'must be 1 to 30 lower-case letters, digits and hyphens, and start with a letter')
@@ -225,6 +232,22 @@ const schema = z.object({
 
 /** The settings of a deployment, from the `context` of cdk.json or from `-c name=value`. */
 export type Settings = z.output<typeof schema>;
+
+/**
+ * Returns the value of the dimension `service` of all metrics. Deployments in one account and region write metrics to the same
+ * namespace, so a stack with another name has its name in the value.
+ */
+export function metricsService({ stackName, serviceName }: Pick<Settings, 'serviceName' | 'stackName'>): string {
+  return stackName === STACK ? serviceName : `${stackName}/${serviceName}`;
+}
+
+/** Returns the name of the stack that a context configures. Throws an error if the name is invalid. */
+export function stackOf({ stackName }: Readonly<Record<string, unknown>>): string {
+  const { data, error } = schema.shape.stackName.safeParse(stackName);
+  if (data === undefined)
+    throw new Error(`stackName: ${error.issues[0]?.message}, but is ${JSON.stringify(stackName)}`);
+  return data;
+}
 
 export const settingNames = Object.keys(schema.shape) as (keyof Settings)[];
 

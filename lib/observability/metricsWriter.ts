@@ -2,6 +2,12 @@ import { Metrics } from '@aws-lambda-powertools/metrics';
 
 export const METRICS_NAMESPACE = 'CollaborationBackend';
 
+/**
+ * The variable of functions with the value of the dimension `service`, if it is not the name of the service. Only a stack with
+ * another name than the default sets it.
+ */
+export const METRICS_SERVICE = 'POWERTOOLS_SERVICE_NAME';
+
 const byService = new Map<string, Metrics>();
 
 /**
@@ -12,7 +18,12 @@ const byService = new Map<string, Metrics>();
 export function metricsWriter(serviceName: string): Metrics {
   let writer = byService.get(serviceName);
   if (!writer) {
-    writer = new Metrics({ namespace: METRICS_NAMESPACE, serviceName });
+    // eslint-disable-next-line no-restricted-syntax -- Every entry point of a function uses this writer, and Powertools reads its variables itself.
+    const metricsService = process.env[METRICS_SERVICE] || serviceName;
+    writer = new Metrics({
+      namespace: METRICS_NAMESPACE,
+      serviceName: metricsService,
+    });
     byService.set(serviceName, writer);
   }
   return writer;

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
 import { projectContext } from '../../infra/build/projectContext.ts';
-import { readSettings, settingNames } from '../../infra/stacks/settings.ts';
+import { readSettings, settingNames, stackOf } from '../../infra/stacks/settings.ts';
 
 const read = (context: Record<string, unknown>, region?: string) =>
   readSettings((name) => context[name], Object.keys(context), region);
@@ -26,6 +26,7 @@ const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c
 describe('readSettings', () => {
   test('returns defaults', () => {
     expect(read({})).toEqual({
+      stackName: 'CollaborationBackend',
       serviceName: 'svc',
       domainName: undefined,
       certificateArn: undefined,
@@ -85,6 +86,9 @@ describe('readSettings', () => {
     ['requestBurst', 0],
     ['accountRequestsPerSecond', 'many'],
     ['accountRequestBurst', 0.5],
+    ['stackName', 'my_stack'],
+    ['stackName', '1stack'],
+    ['stackName', 'x'.repeat(41)],
     ['serviceName', 'Svc'],
     ['serviceName', ''],
     ['warmFamilies', 'auth'],
@@ -168,6 +172,12 @@ describe('readSettings', () => {
     );
     expect(() => read({ alarmTopicArn, serviceName: 'Svc' }, 'us-east-1')).toThrow(/serviceName: [^]*alarmTopicArn: /);
     expect(read({ alarmTopicArn: '' }, 'us-east-1').alarmTopicArn).toBeUndefined();
+  });
+
+  test('give commands the name of the stack, also if another setting is invalid', () => {
+    expect(stackOf({ serviceName: 'Svc' })).toBe('CollaborationBackend');
+    expect(stackOf({ stackName: 'Staging' })).toBe('Staging');
+    expect(() => stackOf({ stackName: 'my_stack' })).toThrow(/^stackName: must be .*, but is "my_stack"$/);
   });
 
   test('lists all problems at once', () => {

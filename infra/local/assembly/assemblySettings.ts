@@ -1,4 +1,4 @@
-import type { Settings } from '../../stacks/settings.ts';
+import { type Settings, STACK } from '../../stacks/settings.ts';
 
 /**
  * Returns the settings of the local run that differ from those of a deployment. The local run has no operator, so
@@ -6,6 +6,7 @@ import type { Settings } from '../../stacks/settings.ts';
  * address for alarms, the template says which alarms send notices.
  */
 export const assemblySettings = ({ hasHeartbeat }: { readonly hasHeartbeat: boolean }): Partial<Settings> => ({
+  stackName: STACK,
   workspaceCreation: 'open',
   alarmEmail: 'operator@example.com',
   alarmTopicArn: undefined,
