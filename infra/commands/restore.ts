@@ -29,7 +29,11 @@ interface VectorIndex {
 interface TableProperties {
   readonly AttributeDefinitions: readonly { readonly AttributeName: string }[];
   readonly Replicas: readonly [
-    { readonly DeletionProtectionEnabled?: boolean; readonly PointInTimeRecoverySpecification: object },
+    {
+      readonly DeletionProtectionEnabled?: boolean;
+      readonly PointInTimeRecoverySpecification: object;
+      readonly SSESpecification?: { readonly KMSMasterKeyId: string };
+    },
   ];
   readonly StreamSpecification: object;
   readonly TimeToLiveSpecification: object;
@@ -55,6 +59,9 @@ export function tableCommands({ resources }: StackTemplates, stack: string): str
   const table = singleResource(resources, ({ Type }) => Type === 'AWS::DynamoDB::GlobalTable')
     .properties as TableProperties;
   const [replica] = table.Replicas;
+  const key = replica.SSESpecification;
+  const encryption =
+    key === undefined ? '' : ` --sse-specification-override ${json({ Enabled: true, SSEType: 'KMS', ...key })}`;
   return script(stack, [
     [
       `Stop if the AWS CLI does not know vector indexes. It needs version ${CLI_VERSIONS}`,
@@ -68,7 +75,7 @@ export function tableCommands({ resources }: StackTemplates, stack: string): str
         '# The AWS CLI waits for eight minutes at most, but a restore can take longer. Press Ctrl-C at another error than "Max attempts exceeded".',
         'wait_for_table() { until aws dynamodb wait table-exists --table-name "$TABLE"; do echo "Waiting for $TABLE"; done; }',
         'BACKUP=$(aws dynamodb list-backups --backup-type SYSTEM --table-name "$TABLE" --query "sort_by(BackupSummaries, &BackupCreationDateTime)[-1].BackupArn" --output text)',
-        'aws dynamodb restore-table-from-backup --backup-arn "$BACKUP" --target-table-name "$TABLE"',
+        `aws dynamodb restore-table-from-backup --backup-arn "$BACKUP" --target-table-name "$TABLE"${encryption}`,
         'wait_for_table',
       ],
     ],

@@ -55,7 +55,9 @@ const stateful: Readonly<Record<string, StatefulType>> = {
       'Replicas.DeletionProtectionEnabled',
       'Replicas.PointInTimeRecoverySpecification',
       'Replicas.ReadOnDemandThroughputSettings',
+      'Replicas.SSESpecification',
       'Replicas.Tags',
+      'SSESpecification',
       'TimeToLiveSpecification',
       'WriteOnDemandThroughputSettings',
     ],
@@ -65,7 +67,7 @@ const stateful: Readonly<Record<string, StatefulType>> = {
   // `GenerateSecretString` is not in the list, because its change generates a new value that overwrites the old one.
   'AWS::SecretsManager::Secret': {
     holds: 'keys or credentials',
-    inPlace: ['Description', 'Tags'],
+    inPlace: ['Description', 'KmsKeyId', 'Tags'],
   },
   'AWS::SQS::Queue': {
     holds: 'messages, including dead letters',

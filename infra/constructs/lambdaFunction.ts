@@ -26,6 +26,8 @@ export interface LambdaFunctionProps {
 export class LambdaFunction extends Construct {
   readonly function: Function;
   readonly logGroup: LogGroup;
+  readonly statements: readonly Permission[];
+  readonly #grants = new PolicyDocument();
 
   constructor(scope: Construct, id: string, props: LambdaFunctionProps) {
     super(scope, id);
@@ -34,22 +36,13 @@ export class LambdaFunction extends Construct {
       retention: props.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    this.statements = props.statements;
+    this.allow({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [this.logGroup.logGroupArn] });
+    for (const statement of props.statements) this.allow(statement);
     // An inline policy needs no resource of its own, so a stack has room for more functions. No other role can use it.
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      inlinePolicies: {
-        Grants: new PolicyDocument({
-          statements: [
-            new PolicyStatement({
-              actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-              resources: [this.logGroup.logGroupArn],
-            }),
-            ...props.statements.map(
-              ({ actions, resources }) => new PolicyStatement({ actions, resources: [...resources] }),
-            ),
-          ],
-        }),
-      },
+      inlinePolicies: { Grants: this.#grants },
     });
     this.function = new Function(this, 'Function', {
       description: props.description.slice(0, 256),
@@ -67,5 +60,10 @@ export class LambdaFunction extends Construct {
     // CloudFormation derives the function's name from the logical id. Without the hash of the CDK, the name is
     // readable.
     (this.function.node.defaultChild as CfnFunction).overrideLogicalId(id);
+  }
+
+  /** Adds a permission to the role. */
+  allow({ actions, resources }: Permission): void {
+    this.#grants.addStatements(new PolicyStatement({ actions, resources: [...resources] }));
   }
 }

@@ -3,13 +3,14 @@ import { Aws, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { indexNames } from '../../lib/app/capability.ts';
 import { vectorIndexes, vectorKeys } from '../../lib/memory/vectorIndexes.ts';
+import type { Settings } from '../stacks/settings.ts';
 
 /**
  * Creates the only table, as a global table with one replica (decision 097). It has all indexes from the first
  * deployment, because CloudFormation can add only one index per update. The L1 construct keeps the logical id `Table`.
- * `restoredOn` becomes a tag of the replica.
+ * `restoredOn` becomes a tag of the replica. A second replica needs a key of its own region.
  */
-export function createTable(scope: Construct, restoredOn?: string): CfnGlobalTable {
+export function createTable(scope: Construct, { restoredOn, kmsKeyArn }: Settings): CfnGlobalTable {
   const table = new CfnGlobalTable(scope, 'Table', {
     attributeDefinitions: [
       'PK',
@@ -46,11 +47,13 @@ export function createTable(scope: Construct, restoredOn?: string): CfnGlobalTab
     timeToLiveSpecification: { attributeName: 'ttl', enabled: true },
     // A second replica needs a stream with both images. Another view type later would create another stream.
     streamSpecification: { streamViewType: 'NEW_AND_OLD_IMAGES' },
+    ...(kmsKeyArn !== undefined && { sseSpecification: { sseEnabled: true, sseType: 'KMS' } }),
     replicas: [
       {
         region: Aws.REGION,
         pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
         deletionProtectionEnabled: true,
+        ...(kmsKeyArn !== undefined && { sseSpecification: { kmsMasterKeyId: kmsKeyArn } }),
         ...(restoredOn !== undefined && { tags: [{ key: 'restored', value: restoredOn }] }),
       },
     ],

@@ -161,18 +161,18 @@ function changeFilters({ changes, newJobs, removals }: FromChanges): object[] {
   ];
 }
 
+const queueActions = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'] as const;
+const streamActions = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'] as const;
+export type SourceAction = (typeof queueActions)[number] | (typeof streamActions)[number];
+
 /** Returns the permissions that Lambda needs to read the event source, as AWS documents them. */
 function sourcePermissions(on: Source, { queues: pairs, tableArn, streamDeadLettersArn }: WorkerSources): Permission[] {
   if ('queue' in on) {
-    const actions = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'].map(
-      (action) => `sqs:${action}`,
-    );
+    const actions = queueActions.map((action) => `sqs:${action}`);
     return [{ actions, resources: [pairs[on.queue].queue.attrArn] }];
   }
   if ('inserts' in on || 'changes' in on) {
-    const actions = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
-      (action) => `dynamodb:${action}`,
-    );
+    const actions = streamActions.map((action) => `dynamodb:${action}`);
     // The pattern covers every stream of the table, because a table that is restored under its name has a new stream.
     return [
       { actions, resources: [`${tableArn}/stream/*`] },

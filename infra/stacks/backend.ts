@@ -6,6 +6,7 @@ import type { Worker } from '../../lib/app/worker.ts';
 import { METRICS_SERVICE } from '../../lib/observability/metricsWriter.ts';
 import { DEFAULT_FUNCTION } from '../build/build.ts';
 import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
+import { encryptWith } from '../constructs/encryption.ts';
 import { type DeploymentContext, environmentValues, resourceArns } from '../constructs/environment.ts';
 import type { EventApi } from '../constructs/eventApi.ts';
 import { createHttpApi, throttleRoutes } from '../constructs/httpApi.ts';
@@ -45,7 +46,7 @@ export class Backend extends Stack {
     const { api, stage, url } = createHttpApi(this, this.stackName, settings);
     const shared = {
       publicUrl: url,
-      table: createTable(this, settings.restoredOn),
+      table: createTable(this, settings),
       secrets: {
         masterKey: createKey(this, 'MasterKey', 'Encrypts the secrets of customers'),
         signingKey: createKey(this, 'SigningKey', 'Signs user tokens'),
@@ -150,6 +151,7 @@ export class Backend extends Stack {
       streamDeadLetters,
       settings: { ...settings, serviceName: metricsService(settings) },
     });
+    if (settings.kmsKeyArn !== undefined) encryptWith(settings.kmsKeyArn, this);
     if (metricsService(settings) !== settings.serviceName) {
       for (const construct of this.node.findAll())
         if (construct instanceof Function) construct.addEnvironment(METRICS_SERVICE, metricsService(settings));

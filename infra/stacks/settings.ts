@@ -103,6 +103,16 @@ const schema = z.object({
   logRetentionDays: numeric(z.literal(retentionDays, `must be one of ${retentionDays.join(', ')}`))
     .default(30)
     .describe('Days after which logs are deleted.'),
+  kmsKeyArn: orNothing(
+    z
+      .string()
+      .regex(
+        /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
+        'must be the ARN of a key of AWS KMS, such as arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000000',
+      ),
+  ).describe(
+    'The ARN of a symmetric key of AWS KMS in the account and region of the stack. It encrypts the table, the secrets, the queues, the log groups and the topic of `alarmEmail`. Its policy must allow that: see [your own key](GOVERNED.md#your-own-key). Without it, keys of AWS encrypt them.',
+  ),
   alarmEmail: orNothing(MailAddress).describe(
     'The address that receives the alarms, and a notice when each is OK again. Without it, alarms send no mail.',
   ),
@@ -308,7 +318,7 @@ export function readSettings(
     ...needs
       .filter(([setting, other]) => isSet(setting) && !isSet(other))
       .map(([setting, other]) => `${other}: must be set if ${setting} is set`),
-    ...regionProblems(values.alarmTopicArn, region),
+    ...regionProblems(values, region),
     ...names.filter(isUnknown).map((name) => {
       const nearest = nearestName(name, settingNames);
       const advice = nearest === undefined ? 'See "Settings" in infra/README.md.' : `Did you mean ${nearest}?`;
@@ -321,11 +331,15 @@ export function readSettings(
   );
 }
 
-/** CloudWatch sends notices of an alarm only to topics in the region of the alarm. */
-function regionProblems(alarmTopicArn: unknown, region: string | undefined): string[] {
-  const [, topicRegion = region] = /^arn:[^:]*:sns:([^:]*):/.exec(String(alarmTopicArn)) ?? [];
-  if (topicRegion === region || region === undefined) return [];
-  return [`alarmTopicArn: must be in the region of the stack, ${region}, but is ${JSON.stringify(alarmTopicArn)}`];
+/** Settings with the ARN of a resource that must be in the region of the stack. */
+const regional = ['certificateArn', 'alarmTopicArn', 'kmsKeyArn'] as const;
+
+function regionProblems(values: Readonly<Record<string, unknown>>, region: string | undefined): string[] {
+  return regional.flatMap((name) => {
+    const [, ownRegion = region] = /^arn:[^:]*:[^:]*:([^:]*):/.exec(String(values[name])) ?? [];
+    if (ownRegion === region || region === undefined) return [];
+    return [`${name}: must be in the region of the stack, ${region}, but is ${JSON.stringify(values[name])}`];
+  });
 }
 
 /** Returns a name in lower case without punctuation, because mistyped names often differ in case and punctuation. */

@@ -1,10 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { AwsSolutionsChecks } from 'cdk-nag';
 import { registeredWorkers } from '../../infra/build/registry.ts';
+import { synthesisedTemplates } from '../../infra/commands/synthesisedTemplates.ts';
+import { checkUpdate } from '../../infra/commands/templateChanges.ts';
 import type { Settings } from '../../infra/stacks/settings.ts';
-import { assemblyOf, functionsOf, resources, synthesised, templateTexts } from './assembly.ts';
-import { greedy } from './endpoints.ts';
+import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
+import {
+  appOf,
+  assemblyOf,
+  functionsOf,
+  list,
+  pairsOf,
+  resources,
+  roleOf,
+  statementsOf,
+  synthesised,
+  templateTexts,
+} from './assembly.ts';
+import { greedy, registered } from './endpoints.ts';
 
 const everything: Partial<Settings> = {
   alarmEmail: 'ops@example.com',
@@ -53,5 +68,88 @@ describe('the setting stackName', () => {
     expect(text).toContain("service = 'Staging/svc'");
     expect(text).not.toMatch(/service = 'svc'|\{"Name":"service","Value":"svc"\}/);
     expect(JSON.stringify(deployed({}).templates)).not.toContain('POWERTOOLS_SERVICE_NAME');
+  });
+});
+
+const kmsKeyArn = 'arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000000';
+
+describe('the setting kmsKeyArn', () => {
+  const { templates, root } = deployed({ kmsKeyArn });
+  const properties = (type: string) => resources(templates, type).map(([, resource]) => resource.Properties);
+
+  test('encrypts every log group, secret, queue and topic, and the table', () => {
+    for (const type of ['AWS::Logs::LogGroup', 'AWS::SecretsManager::Secret']) {
+      expect(properties(type).length).toBeGreaterThan(4);
+      expect(new Set(properties(type).map(({ KmsKeyId }) => KmsKeyId))).toEqual(new Set([kmsKeyArn]));
+    }
+    expect(properties('AWS::SQS::Queue')).toHaveLength(13);
+    for (const queue of properties('AWS::SQS::Queue')) {
+      expect(queue.KmsMasterKeyId).toBe(kmsKeyArn);
+      expect(queue).not.toHaveProperty('SqsManagedSseEnabled');
+    }
+    expect(properties('AWS::SNS::Topic').map(({ KmsMasterKeyId }) => KmsMasterKeyId)).toEqual([kmsKeyArn]);
+    expect(root.Resources.Table!.Properties).toMatchObject({
+      SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
+      Replicas: [{ SSESpecification: { KMSMasterKeyId: kmsKeyArn } }],
+    });
+  });
+
+  /** The actions of KMS that each action needs, by the guides of the three services. */
+  const read = ['kms:Decrypt', 'kms:DescribeKey'];
+  const write = [...read, 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:ReEncryptFrom', 'kms:ReEncryptTo'];
+  const needed: [RegExp, string[]][] = [
+    [/^dynamodb:(BatchGetItem|GetItem|Query|SearchVectors|GetRecords|GetShardIterator|DescribeStream)$/, read],
+    [/^dynamodb:(BatchWriteItem|DeleteItem|PutItem|UpdateItem)$/, write],
+    [/^secretsmanager:GetSecretValue$/, ['kms:Decrypt']],
+    [/^sqs:SendMessage$/, ['kms:Decrypt', 'kms:GenerateDataKey']],
+    [/^sqs:ReceiveMessage$/, ['kms:Decrypt']],
+  ];
+
+  test('lets each function use this key alone, for what its other permissions need', () => {
+    const { templates: all } = assemblyOf([...registered, greedy], { ...everything, kmsKeyArn });
+    const used = new Set<string>();
+    for (const template of all) {
+      for (const [, definition] of functionsOf(template)) {
+        const statements = statementsOf(roleOf(template, definition));
+        const isForKey = ({ Action }: { Action: string | string[] }) => list(Action)[0]!.startsWith('kms:');
+        const actions = statements.filter((statement) => !isForKey(statement)).flatMap(({ Action }) => Action);
+        const expected = new Set(
+          actions.flatMap((action) =>
+            needed.flatMap(([pattern, keyActions]) => (pattern.test(action) ? keyActions : [])),
+          ),
+        );
+        expect(pairsOf(statements.filter(isForKey))).toEqual(
+          [...expected].sort().map((action) => `${JSON.stringify(kmsKeyArn)} ${action}`),
+        );
+        used.add([...expected].sort().join());
+      }
+    }
+    expect([...used]).toEqual(expect.arrayContaining(['', read.join(), write.join()]));
+  });
+
+  test('gives no other role a permission for a key, and adds nothing if it is not set', () => {
+    const others = resources(templates, 'AWS::IAM::Role').filter(([id]) => /ApiInvoker|Pinger/.test(id));
+    expect(others.length).toBeGreaterThan(1);
+    expect(JSON.stringify(others)).not.toContain('kms:');
+    expect(JSON.stringify(deployed({}).templates)).not.toMatch(/kms/i);
+  });
+
+  test('can be set, changed and removed without the loss of state', async () => {
+    const other = kmsKeyArn.replace('0a1b2c3d', '1a1b2c3d');
+    const [without, before, after] = await Promise.all(
+      [{}, { kmsKeyArn }, { kmsKeyArn: other }].map((settings) =>
+        synthesisedTemplates(synthesised([greedy], settings).outdir),
+      ),
+    );
+    expect(checkUpdate(without!, before!).refused).toEqual([]);
+    expect(checkUpdate(before!, after!).refused).toEqual([]);
+    expect(checkUpdate(after!, without!).refused).toEqual([]);
+  });
+
+  test('passes the checks of the CDK and of cdk-nag', () => {
+    const validatePlugin = new ProcessValidatePlugin();
+    const { app } = appOf([greedy], { ...everything, kmsKeyArn }, { validatePlugin });
+    expect(new AwsSolutionsChecks(app).validateScope(app).violations).toEqual([]);
+    app.synth();
   });
 });

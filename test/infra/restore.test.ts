@@ -243,3 +243,13 @@ describe('restore stream', () => {
     expect(changed('a-mapping\\tarn:of:the:new')).toEqual([]);
   });
 });
+
+test('restore table encrypts the restored table with the key of the deployment', async () => {
+  const kmsKeyArn = 'arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000000';
+  const [command] = (await run(['table', '--stack', 'Staging'], { kmsKeyArn })).match(/^aws .*restore-table.*$/m)!;
+  expect(command).toContain(
+    `--sse-specification-override '${JSON.stringify({ Enabled: true, SSEType: 'KMS', KMSMasterKeyId: kmsKeyArn })}'`,
+  );
+  expect(await run(['table'], {})).not.toContain('sse-specification');
+  await expect(run(['table'], { stackName: 'Staging' })).resolves.toContain("STACK='Staging'");
+});

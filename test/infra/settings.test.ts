@@ -33,6 +33,7 @@ describe('readSettings', () => {
       live: 'off',
       heartbeat: 'off',
       logRetentionDays: 30,
+      kmsKeyArn: undefined,
       alarmEmail: undefined,
       alarmTopicArn: undefined,
       unverifiedGraceDays: 14,
@@ -96,6 +97,9 @@ describe('readSettings', () => {
     ['logRetentionDays', 31],
     ['logRetentionDays', 'long'],
     ['alarmEmail', 'nobody'],
+    ['kmsKeyArn', 'arn:aws:kms:eu-west-1:123456789012:alias/backend'],
+    ['kmsKeyArn', '0a1b2c3d-0000-4000-8000-000000000000'],
+    ['kmsKeyArn', 'arn:aws:kms:eu-west-1:123456789012:key/*'],
     ['alarmTopicArn', 'alarms'],
     ['alarmTopicArn', 'arn:aws:sqs:eu-west-1:123456789012:alarms'],
     ['alarmTopicArn', 'arn:aws:sns:eu-west-1:123456789012:alarms.fifo'],
@@ -165,13 +169,22 @@ describe('readSettings', () => {
     }
   });
 
-  test('refuses an alarm topic in another region than that of the stack', () => {
-    const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:alarms';
-    expect(() => read({ alarmTopicArn }, 'us-east-1')).toThrow(
-      `\n  alarmTopicArn: must be in the region of the stack, us-east-1, but is "${alarmTopicArn}"`,
-    );
-    expect(() => read({ alarmTopicArn, serviceName: 'Svc' }, 'us-east-1')).toThrow(/serviceName: [^]*alarmTopicArn: /);
-    expect(read({ alarmTopicArn: '' }, 'us-east-1').alarmTopicArn).toBeUndefined();
+  test.each([
+    ['alarmTopicArn', 'arn:aws:sns:eu-west-1:123456789012:alarms'],
+    ['kmsKeyArn', 'arn:aws:kms:eu-west-1:123456789012:key/mrk-0a1b2c3d000040008000000000000000'],
+    ['certificateArn', certificateArn.replace('eu-central-1', 'eu-west-1')],
+  ])('refuses %s in another region than that of the stack', (name, arn) => {
+    const context = { domainName: 'api.example.com', certificateArn: '', [name]: arn };
+    if (name !== 'certificateArn') context.domainName = '';
+    expect(read(context)).toMatchObject({ [name]: arn });
+    expect(problemsOf(context, 'eu-west-1')).toEqual([]);
+    expect(problemsOf(context, 'us-east-1')).toEqual([
+      `${name}: must be in the region of the stack, us-east-1, but is "${arn}"`,
+    ]);
+    expect(problemsOf({ ...context, serviceName: 'Svc' }, 'us-east-1')).toEqual([
+      expect.stringMatching(/^serviceName: /),
+      expect.stringMatching(`^${name}: `),
+    ]);
   });
 
   test('give commands the name of the stack, also if another setting is invalid', () => {

@@ -10,6 +10,7 @@ export const assemblySettings = ({ hasHeartbeat }: { readonly hasHeartbeat: bool
   workspaceCreation: 'open',
   alarmEmail: 'operator@example.com',
   alarmTopicArn: undefined,
+  kmsKeyArn: undefined,
   mailFrom: 'no-reply@example.com',
   mailIdentity: undefined,
   embeddingModel: 'lexical',

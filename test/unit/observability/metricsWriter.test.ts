@@ -1,7 +1,9 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { METRICS_SERVICE, metricsWriter } from '../../../lib/observability/metricsWriter.ts';
 
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 /** Returns the dimension `service` of a metric that the writer of this service writes. */
 function serviceOf(serviceName: string, environment: NodeJS.ProcessEnv): unknown {
