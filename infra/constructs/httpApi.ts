@@ -38,9 +38,13 @@ export interface HttpApi {
 export function createHttpApi(
   scope: Construct,
   name: string,
-  { logRetentionDays, domainName, certificateArn, requestsPerSecond, requestBurst }: Settings,
+  { logRetentionDays, domainName, certificateArn, requestsPerSecond, requestBurst, ...settings }: Settings,
 ): HttpApi {
-  const api = new CfnApi(scope, 'Api', { name, protocolType: 'HTTP' });
+  const api = new CfnApi(scope, 'Api', {
+    name,
+    protocolType: 'HTTP',
+    ...(settings.disableExecuteApiEndpoint === 'on' && { disableExecuteApiEndpoint: true }),
+  });
   const logs = new LogGroup(scope, 'AccessLogs', {
     // API Gateway enters the log group into a policy of the account, which is full after some dozens of groups. Then the
     // stage cannot be created. The policy covers all groups with this prefix in one entry.

@@ -100,6 +100,12 @@ const schema = z.object({
         'must be the ARN of a certificate of AWS Certificate Manager',
       ),
   ).describe('The certificate for `domainName`. It must be issued, in the region of the stack.'),
+  disableExecuteApiEndpoint: z
+    .enum(['off', 'on'], 'must be "off" or "on"')
+    .default('off')
+    .describe(
+      '`on`: the host name of AWS does not answer, so callers reach the API only through `domainName`, which it needs. Set it after the DNS record of the domain works.',
+    ),
   logRetentionDays: numeric(z.literal(retentionDays, `must be one of ${retentionDays.join(', ')}`))
     .default(30)
     .describe('Days after which logs are deleted.'),
@@ -318,6 +324,9 @@ export function readSettings(
     ...needs
       .filter(([setting, other]) => isSet(setting) && !isSet(other))
       .map(([setting, other]) => `${other}: must be set if ${setting} is set`),
+    ...(values.disableExecuteApiEndpoint === 'on' && !isSet('domainName')
+      ? ['domainName: must be set if disableExecuteApiEndpoint is on, because no other host name would answer']
+      : []),
     ...regionProblems(values, region),
     ...names.filter(isUnknown).map((name) => {
       const nearest = nearestName(name, settingNames);

@@ -19,7 +19,7 @@ import {
   synthesised,
   templateTexts,
 } from './assembly.ts';
-import { greedy, registered } from './endpoints.ts';
+import { certificateArn, domainName, greedy, registered } from './endpoints.ts';
 
 const everything: Partial<Settings> = {
   alarmEmail: 'ops@example.com',
@@ -151,5 +151,17 @@ describe('the setting kmsKeyArn', () => {
     const { app } = appOf([greedy], { ...everything, kmsKeyArn }, { validatePlugin });
     expect(new AwsSolutionsChecks(app).validateScope(app).violations).toEqual([]);
     app.synth();
+  });
+});
+
+describe('the setting disableExecuteApiEndpoint', () => {
+  test('disables the host name of AWS, and functions call the domain', () => {
+    const { root, templates } = deployed({ disableExecuteApiEndpoint: 'on', domainName, certificateArn });
+    expect(root.Resources.Api!.Properties.DisableExecuteApiEndpoint).toBe(true);
+    expect(root.Outputs!.ApiUrl!.Value).toBe('https://api.example.com');
+    const [, heartbeat] = functionsOf(templates).find(([id]) => id === 'Heartbeat')!;
+    expect(heartbeat.Properties.Environment.Variables.PUBLIC_URL).toBe('https://api.example.com');
+    expect(JSON.stringify(templates)).not.toMatch(/ApiEndpoint"\]|execute-api/);
+    expect(deployed({}).root.Resources.Api!.Properties).not.toHaveProperty('DisableExecuteApiEndpoint');
   });
 });

@@ -30,6 +30,7 @@ describe('readSettings', () => {
       serviceName: 'svc',
       domainName: undefined,
       certificateArn: undefined,
+      disableExecuteApiEndpoint: 'off',
       live: 'off',
       heartbeat: 'off',
       logRetentionDays: 30,
@@ -107,6 +108,7 @@ describe('readSettings', () => {
     ['domainName', 'https://api.example.com'],
     ['domainName', 'API.example.com'],
     ['domainName', 'api'],
+    ['disableExecuteApiEndpoint', 'yes'],
     ['certificateArn', 'arn:aws:iam::123456789012:server-certificate/api'],
     ['unverifiedGraceDays', 0],
     ['unverifiedGraceDays', 1.5],
@@ -167,6 +169,14 @@ describe('readSettings', () => {
       expect(read({ alarmTopicArn })).toMatchObject({ alarmTopicArn });
       expect(read({ alarmTopicArn }, 'eu-west-1')).toMatchObject({ alarmTopicArn });
     }
+  });
+
+  test('refuses to disable the host name of AWS without a domain', () => {
+    expect(problemsOf({ disableExecuteApiEndpoint: 'on' })).toEqual([
+      'domainName: must be set if disableExecuteApiEndpoint is on, because no other host name would answer',
+    ]);
+    const domain = { domainName: 'api.example.com', certificateArn };
+    expect(problemsOf({ disableExecuteApiEndpoint: 'on', ...domain })).toEqual([]);
   });
 
   test.each([

@@ -18,6 +18,7 @@ export const assemblySettings = ({ hasHeartbeat }: { readonly hasHeartbeat: bool
   novaModelId: undefined,
   live: 'on',
   heartbeat: hasHeartbeat ? 'on' : 'off',
+  disableExecuteApiEndpoint: 'off',
   domainName: undefined,
   certificateArn: undefined,
 });
