@@ -1,3 +1,4 @@
+import { ManagedPolicy, PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
 import { type Code, Function } from 'aws-cdk-lib/aws-lambda';
 import { type App, CfnOutput, type CfnStack, type NestedStack, Stack, Validations } from 'aws-cdk-lib/core';
 import { familyOf } from '../../lib/app/endpoint.ts';
@@ -151,6 +152,7 @@ export class Backend extends Stack {
       streamDeadLetters,
       settings: { ...settings, serviceName: metricsService(settings) },
     });
+    if (settings.permissionsBoundary !== undefined) limitRoles(this, settings.permissionsBoundary);
     if (settings.kmsKeyArn !== undefined) encryptWith(settings.kmsKeyArn, this);
     if (metricsService(settings) !== settings.serviceName) {
       for (const construct of this.node.findAll())
@@ -185,4 +187,12 @@ function warmFamilies(setting: string, families: readonly string[]): (family: st
   if (unknown.length > 0)
     throw new Error(`warmFamilies: unknown family ${unknown.join(', ')}. There are ${families.toSorted().join(', ')}.`);
   return (family) => warm.includes(family);
+}
+
+/** Gives all roles of the stack and its nested stacks a permissions boundary: a policy by its ARN or its name. */
+function limitRoles(stack: Stack, policy: string): void {
+  const boundary = policy.startsWith('arn:')
+    ? ManagedPolicy.fromManagedPolicyArn(stack, 'Boundary', policy)
+    : ManagedPolicy.fromManagedPolicyName(stack, 'Boundary', policy);
+  PermissionsBoundary.of(stack).apply(boundary);
 }

@@ -109,6 +109,16 @@ const schema = z.object({
   logRetentionDays: numeric(z.literal(retentionDays, `must be one of ${retentionDays.join(', ')}`))
     .default(30)
     .describe('Days after which logs are deleted.'),
+  permissionsBoundary: orNothing(
+    z
+      .string()
+      .regex(
+        /^(arn:aws[a-z-]*:iam::(\d{12}|aws):policy\/)?([\w+=,.@-]{1,128}\/){0,8}[\w+=,.@-]{1,128}$/,
+        'must be the name or the ARN of an IAM policy, such as TeamBoundary or arn:aws:iam::123456789012:policy/TeamBoundary',
+      ),
+  ).describe(
+    'The name of a managed policy of the account, or the ARN of a policy, that limits every role of the stack. See [permissions boundary](GOVERNED.md#permissions-boundary).',
+  ),
   kmsKeyArn: orNothing(
     z
       .string()

@@ -20,6 +20,7 @@ import {
   templateTexts,
 } from './assembly.ts';
 import { certificateArn, domainName, greedy, registered } from './endpoints.ts';
+import { joined } from './expected.ts';
 
 const everything: Partial<Settings> = {
   alarmEmail: 'ops@example.com',
@@ -165,3 +166,25 @@ describe('the setting disableExecuteApiEndpoint', () => {
     expect(deployed({}).root.Resources.Api!.Properties).not.toHaveProperty('DisableExecuteApiEndpoint');
   });
 });
+
+describe('the setting permissionsBoundary', () => {
+  test.each([
+    ['arn:aws:iam::123456789012:policy/TeamBoundary', 'arn:aws:iam::123456789012:policy/TeamBoundary'],
+    ['arn:aws:iam::aws:policy/PowerUserAccess', 'arn:aws:iam::aws:policy/PowerUserAccess'],
+    ['TeamBoundary', ownPolicy('TeamBoundary')],
+    ['teams/web/Boundary', ownPolicy('teams/web/Boundary')],
+  ])('%s limits every role', (permissionsBoundary, expected) => {
+    const roles = resources(deployed({ permissionsBoundary }).templates, 'AWS::IAM::Role');
+    expect(roles.length).toBeGreaterThan(10);
+    for (const [, { Properties }] of roles) expect(Properties.PermissionsBoundary).toEqual(expected);
+  });
+
+  test('leaves roles without a boundary if it is not set', () => {
+    expect(JSON.stringify(deployed({}).templates)).not.toContain('PermissionsBoundary');
+  });
+});
+
+/** Returns the ARN of a policy of the account by its name, as templates have it. */
+function ownPolicy(name: string) {
+  return joined('arn:', { Ref: 'AWS::Partition' }, ':iam::', { Ref: 'AWS::AccountId' }, `:policy/${name}`);
+}

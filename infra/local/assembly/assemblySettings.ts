@@ -11,6 +11,7 @@ export const assemblySettings = ({ hasHeartbeat }: { readonly hasHeartbeat: bool
   alarmEmail: 'operator@example.com',
   alarmTopicArn: undefined,
   kmsKeyArn: undefined,
+  permissionsBoundary: undefined,
   mailFrom: 'no-reply@example.com',
   mailIdentity: undefined,
   embeddingModel: 'lexical',
