@@ -8,9 +8,13 @@ import type { Settings } from '../stacks/settings.ts';
 /**
  * Creates the only table, as a global table with one replica (decision 097). It has all indexes from the first
  * deployment, because CloudFormation can add only one index per update. The L1 construct keeps the logical id `Table`.
- * `restoredOn` becomes a tag of the replica. A second replica needs a key of its own region.
+ * `restoredOn` and `tags` become tags of the replica. A second replica needs a key of its own region.
  */
-export function createTable(scope: Construct, { restoredOn, kmsKeyArn }: Settings): CfnGlobalTable {
+export function createTable(scope: Construct, { restoredOn, kmsKeyArn, tags = {} }: Settings): CfnGlobalTable {
+  // The tags of a stack do not reach this type of table for certain.
+  const replicaTags = Object.entries({ ...tags, ...(restoredOn !== undefined && { restored: restoredOn }) }).map(
+    ([key, value]) => ({ key, value }),
+  );
   const table = new CfnGlobalTable(scope, 'Table', {
     attributeDefinitions: [
       'PK',
@@ -54,7 +58,7 @@ export function createTable(scope: Construct, { restoredOn, kmsKeyArn }: Setting
         pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
         deletionProtectionEnabled: true,
         ...(kmsKeyArn !== undefined && { sseSpecification: { kmsMasterKeyId: kmsKeyArn } }),
-        ...(restoredOn !== undefined && { tags: [{ key: 'restored', value: restoredOn }] }),
+        ...(replicaTags.length > 0 && { tags: replicaTags }),
       },
     ],
   });

@@ -1,6 +1,6 @@
 import { ManagedPolicy, PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
 import { type Code, Function } from 'aws-cdk-lib/aws-lambda';
-import { type App, CfnOutput, type CfnStack, type NestedStack, Stack, Validations } from 'aws-cdk-lib/core';
+import { type App, CfnOutput, type CfnStack, type NestedStack, Stack, Tags, Validations } from 'aws-cdk-lib/core';
 import { familyOf } from '../../lib/app/endpoint.ts';
 import { isOpenToUsers, isTwin, PREFLIGHT_ROUTE, type Routed, routeKeys } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
@@ -152,6 +152,7 @@ export class Backend extends Stack {
       streamDeadLetters,
       settings: { ...settings, serviceName: metricsService(settings) },
     });
+    for (const [key, value] of Object.entries(settings.tags ?? {})) Tags.of(this).add(key, value);
     if (settings.permissionsBoundary !== undefined) limitRoles(this, settings.permissionsBoundary);
     if (settings.kmsKeyArn !== undefined) encryptWith(settings.kmsKeyArn, this);
     if (metricsService(settings) !== settings.serviceName) {

@@ -19,6 +19,39 @@ function numeric<T extends z.ZodType>(schema: T) {
 const orNothing = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === '' || value === null ? undefined : value), schema.optional());
 
+/** Accepts an object, or its JSON text, because `-c name={...}` passes the value as text. */
+function jsonObject<T extends z.ZodType>(schema: T) {
+  return z.preprocess((value) => {
+    if (typeof value !== 'string') return value;
+    try {
+      return JSON.parse(value) as unknown;
+    } catch {
+      return value;
+    }
+  }, schema);
+}
+
+/** Every resource has all tags, so they count against the largest template, which may have 1 MB. */
+const MAX_TAGS = 20;
+const MAX_TAG_CHARACTERS = 1_000;
+
+/** The rules hold for the tags of every service of the stack. `restored` is the tag of the setting `restoredOn`. */
+function tagProblem(tags: Readonly<Record<string, string>>): string | undefined {
+  const entries = Object.entries(tags);
+  if (entries.length > MAX_TAGS) return `must have at most ${MAX_TAGS} tags`;
+  if (entries.flat().join('').length > MAX_TAG_CHARACTERS)
+    return `must have at most ${MAX_TAG_CHARACTERS} characters in all`;
+  const isText = (text: string, least: number, most: number) =>
+    text.length >= least && text.length <= most && /^[\p{L}\p{N} _.:/=+@-]*$/u.test(text);
+  for (const [key, value] of entries) {
+    if (!isText(key, 1, 128) || /^(aws:|restored$)/i.test(key))
+      return `must have keys of 1 to 128 letters, digits, spaces and _.:/=+-@ that are not "restored" and do not start with aws: (key ${JSON.stringify(key)})`;
+    if (!isText(value, 0, 256))
+      return `must have values of at most 256 letters, digits, spaces and _.:/=+-@ (key ${JSON.stringify(key)})`;
+  }
+  return undefined;
+}
+
 function numberInRange(least: number, most: number) {
   // With `abort`, zod stops checking after this problem. Otherwise it would also report a fraction as too small or too
   // large.
@@ -109,6 +142,22 @@ const schema = z.object({
   logRetentionDays: numeric(z.literal(retentionDays, `must be one of ${retentionDays.join(', ')}`))
     .default(30)
     .describe('Days after which logs are deleted.'),
+  tags: orNothing(
+    jsonObject(
+      z
+        .record(
+          z.string(),
+          z.string('must be an object of texts'),
+          'must be an object of texts, such as {"team": "web"}',
+        )
+        .superRefine((tags, { addIssue }) => {
+          const message = tagProblem(tags);
+          if (message !== undefined) addIssue({ code: 'custom', message });
+        }),
+    ),
+  ).describe(
+    `Tags of every resource that can have some: an object of texts, such as \`{"costCenter": "4711"}\`. At most ${MAX_TAGS} tags with ${MAX_TAG_CHARACTERS} characters in all.`,
+  ),
   permissionsBoundary: orNothing(
     z
       .string()

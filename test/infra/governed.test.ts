@@ -7,6 +7,7 @@ import { synthesisedTemplates } from '../../infra/commands/synthesisedTemplates.
 import { checkUpdate } from '../../infra/commands/templateChanges.ts';
 import type { Settings } from '../../infra/stacks/settings.ts';
 import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
+import { times } from '../support/times.ts';
 import {
   appOf,
   assemblyOf,
@@ -187,4 +188,66 @@ describe('the setting permissionsBoundary', () => {
 /** Returns the ARN of a policy of the account by its name, as templates have it. */
 function ownPolicy(name: string) {
   return joined('arn:', { Ref: 'AWS::Partition' }, ':iam::', { Ref: 'AWS::AccountId' }, `:policy/${name}`);
+}
+
+describe('the setting tags', () => {
+  const tags = Object.fromEntries(times(20, (index) => [`team:${index}`, 'x'.repeat(43)]));
+
+  test('tags every resource that can have tags, and the replica of the table', () => {
+    const settings = { ...everything, tags: { team: 'web', unit: '4711' }, restoredOn: '2026-11-28' };
+    const asList = Object.entries(settings.tags).map(([Key, Value]) => ({ Key, Value }));
+    const { templates, root } = assemblyOf([greedy], settings, { workers: registeredWorkers() });
+    const untagged = new Set(
+      resources(templates)
+        .filter(
+          ([, { Properties = {} }]) =>
+            !tagsOf(Properties.Tags).some(({ Key, Value }) => Key === 'unit' && Value === '4711'),
+        )
+        .map(([, { Type }]) => Type),
+    );
+    // No resource of these types can have tags, except the table, whose replicas have them.
+    expect([...untagged].sort()).toEqual([
+      'AWS::ApiGatewayV2::Integration',
+      'AWS::ApiGatewayV2::Route',
+      'AWS::DynamoDB::GlobalTable',
+      'AWS::Lambda::EventInvokeConfig',
+      'AWS::Lambda::Permission',
+      'AWS::Logs::QueryDefinition',
+      'AWS::SNS::Subscription',
+      'AWS::SNS::TopicPolicy',
+      'AWS::SQS::QueuePolicy',
+      'AWS::Scheduler::Schedule',
+    ]);
+    expect(root.Resources.Table!.Properties.Replicas[0].Tags).toEqual([
+      ...asList,
+      { Key: 'restored', Value: '2026-11-28' },
+    ]);
+  });
+
+  test('are tags of the stack too, and no template has some if it is not set', () => {
+    const { outdir } = synthesised([greedy], { tags: { team: 'web' } });
+    const { artifacts } = JSON.parse(readFileSync(join(outdir, 'manifest.json'), 'utf8'));
+    expect(artifacts.CollaborationBackend.properties.tags).toEqual({ team: 'web' });
+    expect(JSON.stringify(deployed({}).templates)).not.toContain('"Tags"');
+  });
+
+  test('leave each template below 1 MB with the longest tags', () => {
+    const { outdir } = synthesised([...registered, greedy], { ...everything, tags });
+    const sizes = [...templateTexts(outdir).values()].map((text) => text.length);
+    expect(Math.max(...sizes)).toBeLessThan(1_000_000);
+  });
+
+  test('can be set and removed without the loss of state', async () => {
+    const [without, before] = await Promise.all(
+      [{}, { tags }].map((settings) => synthesisedTemplates(synthesised([greedy], settings).outdir)),
+    );
+    expect(checkUpdate(without!, before!).refused).toEqual([]);
+    expect(checkUpdate(before!, without!).refused).toEqual([]);
+  });
+});
+
+/** Returns the tags of a resource, which are a list or an object by its type. */
+function tagsOf(value: unknown): { Key: string; Value: string }[] {
+  if (Array.isArray(value)) return value;
+  return Object.entries((value ?? {}) as Record<string, string>).map(([Key, Value]) => ({ Key, Value }));
 }

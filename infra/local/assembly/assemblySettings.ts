@@ -12,6 +12,7 @@ export const assemblySettings = ({ hasHeartbeat }: { readonly hasHeartbeat: bool
   alarmTopicArn: undefined,
   kmsKeyArn: undefined,
   permissionsBoundary: undefined,
+  tags: undefined,
   mailFrom: 'no-reply@example.com',
   mailIdentity: undefined,
   embeddingModel: 'lexical',
