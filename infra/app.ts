@@ -1,19 +1,19 @@
 /** The CDK app (see cdk.json) of `npm run synth` and `npm run deploy`. */
-import { App } from 'aws-cdk-lib/core';
-import { addBackend, buildRegistered, deploymentRegion, settingsOf } from './build/synthesise.ts';
-import type { Settings } from './stacks/settings.ts';
+import { contextFromCli, requireValidSettings } from './build/checkSettings.ts';
+import { deploymentRegion } from './build/projectContext.ts';
+
+try {
+  await requireValidSettings(contextFromCli(process.env), deploymentRegion());
+} catch (error) {
+  console.error((error as Error).message);
+  process.exit(1);
+}
+
+// The CDK takes seconds to load. Invalid settings are refused before.
+const { App } = await import('aws-cdk-lib/core');
+const { addBackend, buildRegistered, settingsOf } = await import('./build/synthesise.ts');
 
 const app = new App();
-const settings = settingsOrExit();
+const settings = settingsOf(app, deploymentRegion());
 addBackend(app, await buildRegistered('dist/functions'), settings);
 app.synth();
-
-/** Returns the settings. If they are invalid, prints the problems without a stack trace and exits. */
-function settingsOrExit(): Settings {
-  try {
-    return settingsOf(app, deploymentRegion());
-  } catch (error) {
-    console.error((error as Error).message);
-    return process.exit(1);
-  }
-}

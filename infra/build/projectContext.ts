@@ -12,3 +12,9 @@ export function projectContext(): Record<string, unknown> {
 
 /** Returns the name of the stack that cdk.json configures. */
 export const configuredStack = (): string => stackOf(projectContext());
+
+/** Returns the region of the deployment, if it is known. The CDK CLI sets the first variable for `infra/app.ts`. */
+export function deploymentRegion(): string | undefined {
+  const { CDK_DEFAULT_REGION, AWS_REGION } = process.env;
+  return [CDK_DEFAULT_REGION, AWS_REGION].find(Boolean);
+}

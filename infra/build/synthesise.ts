@@ -20,12 +20,6 @@ export function buildRegistered(outdir: string): Promise<Build> {
   });
 }
 
-/** Returns the region of the deployment, if it is known. The CDK CLI sets the first variable for `infra/app.ts`. */
-export function deploymentRegion(): string | undefined {
-  const { CDK_DEFAULT_REGION, AWS_REGION } = process.env;
-  return [CDK_DEFAULT_REGION, AWS_REGION].find(Boolean);
-}
-
 /** Returns the settings from the context of an app. Throws an error that lists invalid settings and unknown names. */
 export function settingsOf(app: App, region?: string): Settings {
   const context = app.node.getAllContext() as Readonly<Record<string, unknown>>;

@@ -2,6 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { contextFromArguments, requireValidSettings } from '../build/checkSettings.ts';
+import { deploymentRegion } from '../build/projectContext.ts';
 import { installTool } from '../tools/installTool.ts';
 
 interface Session {
@@ -33,11 +35,31 @@ export function missingApproval(
   ].join('\n');
 }
 
+/** The commands of the CDK that run the app, so that the app would refuse invalid settings later. */
+const appCommands = new Set(['bootstrap', 'deploy', 'destroy', 'diff', 'import', 'list', 'ls', 'synth', 'synthesize']);
+
+/** Returns the problems of the settings in cdk.json and in the arguments, or undefined. The app itself takes seconds to do so. */
+async function invalidSettings(
+  args: readonly string[],
+  { config }: Pick<Session, 'config'>,
+): Promise<string | undefined> {
+  if (!args.some((arg) => appCommands.has(arg)) || args.some((arg) => /^(-h|--help|-a|--app)/.test(arg)))
+    return undefined;
+  const context = { ...(config.context as Record<string, unknown>), ...contextFromArguments(args) };
+  return requireValidSettings(context, deploymentRegion()).then(
+    () => undefined,
+    (error: unknown) => (error as Error).message,
+  );
+}
+
 if (import.meta.main) {
+  const args = process.argv.slice(2);
   const config = JSON.parse(await readFile(join(import.meta.dirname, '../../cdk.json'), 'utf8')) as Session['config'];
   // The CDK CLI asks on stdout, and reads the answer from stdin.
   const hasTerminal = process.stdin.isTTY && process.stdout.isTTY;
-  const problem = missingApproval(process.argv.slice(2), { hasTerminal, environment: process.env, config });
+  const problem =
+    missingApproval(args, { hasTerminal, environment: process.env, config }) ??
+    (await invalidSettings(args, { config }));
   if (problem === undefined) await import(pathToFileURL(join(await installTool('cdk'), 'aws-cdk/bin/cdk')).href);
   else {
     console.error(problem);

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
-import { configuredStack, projectContext } from '../build/projectContext.ts';
+import { configuredStack, deploymentRegion, projectContext } from '../build/projectContext.ts';
 import { readSettings } from '../stacks/settings.ts';
 import { needsOf } from './account/needs.ts';
 import { readAccount } from './account/readAccount.ts';
@@ -52,9 +52,9 @@ export async function checkDeployment(
 
 /** Compares what this source with the settings of cdk.json needs with what the account has. */
 export async function checkAccount(read = readAccount): Promise<AccountCheck> {
-  const { sourceTemplates } = await import('./sourceTemplates.ts');
   const context = projectContext();
   const settings = readSettings((name) => context[name]);
+  const { sourceTemplates } = await import('./sourceTemplates.ts');
   const needs = needsOf(await sourceTemplates(settings), settings);
   return checkReadings(needs, await read(needs));
 }
@@ -97,7 +97,7 @@ function lines(findings: readonly Finding[]): string {
 
 async function templatesOfThisSource(): Promise<StackTemplates> {
   // The CDK takes a second to load. Only this comparison needs it.
-  const { deploymentRegion, synthesise } = await import('../build/synthesise.ts');
+  const { synthesise } = await import('../build/synthesise.ts');
   const outdir = await mkdtemp(join(tmpdir(), 'check-deploy-'));
   try {
     await synthesise({ outdir, region: deploymentRegion() });

@@ -18,6 +18,7 @@ export interface LambdaFunctionProps {
   readonly logRetentionDays: number;
   readonly memoryMb: number;
   readonly timeoutSeconds: number;
+  readonly reservedConcurrency?: number | undefined;
   /** Whether Lambda allows recursive loops of the function. If not, Lambda stops a loop after about 16 invocations. */
   readonly allowsRecursion?: boolean;
 }
@@ -55,6 +56,7 @@ export class LambdaFunction extends Construct {
       environment: props.environment,
       logGroup: this.logGroup,
       role,
+      ...(props.reservedConcurrency !== undefined && { reservedConcurrentExecutions: props.reservedConcurrency }),
       ...(props.allowsRecursion && { recursiveLoop: RecursiveLoop.ALLOW }),
     });
     // CloudFormation derives the function's name from the logical id. Without the hash of the CDK, the name is

@@ -26,6 +26,7 @@ export interface WorkerFunctionProps extends DeploymentContext {
   readonly code: Code;
   readonly sources: WorkerSources;
   readonly logRetentionDays: number;
+  readonly reservedConcurrency: number | undefined;
   /** Whether messages of the worker can lead back to its own queue. */
   readonly allowsRecursion: boolean;
 }
@@ -47,7 +48,7 @@ export class WorkerFunction extends LambdaFunction {
   constructor(
     scope: Construct,
     worker: Worker,
-    { code, sources, logRetentionDays, allowsRecursion, ...context }: WorkerFunctionProps,
+    { code, sources, logRetentionDays, reservedConcurrency, allowsRecursion, ...context }: WorkerFunctionProps,
   ) {
     const { environment, statements } = functionAccess(workerCapabilities(worker), context);
     super(scope, pascal(worker.name), {
@@ -56,11 +57,12 @@ export class WorkerFunction extends LambdaFunction {
       environment,
       statements: [...statements, ...sourcePermissions(worker.on, sources)],
       logRetentionDays,
+      reservedConcurrency,
       memoryMb: worker.memoryMb ?? WORKER_MEMORY_MB,
       timeoutSeconds: worker.timeoutSeconds,
       allowsRecursion,
     });
-    if ('queue' in worker.on) this.#consumeQueue(worker.on.queue, sources);
+    if ('queue' in worker.on) this.#consumeQueue(worker.on.queue, sources, reservedConcurrency);
     else if ('inserts' in worker.on) this.#consumeStream([insertsFilter(worker.on.inserts)], sources);
     else if ('changes' in worker.on) this.#consumeStream(changeFilters(worker.on), sources);
     else this.#runEveryMinute();
@@ -69,16 +71,16 @@ export class WorkerFunction extends LambdaFunction {
   /**
    * Lets messages of the queue start the function. The mapping limits the concurrency. A limit on the function would be
    * worse: SQS counts each throttled call as a receive, and after some receives moves the message to the dead-letter
-   * queue.
+   * queue. So the mapping never exceeds a reservation of the function.
    */
-  #consumeQueue(name: QueueName, sources: WorkerSources): void {
-    const { batchSize, maxConcurrency: maximumConcurrency } = queues[name];
+  #consumeQueue(name: QueueName, sources: WorkerSources, reserved = Infinity): void {
+    const { batchSize, maxConcurrency } = queues[name];
     new CfnEventSourceMapping(this, 'Messages', {
       eventSourceArn: sources.queues[name].queue.attrArn,
       functionName: this.function.functionName,
       batchSize,
       functionResponseTypes: PARTIAL_FAILURES,
-      scalingConfig: { maximumConcurrency },
+      scalingConfig: { maximumConcurrency: Math.min(maxConcurrency, reserved) },
     });
   }
 

@@ -18,7 +18,8 @@ import { createTable } from '../constructs/table.ts';
 import { createMonitoring } from '../monitoring/monitoring.ts';
 import { FamilyStack } from './family.ts';
 import { LiveStack } from './live.ts';
-import { metricsService, type Settings } from './settings.ts';
+import { isDeployed, namedUnitProblems } from './namedUnits.ts';
+import { metricsService, type Settings, settingsError } from './settings.ts';
 import { WorkersStack } from './workers.ts';
 
 export interface BackendProps {
@@ -43,7 +44,7 @@ export class Backend extends Stack {
       stackName: settings.stackName,
       description: 'Collaboration backend: HTTP API, functions, queues and table',
     });
-    const { logRetentionDays } = settings;
+    const { logRetentionDays, reservedConcurrency = {} } = settings;
     const { api, stage, url } = createHttpApi(this, this.stackName, settings);
     const shared = {
       publicUrl: url,
@@ -64,15 +65,24 @@ export class Backend extends Stack {
       queues: createQueues(this, workers),
     };
     const streamDeadLetters = createStreamDeadLetters(this);
-    const isDeployed = (unit: Routed | Worker) => !('requires' in unit) || settings[unit.requires] === 'on';
-    const deployedWorkers = workers.filter(isDeployed);
+    const problems = namedUnitProblems(settings, endpoints, workers);
+    if (problems.length > 0) throw settingsError(problems);
+    const deployedWorkers = workers.filter(isDeployed(settings));
     const contextWith = (eventApi?: EventApi): DeploymentContext => ({
       environment: environmentValues({ ...shared, eventApi }, settings),
       arns: resourceArns({ ...shared, eventApi }, settings),
     });
     const authorizer = deployedWorkers.find(({ on }) => 'authorizes' in on);
     this.live =
-      authorizer && new LiveStack(this, { name: this.stackName, authorizer, code, logRetentionDays, ...contextWith() });
+      authorizer &&
+      new LiveStack(this, {
+        name: this.stackName,
+        authorizer,
+        code,
+        reservedConcurrency,
+        logRetentionDays,
+        ...contextWith(),
+      });
     const context = contextWith(this.live?.eventApi);
 
     const unmatched = new ApiFunction(this, 'Unmatched', {
@@ -89,11 +99,11 @@ export class Backend extends Stack {
       createInvoker(this, [unmatched.function]),
     );
 
-    const deployed = endpoints.filter(isDeployed);
+    const deployed = endpoints.filter(isDeployed(settings));
     const twins = deployed.filter(isTwin);
     const endpointsWithoutTwins = deployed.filter((endpoint) => !isTwin(endpoint));
     const byFamily = Map.groupBy(endpointsWithoutTwins, ({ path }) => familyOf(path));
-    const isWarm = warmFamilies(settings.warmFamilies, [...byFamily.keys()]);
+    const warm = settings.warmFamilies.split(',');
     this.families = [...byFamily]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(
@@ -105,7 +115,7 @@ export class Backend extends Stack {
             code,
             apiId: api.ref,
             logRetentionDays,
-            isWarm: isWarm(family),
+            isWarm: warm.includes('all') || warm.includes(family),
             ...context,
           }),
       );
@@ -134,6 +144,7 @@ export class Backend extends Stack {
             workers: deployedWorkers.filter((worker) => worker !== authorizer),
             code,
             sources,
+            reservedConcurrency,
             logRetentionDays,
             ...context,
           });
@@ -179,16 +190,6 @@ export class Backend extends Stack {
 }
 
 const resourceOf = ({ nestedStackResource }: NestedStack) => nestedStackResource as CfnStack;
-
-/** Returns whether a family has pings, by the setting `warmFamilies`. Throws if the setting has an unknown family. */
-function warmFamilies(setting: string, families: readonly string[]): (family: string) => boolean {
-  if (setting === 'all') return () => true;
-  const warm = setting.split(',').filter((name) => name !== '');
-  const unknown = warm.filter((name) => !families.includes(name));
-  if (unknown.length > 0)
-    throw new Error(`warmFamilies: unknown family ${unknown.join(', ')}. There are ${families.toSorted().join(', ')}.`);
-  return (family) => warm.includes(family);
-}
 
 /** Gives all roles of the stack and its nested stacks a permissions boundary: a policy by its ARN or its name. */
 function limitRoles(stack: Stack, policy: string): void {

@@ -16,6 +16,7 @@ export interface LiveProps extends DeploymentContext {
   /** The worker that checks the tokens of users who connect, subscribe or publish. */
   readonly authorizer: Worker;
   readonly code: (id: string) => Code;
+  readonly reservedConcurrency: Readonly<Record<string, number>>;
   readonly logRetentionDays: number;
 }
 
@@ -27,13 +28,17 @@ export class LiveStack extends NamedStack {
   readonly authorizer: { readonly worker: Worker; readonly construct: LambdaFunction };
   readonly eventApi: EventApi;
 
-  constructor(scope: Construct, { name, authorizer: worker, code, logRetentionDays, ...context }: LiveProps) {
+  constructor(
+    scope: Construct,
+    { name, authorizer: worker, code, reservedConcurrency, logRetentionDays, ...context }: LiveProps,
+  ) {
     super(scope, 'Live', 'The push service: channels and their authorizer');
     const construct = new LambdaFunction(this, pascal(worker.name), {
       description: worker.summary,
       code: code(workerId(worker.name)),
       ...functionAccess(workerCapabilities(worker), context),
       logRetentionDays,
+      reservedConcurrency: reservedConcurrency[worker.name],
       memoryMb: worker.memoryMb ?? WORKER_MEMORY_MB,
       timeoutSeconds: worker.timeoutSeconds,
     });

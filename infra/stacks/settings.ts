@@ -150,9 +150,9 @@ const schema = z.object({
           z.string('must be an object of texts'),
           'must be an object of texts, such as {"team": "web"}',
         )
-        .superRefine((tags, { addIssue }) => {
+        .superRefine((tags, context) => {
           const message = tagProblem(tags);
-          if (message !== undefined) addIssue({ code: 'custom', message });
+          if (message !== undefined) context.addIssue({ code: 'custom', message });
         }),
     ),
   ).describe(
@@ -284,6 +284,20 @@ const schema = z.object({
   accountConcurrency: wholeNumber(1_000, 10, 1_000_000).describe(
     'The limit of concurrent Lambda executions of the AWS account: 10 in new accounts. An alarm becomes active at 80 % of it. `npm run check:deploy` compares it with the account.',
   ),
+  reservedConcurrency: orNothing(
+    jsonObject(
+      z.record(
+        z.string(),
+        z
+          .int({ error: 'must have whole numbers', abort: true })
+          .min(1, 'must have numbers of at least 1')
+          .max(1_000_000, 'must have numbers of at most 1000000'),
+        'must be an object of numbers, such as {"runJobs": 5}',
+      ),
+    ),
+  ).describe(
+    'Concurrent executions that Lambda reserves for workers, and their limit: an object such as `{"deliverWebhook": 50}`. See [reserved concurrency](GOVERNED.md#reserved-concurrency).',
+  ),
   streamBatchesPerShard: wholeNumber(2, 1, 10).describe(
     "Batches of one shard of the table's stream that are processed at the same time. The largest concurrency of the worker is this number times the number of shards. A new table has about 4 shards, a larger table more.",
   ),
@@ -394,7 +408,12 @@ export function readSettings(
     }),
   ];
   if (parsed.success && problems.length === 0) return parsed.data;
-  throw new Error(
+  throw settingsError(problems);
+}
+
+/** Returns the error for invalid settings. Each problem begins with the name of a setting. */
+export function settingsError(problems: readonly string[]): Error {
+  return new Error(
     `Invalid settings (context in cdk.json, or -c name=value):\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
   );
 }

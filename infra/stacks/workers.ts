@@ -11,6 +11,7 @@ export interface WorkersProps extends DeploymentContext {
   readonly workers: readonly Worker[];
   readonly code: (id: string) => Code;
   readonly sources: WorkerSources;
+  readonly reservedConcurrency: Readonly<Record<string, number>>;
   readonly logRetentionDays: number;
 }
 
@@ -24,7 +25,7 @@ const MAX_STREAM_READERS = 2;
 export class WorkersStack extends NamedStack {
   readonly functions: readonly { readonly worker: Worker; readonly construct: WorkerFunction }[];
 
-  constructor(scope: Construct, { workers, code, ...props }: WorkersProps) {
+  constructor(scope: Construct, { workers, code, reservedConcurrency, ...props }: WorkersProps) {
     super(scope, 'Workers', 'The workers');
     if (workers.filter(({ on }) => 'inserts' in on || 'changes' in on).length > MAX_STREAM_READERS) {
       throw new Error(`More than ${MAX_STREAM_READERS} workers read the table's stream. Merge two of them.`);
@@ -35,6 +36,7 @@ export class WorkersStack extends NamedStack {
       construct: new WorkerFunction(this, worker, {
         ...props,
         code: code(workerId(worker.name)),
+        reservedConcurrency: reservedConcurrency[worker.name],
         allowsRecursion: inLoops.has(worker.name),
       }),
     }));

@@ -10,6 +10,7 @@ import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
 import { times } from '../support/times.ts';
 import {
   appOf,
+  type Assembly,
   assemblyOf,
   functionsOf,
   list,
@@ -200,8 +201,7 @@ describe('the setting tags', () => {
     const untagged = new Set(
       resources(templates)
         .filter(
-          ([, { Properties = {} }]) =>
-            !tagsOf(Properties.Tags).some(({ Key, Value }) => Key === 'unit' && Value === '4711'),
+          ([, { Properties }]) => !tagsOf(Properties.Tags).some(({ Key, Value }) => Key === 'unit' && Value === '4711'),
         )
         .map(([, { Type }]) => Type),
     );
@@ -251,3 +251,42 @@ function tagsOf(value: unknown): { Key: string; Value: string }[] {
   if (Array.isArray(value)) return value;
   return Object.entries((value ?? {}) as Record<string, string>).map(([Key, Value]) => ({ Key, Value }));
 }
+
+describe('the setting reservedConcurrency', () => {
+  const of = (reservedConcurrency: Record<string, number>) => deployed({ reservedConcurrency });
+  const concurrency = (id: string, { templates }: Assembly) =>
+    functionsOf(templates).find(([logicalId]) => logicalId === id)![1].Properties.ReservedConcurrentExecutions;
+  const mappingOf = (id: string, { workers }: Assembly) =>
+    resources(workers!, 'AWS::Lambda::EventSourceMapping').find(
+      ([, { Properties }]) => Properties.FunctionName.Ref === id,
+    )![1].Properties.ScalingConfig;
+
+  test('reserves executions for the workers that it names, and for no other function', () => {
+    const assembly = of({ deliverWebhook: 50, sweep: 1, authorizeLive: 7 });
+    expect(['DeliverWebhook', 'Sweep', 'AuthorizeLive'].map((id) => concurrency(id, assembly))).toEqual([50, 1, 7]);
+    const limited = functionsOf(assembly.templates).filter(
+      ([, { Properties }]) => Properties.ReservedConcurrentExecutions !== undefined,
+    );
+    expect(limited).toHaveLength(3);
+  });
+
+  test('limits the event source mapping of a queue too, because SQS counts throttled receives', () => {
+    expect(mappingOf('DeliverWebhook', of({ deliverWebhook: 50 }))).toEqual({ MaximumConcurrency: 50 });
+    expect(mappingOf('DeliverWebhook', of({ deliverWebhook: 500 }))).toEqual({ MaximumConcurrency: 100 });
+    expect(mappingOf('DeliverWebhook', of({ runJobs: 2 }))).toEqual({ MaximumConcurrency: 100 });
+  });
+
+  test('names an unknown worker', () => {
+    expect(() => of({ runjobs: 5 })).toThrow(
+      /^Invalid settings.*\n {2}reservedConcurrency: unknown worker runjobs\. There are authorizeLive, .*runJobs/,
+    );
+  });
+
+  test('must leave room for other functions, and at least two executions for a queue', () => {
+    expect(() => of({ runJobs: 1 })).toThrow(
+      'reservedConcurrency: must be at least 2 for runJobs, which reads a queue',
+    );
+    expect(() => of({ runJobs: 900 })).not.toThrow();
+    expect(() => of({ runJobs: 900, sweep: 1 })).toThrow('must be at most 900 in all');
+  });
+});

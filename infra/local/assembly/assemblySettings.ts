@@ -13,6 +13,7 @@ export const assemblySettings = ({ hasHeartbeat }: { readonly hasHeartbeat: bool
   kmsKeyArn: undefined,
   permissionsBoundary: undefined,
   tags: undefined,
+  reservedConcurrency: undefined,
   mailFrom: 'no-reply@example.com',
   mailIdentity: undefined,
   embeddingModel: 'lexical',
