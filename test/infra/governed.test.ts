@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { projectDir } from '../../infra/build/build.ts';
 import { registeredWorkers } from '../../infra/build/registry.ts';
 import { synthesisedTemplates } from '../../infra/commands/synthesisedTemplates.ts';
 import { checkUpdate } from '../../infra/commands/templateChanges.ts';
@@ -288,5 +289,38 @@ describe('the setting reservedConcurrency', () => {
     );
     expect(() => of({ runJobs: 900 })).not.toThrow();
     expect(() => of({ runJobs: 900, sweep: 1 })).toThrow('must be at most 900 in all');
+  });
+});
+
+describe('the page of governed accounts', () => {
+  const page = readFileSync(join(projectDir, 'infra/GOVERNED.md'), 'utf8');
+  const workflow = readFileSync(join(projectDir, '.github/workflows/deploy.yml.example'), 'utf8');
+
+  test('lists each action that a permissions boundary must allow', () => {
+    const [, section] = /## Permissions boundary\n([^]*?)\n## /.exec(page)!;
+    const models = { claudeModelId: 'anthropic.claude-opus-4-8', novaModelId: 'amazon.nova-pro-v1:0' };
+    const settings = { ...everything, ...models, kmsKeyArn };
+    const { templates } = assemblyOf([...registered, greedy], settings, { workers: registeredWorkers() });
+    const actions = resources(templates, 'AWS::IAM::Role').flatMap(([, role]) =>
+      statementsOf(role).flatMap(({ Action }) => Action),
+    );
+    expect(actions).toEqual(expect.arrayContaining(['kms:Decrypt', 'appsync:EventPublish', 'ses:SendEmail']));
+    const listed = new Set([...section!.matchAll(/`(?:[a-z]+:)?(\w+)`/g)].map(([, action]) => action));
+    expect([...new Set(actions)].filter((action) => !listed.has(action.split(':')[1]))).toEqual([]);
+  });
+
+  test('has policies in valid JSON', () => {
+    const policies = [...page.matchAll(/```json\n([^]*?)```/g)].map(([, text]) => JSON.parse(text!));
+    expect(policies.map(({ Statement }) => Statement.length)).toEqual([3, 1]);
+  });
+
+  test('and its pipeline name scripts that exist, and the pipeline is no file that GitHub runs', () => {
+    const { scripts } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8'));
+    const named = [...(page + workflow).matchAll(/npm run (?:-s )?([\w:]+)/g)].map(([, name]) => name!);
+    expect(named).toEqual(expect.arrayContaining(['synth', 'check:deploy', 'cdk', 'deploy', 'smoke']));
+    expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+    expect(readdirSync(join(projectDir, '.github/workflows')).filter((file) => /deploy.*\.ya?ml$/.test(file))).toEqual(
+      [],
+    );
   });
 });
