@@ -87,11 +87,14 @@ export async function buildClientPackage(
   });
   for (const { path, contents } of outputFiles) await writeFile(path, contents);
   await writeTypes(endpoints, join(outdir, 'types'), serviceName);
+  const contained = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
+  );
   const fields = await manifest();
   const { name, version } = fields;
   await writeFile(join(outdir, 'package.json'), `${JSON.stringify(fields, null, 2)}\n`);
   await writeFile(join(outdir, 'README.md'), readme(name, serviceName));
-  await writeFile(join(outdir, 'THIRD-PARTY-NOTICES.txt'), await notices(Object.keys(metafile.inputs)));
+  await writeFile(join(outdir, 'THIRD-PARTY-NOTICES.txt'), await notices(contained));
   const modules = outputFiles.map(({ path, contents }) => ({
     name: basename(path),
     bytes: contents.length,

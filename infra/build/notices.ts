@@ -17,7 +17,7 @@ interface DeployedPackage {
 }
 
 /** Packages that the pages of the reference contain. For npm, they are development dependencies. */
-const packagesOfPages = ['minisearch', 'swagger-ui-dist'];
+const packagesOfPages = ['minisearch'];
 
 /** Returns the packages of the lock file that functions or pages can contain, by name. */
 export function deployedPackages(): DeployedPackage[] {

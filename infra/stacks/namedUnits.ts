@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts';
 /** AWS keeps this number of concurrent executions for functions without a reservation. */
 const UNRESERVED = 100;
 /** The smallest concurrency with which Lambda reads a queue. */
-const LEAST_OF_QUEUE = 2;
+const MIN_OF_QUEUE = 2;
 
 /** Returns whether the settings deploy an endpoint, a page or a worker. */
 export function isDeployed(settings: Settings): (unit: Routed | Worker) => boolean {
@@ -42,9 +42,9 @@ function concurrencyProblems(
         const names = workers.map((candidate) => candidate.name).sort();
         return [`reservedConcurrency: unknown worker ${name}. There are ${names.join(', ')}.`];
       }
-      return 'queue' in worker.on && executions < LEAST_OF_QUEUE
+      return 'queue' in worker.on && executions < MIN_OF_QUEUE
         ? [
-            `reservedConcurrency: must be at least ${LEAST_OF_QUEUE} for ${name}, which reads a queue, but is ${executions}`,
+            `reservedConcurrency: must be at least ${MIN_OF_QUEUE} for ${name}, which reads a queue, but is ${executions}`,
           ]
         : [];
     }),

@@ -18,7 +18,9 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>> 
 /**
  * Verifies the signature of a webhook (Standard Webhooks) and returns its payload. Throws WebhookNotGenuine if the
  * webhook is too old or not signed. `body` is the unparsed body of the request. `secrets` are the secrets of the
- * endpoint (`whsec_...`). During a rotation, pass the old and the new secret. `event` tells the type of the payload. It is missing
+ * endpoint (`whsec_...`). During a rotation, pass the old and the new secret.
+ *
+ * `event` tells the type of the payload. It is missing
  * if the settings `encodeData` or `encryptData` are on.
  */
 export function readWebhook(

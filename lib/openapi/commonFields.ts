@@ -25,7 +25,7 @@ export const commonFields: Readonly<Record<string, string>> = {
   organizationUserGroupIds: 'The groups of users of the organization, by the ids that you chose.',
   pageSize: 'The largest number of items in the answer.',
   pageToken: 'Continues a listing: the token of the page before, unchanged. Leave it out for the first page.',
-  parentFolderId: 'The folder in which the folder lies, or `root` for the top level.',
+  parentFolderId: 'The folder that contains it, or `root` for the top level.',
   userId: 'The user, by the id that you chose.',
   userIds: 'The users, by the ids that you chose.',
 };

@@ -314,7 +314,7 @@ describe('the page of governed accounts', () => {
     expect(policies.map(({ Statement }) => Statement.length)).toEqual([3, 1]);
   });
 
-  test('and its pipeline name scripts that exist, and the pipeline is no file that GitHub runs', () => {
+  test('name scripts that exist, also in the pipeline, which is no file that GitHub runs', () => {
     const { scripts } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8'));
     const named = [...(page + workflow).matchAll(/npm run (?:-s )?([\w:]+)/g)].map(([, name]) => name!);
     expect(named).toEqual(expect.arrayContaining(['synth', 'check:deploy', 'cdk', 'deploy', 'smoke']));

@@ -24,6 +24,7 @@ export const guides: readonly Guide[] = [
   { name: 'editors', file: 'lib/editors/README.md' },
   { name: 'agents', file: 'lib/agents/README.md' },
   { name: 'memory', file: 'lib/memory/README.md' },
+  { name: 'notices', file: 'functions/NOTICES.md' },
 ];
 
 /** Sections for engineers who change the service. */

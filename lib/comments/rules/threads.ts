@@ -208,7 +208,9 @@ export const ThreadChange = /* @__PURE__ */ defineNamedSchema('CommentAnnotation
       statusUpdatedByUserId: optional(Id).describe(
         'Who changed the status. By default `actionUser`, if the call changes it.',
       ),
-      resolvedByUserId: optional(Id).describe('Who resolved the thread. By default whoever made the status terminal.'),
+      resolvedByUserId: optional(Id).describe(
+        'Who resolved the thread. By default the user who made the status terminal.',
+      ),
       // The thread's key contains the time.
       createdAt: optional(Instant).describe('Must be the stored creation time, in epoch milliseconds or ISO 8601.'),
       lastUpdated: optional(Instant).describe(

@@ -83,7 +83,7 @@ async function serviceOf(
 const organizations = { organizations: [{ organizationId: 'acme' }] };
 
 describe('createClient: methods', () => {
-  test('and types of webhooks match the registry (npm run readme writes them)', () => {
+  test('match the registry, as do the types of webhooks (npm run readme writes them)', () => {
     expect(readFileSync(join(projectDir, clientMethodsFile), 'utf8')).toBe(clientMethods());
     expect(readFileSync(join(projectDir, clientWebhooksFile), 'utf8')).toBe(clientWebhooks());
   });

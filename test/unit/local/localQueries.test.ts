@@ -176,7 +176,7 @@ describe('a saved query of a template', () => {
     expect(await idsOf(access, now + 1)).toEqual([]);
   });
 
-  test('that the local run does not support is named', () => {
+  test('is named if the local run does not support it', () => {
     expect(() => savedQueriesOf([query('FaultsQuery', 'Stack/odd', 'parse x')], [])).toThrow(
       /^The saved query "Stack\/odd" has a part that the local run does not support: "parse" is not a known command/,
     );

@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({
       data: z.object({
-        domainsRemoved: z.array(z.string()).describe('The domains that are gone.'),
+        domainsRemoved: z.array(z.string()).describe('The domains that were removed.'),
         skippedDomains: z.array(z.string()).describe('The domains that were not in the list.'),
       }),
     }),
