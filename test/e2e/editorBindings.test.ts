@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
-import * as Y from 'yjs';
 import * as registry from '../../functions/index.ts';
 import { projectDir } from '../../infra/build/build.ts';
 import { buildClientPackage, packClient } from '../../infra/build/clientPackage.ts';
@@ -18,10 +17,20 @@ import { startSystem, type System, until } from './system.ts';
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const STORED = 'Important old text';
-const bindings = ['tiptap', 'prosemirror'];
+const KEY = 'q';
+const READ = '**/v2/crdt/updates/get';
+const editors = {
+  tiptap: { type: 'xml', contentKey: 'default' },
+  prosemirror: { type: 'xml', contentKey: 'content' },
+  lexical: { type: 'xml', contentKey: 'root' },
+  codemirror: { type: 'text', contentKey: 'content' },
+};
+type Binding = keyof typeof editors;
+const bindings = Object.keys(editors) as Binding[];
 
 /**
- * The page of an application, with the bindings from npm. It gives the document to the binding as the guide says.
+ * The page of an application, with the bindings from npm. By default it gives the document to the binding as the guide says. With
+ * `early` it does not wait for the first read.
  */
 const PAGE = `
 import { createUserClient } from 'collaboration-backend-client/user';
@@ -91,7 +100,8 @@ const doc = new Y.Doc();
 const provider = new EditorProvider(doc, { client, organizationId: 'acme', documentId: 'nda', editorId: query.get('editor') });
 const show = () => bindings[query.get('binding')](document.getElementById('editor'), doc, provider.awareness);
 window.provider = provider;
-provider.whenSynced.then(show);
+if (query.has('early')) show();
+else provider.whenSynced.then(show);
 `;
 
 const run = promisify(execFile);
@@ -154,14 +164,18 @@ async function buildPages(): Promise<void> {
 
 interface Opened {
   readonly editorId: string;
-  readonly binding: string;
+  readonly binding: Binding;
   readonly page?: 'packed' | 'linked';
+  readonly isEarly?: boolean;
+  /** Called before the page loads. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
-async function load({ editorId, binding, page = 'packed' }: Opened): Promise<Tab> {
+async function load({ editorId, binding, page = 'packed', isEarly = false, prepare }: Opened): Promise<Tab> {
   const tab = await browser.open();
   tabs.push(tab);
-  const query = new URLSearchParams({ api: system.baseUrl, editor: editorId, binding });
+  await prepare?.(tab.page);
+  const query = new URLSearchParams({ api: system.baseUrl, editor: editorId, binding, ...(isEarly && { early: '' }) });
   await tab.page.goto(`http://localhost:${site.port}/${page}?${query.toString()}`);
   return tab;
 }
@@ -173,37 +187,36 @@ async function open(options: Opened): Promise<Page> {
   return page;
 }
 
-const isSaved = (page: Page) => page.waitForFunction('provider.synced && provider.saved');
-const shownText = (page: Page) => page.locator('#editor').innerText();
+const shows = (page: Page, text: string) => page.locator('#editor', { hasText: text }).waitFor();
 
 /** Stores a text through the binding, and returns the id of the editor. */
-async function store(binding: string, editorId: string): Promise<string> {
-  const type = ['tiptap', 'prosemirror'].includes(binding) ? 'xml' : 'text';
-  const contentKey = { tiptap: 'default', lexical: 'root' }[binding] ?? 'content';
-  await system.ok('/v2/crdt/add', { ...nda, editorId, type, contentKey, data: '' });
+async function store(binding: Binding, editorId: string): Promise<string> {
+  await system.ok('/v2/crdt/add', { ...nda, editorId, ...editors[binding], data: '' });
   const page = await open({ binding, editorId });
   await page.keyboard.insertText(STORED);
   await until(
-    () => storedBytes(editorId),
-    (stored) => stored.includes(STORED),
+    () => storedText(editorId),
+    (text) => text.includes(STORED),
   );
   await page.close();
   return editorId;
 }
 
-/** Returns the stored document. It has no content that was deleted. */
-async function storedBytes(editorId: string): Promise<Buffer> {
-  const { update } = await system.ok('/v2/crdt/updates/get', { ...nda, editorId });
-  const doc = new Y.Doc();
-  Y.applyUpdate(doc, Buffer.from(update as string, 'base64'));
-  return Buffer.from(Y.encodeStateAsUpdate(doc));
+/** Returns the text of the stored document, without the tags of XML. */
+async function storedText(editorId: string): Promise<string> {
+  const [{ data }] = await system.ok('/v2/crdt/get', { ...nda, editorId });
+  return String(data).replaceAll(/<[^>]*>/g, ' ');
 }
 
-/** Waits until all calls of pages have ended, and returns whether the text is stored and shown. */
-async function remains(binding: string, editorId: string): Promise<boolean> {
+/** Waits until the key is stored, and expects that the other text still is, and that a page shows it. */
+async function expectKeyAndText(binding: Binding, editorId: string): Promise<void> {
+  const text = await until(
+    () => storedText(editorId),
+    (stored) => stored.includes(KEY),
+  );
+  expect(text).toContain(STORED);
   const page = await open({ binding, editorId });
-  await isSaved(page);
-  return (await shownText(page)).includes(STORED) && (await storedBytes(editorId)).includes(STORED);
+  await shows(page, STORED);
 }
 
 describe.each(bindings)('an editor with the binding of %s', (binding) => {
@@ -214,16 +227,59 @@ describe.each(bindings)('an editor with the binding of %s', (binding) => {
   ])('keeps the stored text when a user types one key and %s at once', async (what, leave) => {
     const editorId = await store(binding, `${binding} ${what}`);
     const page = await open({ binding, editorId });
-    await page.keyboard.press('x');
+    await page.keyboard.press(KEY);
     await leave(page);
-    expect(await remains(binding, editorId)).toBe(true);
+    await expectKeyAndText(binding, editorId);
+  });
+
+  test.each([
+    ['destroys the provider', (page: Page) => page.evaluate('provider.destroy()')],
+    ['goes to another page', (page: Page) => page.goto('about:blank')],
+  ])('sends nothing when a user edits before the first read and %s', async (what, leave) => {
+    const editorId = await store(binding, `${binding} early ${what}`);
+    const reading = Promise.withResolvers<undefined>();
+    const urls: string[] = [];
+    const page = await open({
+      binding,
+      editorId,
+      isEarly: true,
+      prepare: async (opened) => {
+        await opened.route(READ, () => reading.resolve(undefined));
+        opened.on('request', (request) => urls.push(request.url()));
+      },
+    });
+    await reading.promise;
+    await page.keyboard.press(KEY);
+    await shows(page, KEY);
+    await page.keyboard.press('Control+A');
+    await page.keyboard.press('Delete');
+    await leave(page);
+    expect(urls.filter((url) => url.endsWith('/updates/push'))).toEqual([]);
+    expect((await storedText(editorId)).trim()).toBe(STORED);
+  });
+
+  test('merges a key that a user types before the first read', async () => {
+    const editorId = await store(binding, `${binding} merge`);
+    const typed = Promise.withResolvers<undefined>();
+    const prepare = (page: Page) =>
+      page.route(READ, async (route) => {
+        await typed.promise;
+        await route.continue();
+      });
+    const page = await open({ binding, editorId, isEarly: true, prepare });
+    await page.keyboard.press(KEY);
+    typed.resolve(undefined);
+    await expectKeyAndText(binding, editorId);
   });
 });
 
 test('a page with two copies of yjs shows no editor, and the error names the remedy', async () => {
   await store('codemirror', 'linked');
   const { page, problems } = await load({ binding: 'codemirror', editorId: 'linked', page: 'linked' });
-  await page.waitForFunction('document.readyState === "complete"');
-  expect(problems.join()).toMatch(/two copies of yjs.*resolve\.dedupe/s);
+  const shown = await until(
+    () => Promise.resolve(problems.join()),
+    (text) => text.includes('yjs'),
+  );
+  expect(shown).toMatch(/two copies of yjs.*resolve\.dedupe/s);
   expect(await page.locator('[contenteditable=true]').count()).toBe(0);
 });
