@@ -41,12 +41,17 @@ export function savedQueriesOf(queries: readonly Resource[], functions: readonly
         log: stack === undefined ? 'access' : 'functions',
         searches({ endpoint, worker }) {
           if (stack === undefined) return true;
-          if (typeof endpoint === 'string') return pascal(familyOf(`/${endpoint.replaceAll('.', '/')}`)) === stack;
+          if (typeof endpoint === 'string') return pascal(familyOf(pathOf(endpoint))) === stack;
           return typeof worker === 'string' && isIn(stack, worker);
         },
       };
     })
     .sort((a, b) => a.name.localeCompare(b.name, 'en'));
+}
+
+/** Returns the path of an endpoint. A page of the reference has a dot in its name and no version. */
+function pathOf(endpointId: string): string {
+  return `/${/^v\d/.test(endpointId) ? endpointId.replaceAll('.', '/') : endpointId}`;
 }
 
 function withOwner<T>(name: string, read: () => T): T {
