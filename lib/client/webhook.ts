@@ -20,8 +20,7 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>> 
  * webhook is too old or not signed. `body` is the unparsed body of the request. `secrets` are the secrets of the
  * endpoint (`whsec_...`). During a rotation, pass the old and the new secret.
  *
- * `event` tells the type of the payload. It is missing
- * if the settings `encodeData` or `encryptData` are on.
+ * `event` tells the type of the payload. It is missing if the settings `encodeData` or `encryptData` are on.
  */
 export function readWebhook(
   headers: Headers,

@@ -83,7 +83,7 @@ async function serviceOf(
 const organizations = { organizations: [{ organizationId: 'acme' }] };
 
 describe('createClient: methods', () => {
-  test('match the registry, as do the types of webhooks (npm run readme writes them)', () => {
+  test('match the registry, as the types of webhooks do (npm run readme writes both)', () => {
     expect(readFileSync(join(projectDir, clientMethodsFile), 'utf8')).toBe(clientMethods());
     expect(readFileSync(join(projectDir, clientWebhooksFile), 'utf8')).toBe(clientWebhooks());
   });
