@@ -3,7 +3,7 @@ import { streamArn } from '../iam/identity.ts';
 import { type Roles, rolesOf } from '../iam/roles.ts';
 import { type EventApiModel, eventApiOf } from '../live/eventApiModel.ts';
 import { COMPOSITE_ALARM, type MonitoringModel, monitoringOf } from '../metrics/monitoringModel.ts';
-import { savedQueriesOf,type SavedQuery } from '../queries/savedQueries.ts';
+import { savedQueriesOf, type SavedQuery } from '../queries/savedQueries.ts';
 import { StartError } from '../startError.ts';
 import {
   batchSourcesOf,
