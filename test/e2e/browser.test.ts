@@ -275,7 +275,7 @@ describe('the dashboard', () => {
     await withText(alarm, 'no notice: TableCause');
     const text = await alarm.innerText();
     expect(text).toContain('An endpoint of /v2/users answers with status 500 or above.');
-    expect(text).toMatch(/^V2UsersNotice.*\s+v2\.users\.get: customers cannot /);
+    expect(text).toMatch(/^V2UsersNotice\s+no notice: TableCause\s+v2\.users\.get: customers cannot /);
     expect(text).not.toContain('Impact, one or more of');
     expect(text).toContain('It sends no notices while TableCause is active.');
     const cause = page.getByRole('article', { name: 'TableCause is active' });
