@@ -23,7 +23,7 @@ export const commonFields: Readonly<Record<string, string>> = {
   organizationIds: 'The organizations, by the ids that you chose.',
   organizationUserGroupId: 'The group of users of the organization, by the id that you chose.',
   organizationUserGroupIds: 'The groups of users of the organization, by the ids that you chose.',
-  pageSize: 'The largest number of items in the answer.',
+  pageSize: 'The largest number of items in the answer. By default the maximum.',
   pageToken: 'Continues a listing: the token of the page before, unchanged. Leave it out for the first page.',
   parentFolderId: 'The folder that contains it, or `root` for the top level.',
   userId: 'The user, by the id that you chose.',

@@ -18,7 +18,12 @@ export const errorCatalogue = {
     retryable: false,
     meaning: 'The credentials are missing, wrong, expired or belong to someone else.',
   },
-  NOT_FOUND: { http: 404, retryable: false, meaning: 'A resource in the request does not exist for this caller.' },
+  NOT_FOUND: {
+    http: 404,
+    retryable: false,
+    meaning:
+      'A resource in the request does not exist for this caller. An unknown organization is mostly INVALID_ARGUMENT.',
+  },
   ALREADY_EXISTS: {
     http: 409,
     retryable: false,

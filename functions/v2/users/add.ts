@@ -44,7 +44,7 @@ export const endpoint = defineEndpoint(
             documentId !== undefined || folderId !== undefined || !(createDocument || createFolder),
           {
             error:
-              'must have documentId or folderId together with createDocument or createFolder. Otherwise the users would be added to the organization',
+              'must have documentId or folderId if createDocument or createFolder is true. Otherwise the users would be added to the organization',
           },
         ),
         z.refine(

@@ -52,7 +52,7 @@ describe('createFolder and createDocument without the id of a folder or document
   test.each([{ createFolder: true }, { createDocument: true }])('are rejected by users/add: %j', async (data) => {
     expect(await error(ADD, { users: [{ userId: 'stray' }], ...data })).toEqual(
       invalid(
-        'data must have documentId or folderId together with createDocument or createFolder. Otherwise the users would be added to the organization',
+        'data must have documentId or folderId if createDocument or createFolder is true. Otherwise the users would be added to the organization',
       ),
     );
     expect(await customer.ok('/v2/users/get', { ...acme, userIds: ['stray'] })).toEqual([]);
@@ -61,9 +61,7 @@ describe('createFolder and createDocument without the id of a folder or document
   test('is rejected by documents/add', async () => {
     const data = { documents: [{ documentId: 'stray' }], createFolder: true };
     expect(await error('/v2/organizations/documents/add', data)).toEqual(
-      invalid(
-        'folderId must be given together with createFolder: true, because it names the folder that the call creates',
-      ),
+      invalid('folderId is required if createFolder is true, because it names the folder that the call creates'),
     );
     const named = { ...acme, documents: data.documents, createFolder: false };
     await customer.ok('/v2/organizations/documents/add', named);

@@ -33,7 +33,7 @@ export const endpoint = defineEndpoint(
       .check(
         z.refine(({ createFolder, folderId }) => !createFolder || folderId !== undefined, {
           path: ['folderId'],
-          error: 'must be given together with createFolder: true, because it names the folder that the call creates',
+          error: 'is required if createFolder is true, because it names the folder that the call creates',
         }),
       ),
     output: DocumentResults,
