@@ -97,7 +97,7 @@ export function explanation(error: Error): string {
   if (/^Stack with id .* does not exist$/.test(message))
     return `${message} in this region. Set AWS_REGION to the region of the stack, or name another stack with --stack.`;
   if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED')
-    return `${message}. The local run of --local has ended: start it again with npm start.`;
+    return `${message}. Either the local run of --local has ended: start it again with npm start. Or its queues are stopped: start them on /_local/dashboard.`;
   return messageOf(error);
 }
 

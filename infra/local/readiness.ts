@@ -44,7 +44,7 @@ async function call(
   const text = await response.text();
   if (!response.ok)
     throw new StartError(
-      `The readiness check failed: ${path} answered ${response.status} ${text}\nSee functions.log in the data directory.`,
+      `The readiness check failed: ${path} answered ${response.status} ${text}\nSee functions.log in the data directory. If the auth token of the demo workspace was reset, write the new one into credentials.json there.`,
     );
   return JSON.parse(text) as { result?: { data?: { id: string }[] } };
 }

@@ -197,7 +197,7 @@ describe('npm run workspace', () => {
     delete process.env.AWS_ENDPOINT_URL_CLOUDFORMATION;
     const ended = await operate(['show', 'ada@example.com'], env);
     expect(ended.stderr).toMatch(
-      /ECONNREFUSED .*\. The local run of --local has ended: start it again with npm start\.\n$/,
+      /ECONNREFUSED .*\. Either the local run of --local has ended: start it again with npm start\. Or its queues are stopped: start them on \/_local\/dashboard\.\n$/,
     );
   });
 
