@@ -11,7 +11,7 @@ const copy = temporaryFolder();
 let compiler: string;
 beforeAll(async () => {
   compiler = join(await installTool('nativeCompiler'), 'typescript/bin/tsc');
-  for (const part of ['functions', 'lib', 'infra', 'package.json', 'tsconfig.json'])
+  for (const part of ['functions', 'lib', 'infra', 'cdk.json', 'package.json', 'tsconfig.json'])
     cpSync(join(projectDir, part), join(copy, part), { recursive: true });
   symlinkSync(join(projectDir, 'node_modules'), join(copy, 'node_modules'));
 });

@@ -106,7 +106,7 @@ describe('a failed call', () => {
       attempts++;
       return { Failed: [{ Id: '0', Code: 'Busy', SenderFault: false }], $metadata: {} };
     };
-    const sender = new SqsSender('http://queue', { send } as never, [0]);
+    const sender = new SqsSender('http://queue', () => ({ send }) as never, [0]);
     await expect(sender.send([{ body: {} }])).rejects.toThrow('SQS rejected 1 messages');
     expect([attempts, failedNow()]).toEqual([2, ['queues']]);
   });
