@@ -5,7 +5,8 @@ import { placeholders } from '../../../lib/openapi/deployment.ts';
 import { html } from '../../../lib/shared/html.ts';
 import { projectDir } from '../build.ts';
 import { type DocsPage, pathOf, textOf } from './layout.ts';
-import { render, type Resolve, slugOf, titleOf, tokensOf } from './markdown.ts';
+import { render, type Resolve, titleOf, tokensOf } from './markdown.ts';
+import { slugOf } from './markup.ts';
 
 interface Guide {
   readonly name: string;

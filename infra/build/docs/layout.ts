@@ -1,5 +1,6 @@
 import { SCRIPT_MARK, STYLE_MARK } from '../../../lib/openapi/docsMarks.ts';
 import { type Html, html } from '../../../lib/shared/html.ts';
+import { documentHead, trusted } from './markup.ts';
 
 /** A page of the documentation, below `/docs`. `name` is the last part of its path, and empty for `/docs` itself. */
 export interface DocsPage {
@@ -24,11 +25,6 @@ export interface NavGroup {
   readonly links: readonly { readonly name: string; readonly title: string }[];
 }
 
-/** Marks text as HTML. Only for markup that is made of our own sources at build time. */
-export function trusted(markup: string): Html {
-  return html(Object.assign([markup], { raw: [markup] }));
-}
-
 /** Returns the text of a piece of HTML, for the search. */
 export function textOf(markup: string): string {
   return markup
@@ -48,17 +44,7 @@ export function pathOf(name: string, id?: string): string {
 
 /** Returns a whole page with header, search and navigation. */
 export function frame({ name, title, body, contents = [] }: DocsPage, nav: readonly NavGroup[]): string {
-  return String(html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>${title}</title>
-<link rel="icon" href="data:,">
-<style>${trusted(STYLE_MARK)}</style>
-</head>
+  return String(html`${documentHead(title, html`<style>${trusted(STYLE_MARK)}</style>`)}
 <body>
 <a class="skip" href="#docs-main">Skip to the content</a>
 <header>

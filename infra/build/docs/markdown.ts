@@ -1,6 +1,7 @@
 import { Marked, type Token, type Tokens } from 'marked';
 import { type Html, html } from '../../../lib/shared/html.ts';
-import { textOf, trusted } from './layout.ts';
+import { textOf } from './layout.ts';
+import { slugOf, trusted } from './markup.ts';
 
 /** Returns the address of a link's target, or undefined if readers of the documentation cannot open the target. */
 export type Resolve = (href: string) => string | undefined;
@@ -18,14 +19,6 @@ const reader = new Marked({ gfm: true });
 /** Returns the parts of a Markdown text. Comments, such as the marks of generated tables, are left out. */
 export function tokensOf(markdown: string): Token[] {
   return reader.lexer(markdown.replace(/^<!--.*?-->$/gms, ''));
-}
-
-/** Returns the id of a heading as GitHub makes it. */
-export function slugOf(title: string): string {
-  return title
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replace(/\s/g, '-');
 }
 
 /** Returns the text of a heading. */

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import type { Tokens } from 'marked';
 import { html } from '../../../lib/shared/html.ts';
+import { slugOf, trusted } from '../../build/docs/markup.ts';
 import { QUERIES, RUNBOOK } from './pageFiles.ts';
 import { queryPath } from './queriesPage.ts';
-import { textPage, trusted } from './textPage.ts';
+import { textPage } from './textPage.ts';
 
 const projectDir = join(import.meta.dirname, '../../..');
 
@@ -54,14 +55,6 @@ export async function renderMarkdown(markdown: string, file: string, queryNames:
     },
   });
   return writer.parse(markdown.replace(/^# .+$/m, ''), { async: false });
-}
-
-/** Returns the id of a heading as GitHub makes it. */
-export function slugOf(title: string): string {
-  return title
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replace(/\s/g, '-');
 }
 
 /** Returns the address of a link's target in the local run. Links to pages that it does not serve are left out. */
