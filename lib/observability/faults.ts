@@ -1,6 +1,5 @@
-import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { Dependency } from './dependencies.ts';
-import { METRICS_NAMESPACE, metricsWriter } from './metricsWriter.ts';
+import { METRICS_NAMESPACE, writeCounts } from './metricsWriter.ts';
 
 /**
  * The metrics of faults: answers of 500 or above, and failures of workers. `name` counts all faults, for graphs. `frequentName` is
@@ -30,12 +29,8 @@ export function countWorkerFaults(service: string, worker: string, times: number
 
 /** Counts one invocation for each dependency that failed in it. Writes nothing without any. */
 export function countDependencyFaults(service: string, failed: readonly Dependency[]): void {
-  for (const dependency of failed) {
-    const metrics = metricsWriter(service);
-    metrics.addDimension(dependencyMetric.dimension, dependency);
-    metrics.addMetric(dependencyMetric.name, MetricUnit.Count, 1);
-    metrics.publishStoredMetrics();
-  }
+  for (const dependency of failed)
+    writeCounts(service, { [dependencyMetric.dimension]: dependency }, { [dependencyMetric.name]: 1 });
 }
 
 function countFaults(
@@ -44,9 +39,8 @@ function countFaults(
   times: number,
   isFrequent: boolean,
 ): void {
-  const metrics = metricsWriter(service);
-  for (const [name, value] of Object.entries(dimensions)) metrics.addDimension(name, value);
-  metrics.addMetric(faultsMetric.name, MetricUnit.Count, times);
-  if (isFrequent) metrics.addMetric(faultsMetric.frequentName, MetricUnit.Count, times);
-  metrics.publishStoredMetrics();
+  writeCounts(service, dimensions, {
+    [faultsMetric.name]: times,
+    ...(isFrequent && { [faultsMetric.frequentName]: times }),
+  });
 }

@@ -1,4 +1,4 @@
-import { Metrics } from '@aws-lambda-powertools/metrics';
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 
 export const METRICS_NAMESPACE = 'CollaborationBackend';
 
@@ -27,4 +27,16 @@ export function metricsWriter(serviceName: string): Metrics {
     byService.set(serviceName, writer);
   }
   return writer;
+}
+
+/** Writes counts by the names of their metrics, all with these dimensions. */
+export function writeCounts(
+  service: string,
+  dimensions: Readonly<Record<string, string>>,
+  counts: Readonly<Record<string, number>>,
+): void {
+  const metrics = metricsWriter(service);
+  for (const [name, value] of Object.entries(dimensions)) metrics.addDimension(name, value);
+  for (const [name, count] of Object.entries(counts)) metrics.addMetric(name, MetricUnit.Count, count);
+  metrics.publishStoredMetrics();
 }

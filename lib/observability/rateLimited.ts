@@ -1,5 +1,4 @@
-import { MetricUnit } from '@aws-lambda-powertools/metrics';
-import { METRICS_NAMESPACE, metricsWriter } from './metricsWriter.ts';
+import { METRICS_NAMESPACE, writeCounts } from './metricsWriter.ts';
 
 /** The classes of calls with a rate limit. `source` stands for the limits of source addresses. */
 export const limitedClasses = ['read', 'write', 'expensive', 'source'] as const;
@@ -17,8 +16,5 @@ export const rateLimitedMetric = {
 
 /** Counts a call that a rate limit refused. */
 export function countRateLimited(service: string, limitedClass: LimitedClass): void {
-  const metrics = metricsWriter(service);
-  metrics.addDimension('limitedClass', limitedClass);
-  metrics.addMetric(rateLimitedMetric.name, MetricUnit.Count, 1);
-  metrics.publishStoredMetrics();
+  writeCounts(service, { limitedClass }, { [rateLimitedMetric.name]: 1 });
 }
