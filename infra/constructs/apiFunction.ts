@@ -1,6 +1,5 @@
 import { CfnIntegration, CfnRoute } from 'aws-cdk-lib/aws-apigatewayv2';
-import { type IRole, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { Function } from 'aws-cdk-lib/aws-lambda';
+import type { IRole } from 'aws-cdk-lib/aws-iam';
 import { type CfnResource, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { PREFLIGHT_ROUTE } from '../../lib/app/page.ts';
@@ -65,24 +64,4 @@ function routeId(routeKey: string, index: number): string {
   if (routeKey.endsWith('/{page}')) return routeKey.startsWith('HEAD ') ? 'HeadPagesRoute' : 'PagesRoute';
   if (routeKey.startsWith('HEAD ')) return 'HeadRoute';
   return index === 0 ? 'Route' : 'TwinRoute';
-}
-
-/**
- * Creates the role under which the HTTP API calls these functions. One role for a whole stack needs fewer resources
- * than one Lambda permission per function.
- */
-export function createInvoker(scope: Construct, functions: readonly Function[]): Role {
-  return new Role(scope, 'ApiInvoker', {
-    assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
-    inlinePolicies: {
-      Invoke: new PolicyDocument({
-        statements: [
-          new PolicyStatement({
-            actions: ['lambda:InvokeFunction'],
-            resources: functions.map(({ functionArn }) => functionArn),
-          }),
-        ],
-      }),
-    },
-  });
 }

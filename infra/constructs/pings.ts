@@ -1,30 +1,20 @@
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function } from 'aws-cdk-lib/aws-lambda';
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
 import { Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { PING } from '../../lib/app/page.ts';
+import { createInvoker } from './invoker.ts';
 
 /** Minutes between two pings. Lambda documents no time after which it stops an idle instance. */
 const PING_MINUTES = 5;
 
 /** Sends a ping to each function every five minutes, so that each has an instance that is already started. */
 export function keepWarm(scope: Construct, functions: readonly Function[]): void {
-  const role = new Role(scope, 'Pinger', {
-    assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
-      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
-    }),
-    inlinePolicies: {
-      Invoke: new PolicyDocument({
-        statements: [
-          new PolicyStatement({
-            actions: ['lambda:InvokeFunction'],
-            resources: functions.map(({ functionArn }) => functionArn),
-          }),
-        ],
-      }),
-    },
+  const scheduler = new ServicePrincipal('scheduler.amazonaws.com', {
+    conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
   });
+  const role = createInvoker(scope, 'Pinger', scheduler, functions);
   for (const pinged of functions) {
     new CfnSchedule(pinged, 'Ping', {
       scheduleExpression: `rate(${PING_MINUTES} minutes)`,

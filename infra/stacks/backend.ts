@@ -6,11 +6,12 @@ import { isOpenToUsers, isTwin, PREFLIGHT_ROUTE, type Routed, routeKeys } from '
 import type { Worker } from '../../lib/app/worker.ts';
 import { METRICS_SERVICE } from '../../lib/observability/metricsWriter.ts';
 import { DEFAULT_FUNCTION } from '../build/build.ts';
-import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
+import { ApiFunction } from '../constructs/apiFunction.ts';
 import { encryptWith } from '../constructs/encryption.ts';
 import { type DeploymentContext, environmentValues, resourceArns } from '../constructs/environment.ts';
 import type { EventApi } from '../constructs/eventApi.ts';
 import { createHttpApi, throttleRoutes } from '../constructs/httpApi.ts';
+import { createApiInvoker } from '../constructs/invoker.ts';
 import { deployInLanes, STACK_LANES } from '../constructs/lanes.ts';
 import { createQueues, createStreamDeadLetters } from '../constructs/queues.ts';
 import { createCredentials, createKey } from '../constructs/secrets.ts';
@@ -96,7 +97,7 @@ export class Backend extends Stack {
     const unmatchedRoutes = unmatched.addRoutes(
       api.ref,
       ['$default', ...preflight],
-      createInvoker(this, [unmatched.function]),
+      createApiInvoker(this, [unmatched.function]),
     );
 
     const deployed = endpoints.filter(isDeployed(settings));

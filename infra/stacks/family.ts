@@ -3,8 +3,9 @@ import type { Construct } from 'constructs';
 import { endpointId } from '../../lib/app/endpoint.ts';
 import { type Routed, routeKey, routeKeys, type Twin } from '../../lib/app/page.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
-import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
+import { ApiFunction } from '../constructs/apiFunction.ts';
 import { type DeploymentContext, functionAccess } from '../constructs/environment.ts';
+import { createApiInvoker } from '../constructs/invoker.ts';
 import { deployInLanes, ROUTE_LANES } from '../constructs/lanes.ts';
 import { functionName, pascal } from '../constructs/names.ts';
 import { keepWarm } from '../constructs/pings.ts';
@@ -58,7 +59,7 @@ export class FamilyStack extends NamedStack {
       endpoint,
       construct: this.#createFunction(endpoint, props),
     }));
-    const invoker = createInvoker(
+    const invoker = createApiInvoker(
       this,
       this.functions.map(({ construct }) => construct.function),
     );
