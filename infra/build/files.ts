@@ -1,7 +1,7 @@
 /** The functions that make the files of assets, by file name. An asset is a public file, such as the API reference. */
 const makers: Readonly<Record<string, () => Promise<string>>> = {
   // These modules are imported on demand, because they import every endpoint.
-  'openapi.json': async () => (await import('./reference.ts')).referenceText(),
+  'openapi.json': async () => JSON.stringify(await (await import('./reference.ts')).bundledReference()),
   'docs.json': async () => (await import('./docs/docsFile.ts')).docsFile(),
 };
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deployment, placeholders } from '../../lib/openapi/deployment.ts';
 import { type OpenApiDocument, openApiDocument } from '../../lib/openapi/document.ts';
+import { lazy } from '../../lib/shared/lazy.ts';
 import { projectDir } from './build.ts';
 import { registeredEndpoints } from './registry.ts';
 
@@ -12,9 +13,7 @@ export async function referenceDocument(deployment: Deployment): Promise<OpenApi
 }
 
 /**
- * Returns the text of the OpenAPI document that the bundles contain. It has placeholders for the URL and the service
- * name. The function replaces them by the values of its deployment.
+ * Returns the OpenAPI document that the bundles contain. It has placeholders for the URL and the service name. The
+ * function replaces them by the values of its deployment.
  */
-export async function referenceText(): Promise<string> {
-  return JSON.stringify(await referenceDocument(placeholders));
-}
+export const bundledReference = lazy(() => referenceDocument(placeholders));

@@ -6,7 +6,7 @@ import { placeholders } from '../../../lib/openapi/deployment.ts';
 import type { OpenApiDocument } from '../../../lib/openapi/document.ts';
 import { html } from '../../../lib/shared/html.ts';
 import { projectDir } from '../build.ts';
-import { referenceDocument } from '../reference.ts';
+import { bundledReference } from '../reference.ts';
 import { guidePages, guides } from './guides.ts';
 import { type DocsPage, frame, type NavGroup, pathOf } from './layout.ts';
 import { pageOfTag, REFERENCE, referencePages } from './reference.ts';
@@ -17,7 +17,7 @@ export type DocsTexts = Readonly<Record<string, string>>;
 
 /** Returns the pages, the script, the styles and the search index of the documentation as JSON. */
 export async function docsFile(): Promise<string> {
-  return JSON.stringify(await docsTexts(await referenceDocument(placeholders)));
+  return JSON.stringify(await docsTexts(await bundledReference()));
 }
 
 export async function docsTexts(openApi: OpenApiDocument): Promise<DocsTexts> {
