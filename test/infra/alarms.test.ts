@@ -164,30 +164,32 @@ function impactsAfterLines(): Record<string, readonly string[]> {
 
 const impactOf = (name: string) => `${name}: ${workers.find((each) => each.name === name)!.impact}`;
 
+/** Returns the handler of an endpoint that does what `run` does. */
+const handlerOf = (path: string, run: () => Promise<Record<string, never>>) =>
+  toLambda(
+    defineEndpoint(
+      {
+        path: path as `/v2/${string}`,
+        summary: 'Fails',
+        auth: 'none',
+        kind: 'read',
+        input: z.object({}),
+        output: z.object({}),
+        message: 'Done',
+        errors: [],
+        uses: {},
+        impact: 'none',
+        example: { data: {}, result: {} },
+      },
+      run,
+    ),
+    { SERVICE_NAME: serviceName },
+  );
+
 describe('alarms on faults', () => {
   /** The paths that belong to no other family form the family of the root. */
   const pathIn = (family: string, name: string) =>
     familyOf(`/${name}`) === family ? `/${name}` : `/${family}/${name}`;
-  const handlerOf = (path: string, run: () => Promise<Record<string, never>>) =>
-    toLambda(
-      defineEndpoint(
-        {
-          path: path as `/v2/${string}`,
-          summary: 'Fails',
-          auth: 'none',
-          kind: 'read',
-          input: z.object({}),
-          output: z.object({}),
-          message: 'Done',
-          errors: [],
-          uses: {},
-          impact: 'none',
-          example: { data: {}, result: {} },
-        },
-        run,
-      ),
-      { SERVICE_NAME: serviceName },
-    );
   const failing = (path: string) =>
     handlerOf(path, async () => {
       throw new Error('broken');
@@ -255,26 +257,6 @@ describe('alarms on faults', () => {
 });
 
 describe('alarms on dependencies', () => {
-  const endpoint = (path: string, run: () => Promise<Record<string, never>>) =>
-    toLambda(
-      defineEndpoint(
-        {
-          path: path as `/v2/${string}`,
-          summary: 'Calls',
-          auth: 'none',
-          kind: 'read',
-          input: z.object({}),
-          output: z.object({}),
-          message: 'Done',
-          errors: [],
-          uses: {},
-          impact: 'none',
-          example: { data: {}, result: {} },
-        },
-        run,
-      ),
-      { SERVICE_NAME: serviceName },
-    );
   const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
   const table = watchClient('table', { send: () => Promise.reject(refused) });
   const worker = (name: string, run: () => Promise<void>) =>
@@ -292,7 +274,7 @@ describe('alarms on dependencies', () => {
     ['ModelFails', 'model'],
     ['LoginLinksFail', 'mail'],
   ] as const)('%s becomes active at five requests or runs in which the %s fails', async (id, dependency) => {
-    const request = endpoint('/v2/things/call', async () => {
+    const request = handlerOf('/v2/things/call', async () => {
       noteOutage(dependency);
       throw refused;
     });
@@ -315,7 +297,7 @@ describe('alarms on dependencies', () => {
   /** Returns the alarms that send notices at each minute, if everything was measured in the first minutes. */
   async function noticesAfter(fail: () => Promise<unknown>, measure: (store: MetricStore) => void = () => {}) {
     for (const family of familiesWithTable()) {
-      const request = endpoint(`/${family}/call`, async () => {
+      const request = handlerOf(`/${family}/call`, async () => {
         await fail();
         return {};
       });
