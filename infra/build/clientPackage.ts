@@ -39,7 +39,6 @@ const typedFiles = [
 ];
 
 export interface ClientPackageOptions {
-  /** The name of the service in header names and in names of fields. */
   readonly serviceName?: string;
 }
 

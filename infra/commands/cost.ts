@@ -31,7 +31,6 @@ export async function deployedResources(settings: Partial<Settings> = {}): Promi
   return all(await sourceTemplates(settings));
 }
 
-/** Returns the report as text. */
 export function costReport(
   templates: readonly StackTemplates['resources'][],
   { live = false }: { live?: boolean } = {},

@@ -161,7 +161,6 @@ function movedRoutes(before: StackTemplates, after: StackTemplates): Change[] {
   });
 }
 
-/** Returns the ids of the routes in a stack and in its nested stacks, by route key. */
 function routeIds(path: string, { resources, nested }: StackTemplates): Map<string, string> {
   const own = Object.entries(resources)
     .filter(([, { Type }]) => Type === ROUTE)
@@ -236,7 +235,6 @@ interface Replica extends Readonly<Record<string, unknown>> {
   readonly DeletionProtectionEnabled?: boolean;
 }
 
-/** Returns the replicas of a table by their region, as JSON. */
 function replicasOf({ Properties = {} }: DeployedResource): ReadonlyMap<string, Replica> {
   return new Map(
     ((Properties.Replicas ?? []) as Replica[]).map((replica) => [JSON.stringify(replica.Region), replica]),

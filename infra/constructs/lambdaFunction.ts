@@ -64,7 +64,6 @@ export class LambdaFunction extends Construct {
     (this.function.node.defaultChild as CfnFunction).overrideLogicalId(id);
   }
 
-  /** Adds a permission to the role. */
   allow({ actions, resources }: Permission): void {
     this.#grants.addStatements(new PolicyStatement({ actions, resources: [...resources] }));
   }

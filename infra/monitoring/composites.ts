@@ -24,7 +24,6 @@ const WAIT_SECONDS = 120;
  */
 const EXTENSION_SECONDS = 600;
 
-/** A composite alarm, or all alarms of API families. */
 type Cause = CompositeName | 'families';
 
 interface CompositeDeclaration {

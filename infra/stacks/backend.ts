@@ -192,7 +192,6 @@ export class Backend extends Stack {
 
 const resourceOf = ({ nestedStackResource }: NestedStack) => nestedStackResource as CfnStack;
 
-/** Gives all roles of the stack and its nested stacks a permissions boundary: a policy by its ARN or its name. */
 function limitRoles(stack: Stack, policy: string): void {
   const boundary = policy.startsWith('arn:')
     ? ManagedPolicy.fromManagedPolicyArn(stack, 'Boundary', policy)

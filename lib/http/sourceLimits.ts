@@ -3,7 +3,6 @@ import { BoundedMap } from '../shared/boundedMap.ts';
 import { type Bucket, fullBucket, type Limit, takeTokens } from '../workspaces/rules/rateLimit.ts';
 import { type Middleware, tooManyCalls } from './middlewares.ts';
 
-/** The limit of each source address in one process. */
 const SOURCE: Limit = { perSecond: 5, burstSeconds: 10 };
 /** The limit of all addresses in one process. An answer of `/docs` has several hundred kB, which cost more than the call. */
 const ALL: Limit = { perSecond: 25, burstSeconds: 10 };

@@ -21,7 +21,6 @@ export function tokensOf(markdown: string): Token[] {
   return reader.lexer(markdown.replace(/^<!--.*?-->$/gms, ''));
 }
 
-/** Returns the text of a heading. */
 export function titleOf({ text }: Tokens.Heading): string {
   return textOf(reader.parseInline(text) as string);
 }

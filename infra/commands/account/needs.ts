@@ -11,9 +11,7 @@ export interface RequestLimits {
 }
 
 export interface ModelNeed {
-  /** The setting that names the model. */
   readonly setting: 'embeddingModel' | 'claudeModelId' | 'novaModelId';
-  /** The id of the model or of the inference profile. */
   readonly id: string;
   readonly model: string;
   readonly isProfile: boolean;
@@ -26,7 +24,6 @@ export interface Needs {
   readonly queueConcurrency: number;
   /** The highest limits of the API's stage and of its routes. */
   readonly requests: RequestLimits;
-  /** The type of the table, and the properties that the template sets. */
   readonly table: { readonly type: string; readonly properties: readonly string[] };
   /** The SES identity that sends mails. Undefined if the deployment sends none. */
   readonly mailIdentity: string | undefined;

@@ -23,13 +23,11 @@ export interface ModelAccess {
 
 /** What the account has. A part that the deployment does not need is not read. */
 export interface Readings {
-  /** The limit of concurrent executions of all functions. */
   readonly concurrency: Reading<number>;
   readonly requests: Reading<RequestLimits>;
   /** The properties of the table's type that CloudFormation knows in the region. */
   readonly tableProperties: Reading<readonly string[]>;
   readonly mail?: Reading<MailAccount>;
-  /** Whether SES may send from the identity. */
   readonly isMailIdentityVerified?: Reading<boolean>;
   /** By id of the model or inference profile. */
   readonly models: ReadonlyMap<string, Reading<ModelAccess>>;

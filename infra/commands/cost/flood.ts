@@ -5,7 +5,6 @@ import { costOfCall } from './calls.ts';
 import type { CostLine } from './idle.ts';
 import { MILLION } from './prices.ts';
 
-/** The bytes of an error in the envelope. */
 const ERROR_BYTES = 120;
 
 /**

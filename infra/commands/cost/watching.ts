@@ -9,9 +9,7 @@ interface Widget {
 
 export interface WidgetCost {
   readonly title: string;
-  /** The metrics that one refresh reads. */
   readonly metrics: number;
-  /** Of one refresh. */
   readonly dollars: number;
 }
 
@@ -37,7 +35,6 @@ export function widgetCosts(templates: readonly Readonly<Record<string, Resource
   });
 }
 
-/** Returns the cost of an hour in which one person watches the dashboard. */
 export function watchingBill(templates: readonly Readonly<Record<string, Resource>>[]): CostLine {
   const refresh = widgetCosts(templates).reduce((sum, { dollars }) => sum + dollars, 0);
   return { item: 'refreshes of the dashboard', count: REFRESHES_PER_HOUR, dollars: REFRESHES_PER_HOUR * refresh };

@@ -4,7 +4,6 @@ import type { SavedQuery } from '../queries/savedQueries.ts';
 import { QUERIES } from './pageFiles.ts';
 import { textPage } from './textPage.ts';
 
-/** The saved queries of the local run. */
 export interface LocalQueries {
   readonly saved: readonly SavedQuery[];
   /** Runs a query over the lines since a time (epoch ms). `values` replace its placeholders. */

@@ -15,12 +15,10 @@ export interface CompositeModel {
   readonly description: string;
   readonly rule: Rule;
   readonly suppressor: Suppressor | undefined;
-  /** Whether the alarm sends notices. */
   readonly notifies: boolean;
 }
 
 export interface Suppressor {
-  /** The name of the alarm that suppresses. */
   readonly alarm: string;
   readonly waitSeconds: number;
   readonly extensionSeconds: number;
@@ -54,7 +52,6 @@ export function alarmName({ path }: Resource): string {
   return path.slice(path.lastIndexOf('/') + 1).replace(/[0-9A-F]{8}$/, '');
 }
 
-/** Returns whether an alarm's properties make it send notices. */
 export function notifies({ ActionsEnabled, AlarmActions }: Resource['properties']): boolean {
   return ActionsEnabled !== false && Array.isArray(AlarmActions) && AlarmActions.length > 0;
 }
@@ -128,7 +125,6 @@ function readRule(text: string, nameOf: (reference: string) => string): Rule {
   return rule;
 }
 
-/** Returns the names of the alarms in a rule, each once. */
 export function alarmsOf(rule: Rule): string[] {
   if (rule.kind === 'state') return [rule.alarm];
   if (rule.kind === 'constant') return [];

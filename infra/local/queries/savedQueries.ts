@@ -13,7 +13,6 @@ export interface SavedQuery {
   readonly commands: readonly Command[];
   /** The names of the texts `<name>` that the operator replaces. */
   readonly placeholders: readonly string[];
-  /** The file with the lines that the query searches. */
   readonly log: 'functions' | 'access';
   /** Returns whether the query searches a line of its file. */
   readonly searches: (line: LogLine) => boolean;

@@ -550,7 +550,6 @@ export const CommentRow = /* @__PURE__ */ defineNamedSchema('Comment', () =>
 );
 export type CommentRow = z.output<typeof CommentRow>;
 
-/** A comment with its reactions. */
 export const ReactedCommentRow = /* @__PURE__ */ defineSchema(() =>
   CommentRow.extend({
     reactionAnnotations: z.array(ReactionResponse).describe('The reactions on the comment, up to 500 KB.'),

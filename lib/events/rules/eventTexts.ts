@@ -17,13 +17,11 @@ const NAMED =
 const ONLY_PUBLISHED = 'Only `/v2/events/publish` causes this event. The payload has your data.';
 const WEBHOOKS_ONLY = 'Only webhooks get this event: nobody is mailed or notified.';
 
-/** The text of a change of a thread by an update with `triggerNotification`. */
 function threadChange(cause: string, payload = ''): EventText {
   const update = '`/v2/commentannotations/update` causes it if the call has `triggerNotification`.';
   return { cause, audience: [update, CONCERNED, THREAD, payload].filter(Boolean).join(' ') };
 }
 
-/** The text of an event that only customers publish. */
 function published(cause: string, audience: string): EventText {
   return { cause, audience: `${ONLY_PUBLISHED} ${audience}` };
 }

@@ -49,7 +49,6 @@ function levelOf({ value, threshold, suppressedBy }: AlarmSnapshot): string {
   return threshold === null ? '' : `${number(value)}, threshold ${number(threshold)}`;
 }
 
-/** Returns the state of an alarm for the table. */
 function stateOf({ active, notifies, suppressedBy }: AlarmSnapshot): string {
   if (!active) return 'OK';
   if (suppressedBy !== null) return 'active, no notice';

@@ -13,7 +13,6 @@ export interface TextEditor {
   readonly provider: EditorProvider;
   /** Returns the text that the user has selected, and where it is. The text is empty if nothing is selected. */
   selected(): { readonly text: string; readonly anchor: Anchor };
-  /** Marks the words of these threads. */
   mark(threads: readonly MarkedThread[]): void;
   /** Shows the words of a thread. Returns whether the text still has them. */
   reveal(thread: MarkedThread): boolean;
