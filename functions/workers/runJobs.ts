@@ -1,8 +1,67 @@
+import { countAgentRunsStep, purgeAgentStep } from '../../lib/agents/agentJobs.ts';
+import { combine } from '../../lib/app/capability.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
-import { JobMessage } from '../../lib/jobs/jobStore.ts';
-import { runJob } from '../../lib/jobs/runJob.ts';
-import { runsJobs } from '../../lib/jobs/steps.ts';
+import { purgeLeftover } from '../../lib/comments/deleteThreads.ts';
+import { eraseUsersStep } from '../../lib/deletion/eraseUsersStep.ts';
+import { purgeDocumentsStep } from '../../lib/deletion/purgeDocuments.ts';
+import { purgeFolders } from '../../lib/deletion/purgeFolders.ts';
+import { purgeOrganizationStep } from '../../lib/deletion/purgeOrganizations.ts';
+import { removeUsersStep } from '../../lib/deletion/removeUsersStep.ts';
+import { changeFoldersStep } from '../../lib/directory/folders/changeFoldersStep.ts';
+import { emitEditorUpdateStep } from '../../lib/editors/emitEditorUpdate.ts';
+import { JobMessage, type StepResult, type StoredJob, updateJobs } from '../../lib/jobs/jobStore.ts';
+import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';
+import { endPresenceStep } from '../../lib/presence/endPresenceStep.ts';
+import { tableWith } from '../../lib/table/storeCapability.ts';
+import type { Table } from '../../lib/table/table.ts';
+import { recoverStep, runRecoveries } from '../../lib/webhooks/recover.ts';
+import { releaseParked, releaseParkedStep } from '../../lib/webhooks/releaseParked.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
+import * as sendTo from '../../lib/workers/sendTo.ts';
+
+/** The steps, stores and queues for all jobs whose messages are in the queue `jobs`. */
+export const runsJobs = /* @__PURE__ */ combine(
+  {
+    table: /* @__PURE__ */ tableWith(
+      ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem', 'BatchWriteItem'],
+      ['gsi1', 'gsi2'],
+    ),
+    jobs: updateJobs,
+    queue: sendTo.jobs,
+    recovery: runRecoveries,
+    parking: releaseParked,
+  },
+  ({ table, jobs, queue, recovery, parking }): RunJobDeps => {
+    const withTable =
+      (step: (table: Table, job: StoredJob, clock: () => number) => Promise<StepResult>): Step =>
+      (job, clock) =>
+        step(table, job, clock);
+    return {
+      jobs,
+      queue,
+      steps: {
+        async recoverDeliveries(job, clock) {
+          const progress = await recoverStep(recovery, job, clock);
+          return progress === 'done' ? 'done' : { progress };
+        },
+        releaseParked: (job, clock, call) => releaseParkedStep(parking, job, clock, call),
+        async purgeLeftover({ tenant, data }) {
+          await purgeLeftover(table, tenant, JSON.parse(data));
+          return 'done';
+        },
+        purgeDocuments: withTable(purgeDocumentsStep),
+        purgeOrganization: withTable(purgeOrganizationStep),
+        changeFolders: (job, clock) => changeFoldersStep(table, job, clock, purgeFolders),
+        removeUsers: withTable(removeUsersStep),
+        eraseUsers: withTable(eraseUsersStep),
+        emitEditorUpdate: withTable(emitEditorUpdateStep),
+        endPresence: withTable(endPresenceStep),
+        purgeAgent: withTable(purgeAgentStep),
+        countAgentRuns: withTable(countAgentRunsStep),
+      },
+    };
+  },
+);
 
 export const worker = defineWorker(
   {

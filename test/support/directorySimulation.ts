@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
+import { runsJobs } from '../../functions/workers/runJobs.ts';
 import { AccessRemovalEntity } from '../../lib/directory/accessRemovals.ts';
 import { JobEntity, type JobKindOn, JobStore, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { runJob } from '../../lib/jobs/runJob.ts';
-import { runsJobs } from '../../lib/jobs/steps.ts';
 import { silentLog } from '../support/workers.ts';
 import { table } from './acmeWorld.ts';
 import type { Customer } from './customer.ts';

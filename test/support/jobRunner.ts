@@ -1,7 +1,7 @@
+import { runsJobs } from '../../functions/workers/runJobs.ts';
 import { environment } from '../../lib/app/capability.ts';
 import type { JobMessage } from '../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
-import { runsJobs } from '../../lib/jobs/steps.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';
 import { roleOf } from './permissions.ts';
 import { recordingMeasures, silentLog } from './workers.ts';

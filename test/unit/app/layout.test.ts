@@ -115,10 +115,10 @@ const interfaces: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The places that put features together: the purge of all features' data, the steps of jobs, and the consumers of events.
+ * The places that put features together: the purge of all features' data, and the consumers of events.
  * They import hooks of features, which nothing else may import.
  */
-const registries = /^lib\/(deletion\/|jobs\/steps\.ts$|events\/(fanOut|sweepOutbox)\.ts$)/;
+const registries = /^lib\/(deletion\/|events\/(fanOut|sweepOutbox)\.ts$)/;
 
 const folderOf = (file: string) => /^lib\/(\w+)\//.exec(file)?.[1];
 
