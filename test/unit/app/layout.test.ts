@@ -47,110 +47,6 @@ function impureRules(imports: Imports): string[] {
     );
 }
 
-/** The folders of `lib` that serve all features. Every file may import their files. */
-const foundations = [
-  'app',
-  'bedrock',
-  'crypto',
-  'events',
-  'files',
-  'http',
-  'jobs',
-  'net',
-  'observability',
-  'shared',
-  'table',
-  'workers',
-];
-
-/**
- * The interface of each feature: the files that other features may import in addition to its rules. They are entities,
- * stores, and steps that a change in another feature includes. Add a file only if another feature needs it.
- */
-const interfaces: Readonly<Record<string, readonly string[]>> = {
-  activities: ['activities', 'visibleActivities'],
-  agents: ['agentRuns'],
-  client: ['calls'],
-  comments: ['changeEvents', 'threadAccessChanges', 'threads', 'visibleThreads'],
-  content: [
-    'accessChecks',
-    'deleteInPages',
-    'documentPurge',
-    'documentScope',
-    'involvedDocuments',
-    'involvements',
-    'recordIds',
-    'recordListing',
-    'userRemoval',
-  ],
-  directory: [
-    'accessRemovals',
-    'documents',
-    'folders/folderRevocations',
-    'folders/folders',
-    'organizations',
-    'resources',
-    'users',
-    'userWriter',
-  ],
-  editors: ['deleteEditors', 'entities', 'storedBytes'],
-  liveState: ['liveStates'],
-  mail: ['mailFanOut', 'unsubscribeLinks'],
-  memory: ['judgmentFromThread'],
-  notifications: ['notificationReader', 'notificationSettings', 'notifications'],
-  presence: ['presences'],
-  reactions: ['reactions'],
-  recordings: ['recordings'],
-  webhooks: ['webhookConfigs'],
-  workspaces: [
-    'allowedDomains',
-    'configs/activityConfig',
-    'configs/apiKeyConfig',
-    'configs/configStore',
-    'configs/emailConfig',
-    'configs/notificationConfig',
-    'entities',
-    'rateBuckets',
-  ],
-};
-
-/**
- * The places that put features together: the purge of all features' data, and the consumers of events.
- * They import hooks of features, which nothing else may import.
- */
-const registries = /^lib\/(deletion\/|events\/(fanOut|sweepOutbox)\.ts$)/;
-
-const folderOf = (file: string) => /^lib\/(\w+)\//.exec(file)?.[1];
-
-/** Returns the imports from a feature into another, except of rules, each as importer and imported file. */
-function featureImports(imports: Imports): [importer: string, target: string][] {
-  return [...imports].flatMap(([file, targets]) =>
-    file.startsWith('lib/')
-      ? targets
-          .filter((target) => {
-            const folder = folderOf(target);
-            return (
-              folder !== undefined && folder !== folderOf(file) && !foundations.includes(folder) && !isRule(target)
-            );
-          })
-          .map((target): [string, string] => [file, target])
-      : [],
-  );
-}
-
-/** Returns whether a file belongs to the interface of its feature. */
-function isInInterface(file: string): boolean {
-  const [, folder, name] = /^lib\/(\w+)\/(.+)\.ts$/.exec(file)!;
-  return interfaces[folder!]?.includes(name!) ?? false;
-}
-
-/** Returns `importer -> imported` for each import of a file that does not belong to the interface of its feature. */
-function innerImports(imports: Imports): string[] {
-  return featureImports(imports)
-    .filter(([file, target]) => !registries.test(file) && !isInInterface(target))
-    .map(([file, target]) => `${file} -> ${target}`);
-}
-
 const files = globSync('{functions,lib,infra}/**/*.{ts,mjs}', { cwd: projectDir });
 const project = importsOf(new Map(files.map((file) => [file, readFileSync(join(projectDir, file), 'utf8')])));
 
@@ -161,22 +57,6 @@ describe('the layout', () => {
 
   test('has rules that import only rules and pure helpers', () => {
     expect(impureRules(project)).toEqual([]);
-  });
-
-  test('has no import of a file outside of the interface of another feature', () => {
-    expect(innerImports(project)).toEqual([]);
-  });
-
-  test('has no file in the interface of a feature that no other feature imports', () => {
-    const imported = new Set(
-      featureImports(project)
-        .filter(([file]) => !registries.test(file))
-        .map(([, target]) => target),
-    );
-    const listed = Object.entries(interfaces).flatMap(([folder, names]) =>
-      names.map((name) => `lib/${folder}/${name}.ts`),
-    );
-    expect(listed.filter((file) => !imported.has(file))).toEqual([]);
   });
 
   test('has no file directly in lib', () => {
@@ -225,22 +105,5 @@ describe('the checks of the layout', () => {
       'lib/shared/d.ts': '',
     });
     expect(impureRules(imports)).toEqual(['lib/a/rules/one.ts -> lib/a/b.ts']);
-  });
-
-  test('find an import of a file outside of the interface of another feature', () => {
-    const imports = of({
-      'lib/comments/threads.ts':
-        "import { x } from '../directory/users.ts';\nimport { y } from '../directory/userLists.ts';\nimport { z } from '../directory/rules/y.ts';",
-      'lib/comments/inner/z.ts': '',
-      'lib/deletion/removeUsers.ts': "import { y } from '../directory/userLists.ts';",
-      'lib/directory/users.ts': "import { t } from '../table/inner/t.ts';",
-      'lib/directory/userLists.ts': "import { z } from '../comments/inner/z.ts';",
-      'lib/directory/rules/y.ts': '',
-      'lib/table/inner/t.ts': '',
-    });
-    expect(innerImports(imports)).toEqual([
-      'lib/comments/threads.ts -> lib/directory/userLists.ts',
-      'lib/directory/userLists.ts -> lib/comments/inner/z.ts',
-    ]);
   });
 });
