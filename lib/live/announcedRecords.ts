@@ -1,8 +1,8 @@
 import { ActivityEntity } from '../activities/activities.ts';
 import { type ActivityResponse, commentIdOf, threadIdOf, toActivityResponse } from '../activities/rules.ts';
-import { fieldsOfActivity } from '../activities/visibleActivities.ts';
 import { commentAccessOf } from '../comments/threadAccessChanges.ts';
 import { CommentEntity, commentKey, ThreadEntity } from '../comments/threads.ts';
+import { fieldsOfActivity } from '../comments/visibleActivities.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
 import type { ThreadAccess } from '../content/rules/visibility.ts';

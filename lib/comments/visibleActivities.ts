@@ -1,10 +1,10 @@
+import { type ActivityResponse, commentIdOf, threadIdOf } from '../activities/rules.ts';
 import { combine } from '../app/capability.ts';
-import { visibleThreads } from '../comments/visibleThreads.ts';
 import type { ListedDocument } from '../content/recordListing.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import { accessContext, contextAllows } from '../directory/rules/access.ts';
 import { distinct, isObject } from '../shared/collections.ts';
-import { type ActivityResponse, commentIdOf, threadIdOf } from './rules.ts';
+import { visibleThreads } from './visibleThreads.ts';
 
 /**
  * Returns the activities that a user may see. An activity about a comment or reaction is included only if the user may see the
