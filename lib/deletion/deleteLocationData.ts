@@ -1,11 +1,11 @@
 import { deleteThreads } from '../comments/deleteThreads.ts';
+import { commentReferenceRemoval } from '../comments/reactionUserRemoval.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { type LocatedRecord, type LocationRecords, readLocationRecords } from '../content/locationRecords.ts';
 import { type Location, locationKey } from '../content/rules/location.ts';
 import { notificationDeletionOps } from '../notifications/notifications.ts';
 import { reactionDeletionOps, ReactionEntity } from '../reactions/reactions.ts';
 import type { Reaction } from '../reactions/rules.ts';
-import { commentReferenceRemoval } from '../reactions/userRemoval.ts';
 import { recordingDeletionOps } from '../recordings/recordings.ts';
 import { slicesOf } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';

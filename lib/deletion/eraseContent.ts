@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { eraseActivities } from '../activities/userRemoval.ts';
+import { eraseReactions } from '../comments/reactionUserRemoval.ts';
 import { eraseThreads } from '../comments/userRemoval.ts';
 import type { RemovedUsers } from '../content/rules/removedUsers.ts';
 import type { EraseHook } from '../content/userRemoval.ts';
@@ -8,7 +9,6 @@ import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { eraseLiveStates } from '../liveState/userRemoval.ts';
 import { eraseNotifications } from '../notifications/userRemoval.ts';
 import { erasePresence } from '../presence/userRemoval.ts';
-import { eraseReactions } from '../reactions/userRemoval.ts';
 import { eraseRecordings } from '../recordings/userRemoval.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { PurgeBudget } from '../table/purgePartition.ts';

@@ -1,3 +1,4 @@
+import { removeReactor } from '../comments/reactionUserRemoval.ts';
 import { removeCommentUser } from '../comments/userRemoval.ts';
 import {
   involvedAt,
@@ -10,7 +11,6 @@ import type { RemovedUsers } from '../content/rules/removedUsers.ts';
 import type { DocumentRemoval, RemovalMode, RemoveInvolved } from '../content/userRemoval.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { removeNotifiedUser } from '../notifications/userRemoval.ts';
-import { removeReactor } from '../reactions/userRemoval.ts';
 import { removeRecordingUser } from '../recordings/userRemoval.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';

@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { addReactions } from '../../../lib/comments/reactionWriter.ts';
 import { CommentId } from '../../../lib/comments/rules/comments.ts';
+import { visibleReactions } from '../../../lib/comments/visibleReactions.ts';
 import { commentFilter } from '../../../lib/comments/visibleThreads.ts';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { ContentUser } from '../../../lib/content/rules/contentUser.ts';
 import { Location } from '../../../lib/content/rules/location.ts';
 import { viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { addReactions } from '../../../lib/reactions/reactionWriter.ts';
 import { groupEntries } from '../../../lib/reactions/rules.ts';
-import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';
 import { AnnotationResults, batchMessage, byIdOf } from '../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { deleteReactions } from '../../../lib/comments/reactionWriter.ts';
+import { visibleReactions } from '../../../lib/comments/visibleReactions.ts';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { ContentUser } from '../../../lib/content/rules/contentUser.ts';
 import { viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { deleteReactions } from '../../../lib/reactions/reactionWriter.ts';
-import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { batchMessage, byId, ItemOutcome } from '../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';

@@ -1,15 +1,15 @@
 import { combine } from '../app/capability.ts';
-import { type VisibleThreads, visibleThreads } from '../comments/visibleThreads.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
 import { findRecords } from '../content/recordIds.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
+import { ReactionEntity } from '../reactions/reactions.ts';
+import type { Reaction } from '../reactions/rules.ts';
 import { distinct } from '../shared/collections.ts';
 import type { Stored } from '../table/entity.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { accessDenied } from '../userTokens/rules/accessDenied.ts';
-import { ReactionEntity } from './reactions.ts';
-import type { Reaction } from './rules.ts';
+import { type VisibleThreads, visibleThreads } from './visibleThreads.ts';
 
 /** An entry of a request that adds reactions. */
 interface SentReaction {

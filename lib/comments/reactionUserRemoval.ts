@@ -1,4 +1,3 @@
-import { CommentEntity } from '../comments/threads.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { removeReadInvolvement } from '../content/involvements.ts';
 import { eraseFromReaction, removeReactors } from '../content/rules/removedUsers.ts';
@@ -11,10 +10,11 @@ import {
   recordsUpTo,
   type RemoveInvolved,
 } from '../content/userRemoval.ts';
+import { reactionDeletionOps, ReactionEntity } from '../reactions/reactions.ts';
+import type { Reaction } from '../reactions/rules.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table, type WriteOp } from '../table/table.ts';
-import { reactionDeletionOps, ReactionEntity } from './reactions.ts';
-import type { Reaction } from './rules.ts';
+import { CommentEntity } from './threads.ts';
 
 /** Erases users from the reactions of a document, page by page. */
 export const eraseReactions: EraseHook = {

@@ -1,20 +1,14 @@
 import type { Capability } from '../app/capability.ts';
-import { changeEventOps } from '../comments/changeEvents.ts';
-import type { Comment } from '../comments/rules/comments.ts';
-import type { Thread } from '../comments/rules/threads.ts';
-import { CommentEntity, ThreadEntity, ThreadReader } from '../comments/threads.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
 import { addInvolvement } from '../content/involvements.ts';
 import { claimRecordId, findRecordIds, recordIdKey, type RecordPosition } from '../content/recordIds.ts';
 import type { ContentUser } from '../content/rules/contentUser.ts';
-import { distinct } from '../shared/collections.ts';
-import { readDefined } from '../shared/readDefined.ts';
-import { type AnnotationResult, failedAnnotation } from '../shared/results.ts';
-import type { Stored } from '../table/entity.ts';
-import { storeCapability } from '../table/storeCapability.ts';
-import { insertOrReplace, OPS_PER_TRANSACTION, replace, type Table, type WriteOp } from '../table/table.ts';
-import { type Decision, writeEach } from '../table/writeEach.ts';
-import { reactionDeletionOps, ReactionEntity, reactionInvolvement, reactionUserRemovalOps } from './reactions.ts';
+import {
+  reactionDeletionOps,
+  ReactionEntity,
+  reactionInvolvement,
+  reactionUserRemovalOps,
+} from '../reactions/reactions.ts';
 import {
   addReactionUsers,
   addReference,
@@ -23,7 +17,18 @@ import {
   type ReactionReference,
   type ReactionRequest,
   toReactionResponse,
-} from './rules.ts';
+} from '../reactions/rules.ts';
+import { distinct } from '../shared/collections.ts';
+import { readDefined } from '../shared/readDefined.ts';
+import { type AnnotationResult, failedAnnotation } from '../shared/results.ts';
+import type { Stored } from '../table/entity.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { insertOrReplace, OPS_PER_TRANSACTION, replace, type Table, type WriteOp } from '../table/table.ts';
+import { type Decision, writeEach } from '../table/writeEach.ts';
+import { changeEventOps } from './changeEvents.ts';
+import type { Comment } from './rules/comments.ts';
+import type { Thread } from './rules/threads.ts';
+import { CommentEntity, ThreadEntity, ThreadReader } from './threads.ts';
 
 /** The id of a reaction. `on` is the reaction's comment, if the request names it. */
 interface ReactionKey {
