@@ -5,7 +5,6 @@ import type { DocumentContext, DocumentScope } from '../content/documentScope.ts
 import { claimRecordId, findRecordIds, recordIdKey, type RecordPosition } from '../content/recordIds.ts';
 import type { ContentUser } from '../content/rules/contentUser.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
-import { judgmentFromThread } from '../memory/judgmentFromThread.ts';
 import { distinct } from '../shared/collections.ts';
 import { invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -25,6 +24,7 @@ import { changeEventOps, type LoggedVerbs, readLoggedVerbs, threadDeletedEvent }
 import { fitsTransaction, writeChanges } from './commentChanges.ts';
 import { commentInvolvementOps } from './commentInvolvements.ts';
 import { type DeletableThread, deleteThreads } from './deleteThreads.ts';
+import { judgmentFromThread } from './judgmentFromThread.ts';
 import type { ChangeOptions } from './rules/changeOptions.ts';
 import { agentsOfComments, type CommentAgent } from './rules/commentAgents.ts';
 import { type ContentChange, detectThreadChanges } from './rules/commentEvents.ts';

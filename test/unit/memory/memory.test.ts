@@ -8,7 +8,6 @@ import {
   periodsOf,
   splitPeriod,
 } from '../../../lib/memory/rules/calendar.ts';
-import { decisionOf } from '../../../lib/memory/rules/decisions.ts';
 import { DateRange, filteredValues, filterFields, lastDays, toTimeRange } from '../../../lib/memory/rules/filters.ts';
 import {
   contentText,
@@ -248,34 +247,6 @@ test('similarityOf returns 1 minus the distance with four digits, between 0 and 
     distance([1, 0], [-1, 0]),
     distance([0, 0], [1, 0]),
   ]).toEqual([0, 1, 2, 1]);
-});
-
-describe('decisionOf', () => {
-  const thread = (status: unknown, suggestion?: string) => ({
-    status: JSON.stringify(status),
-    suggestion: suggestion && JSON.stringify({ status: suggestion }),
-  });
-  const open = { id: 'OPEN', type: 'default' };
-  const resolved = { id: 'RESOLVED', type: 'terminal' };
-  test.each([
-    ['a suggestion is accepted', thread(open, 'pending'), thread(open, 'accepted'), 'accepted'],
-    ['a suggestion is rejected and resolved', thread(open, 'pending'), thread(resolved, 'rejected'), 'rejected'],
-    ['a suggestion stays accepted', thread(open, 'accepted'), thread(open, 'accepted'), undefined],
-    ['the thread is resolved', thread(open), thread(resolved), 'resolved'],
-    ['the thread is resolved by a custom status', thread(open), thread({ id: 'done', type: 'terminal' }), 'resolved'],
-    ['the thread is approved', thread(open), thread({ id: 'approved', type: 'ongoing' }), 'approved'],
-    ['a resolved thread is rejected', thread(resolved), thread({ id: 'REJECTED', type: 'terminal' }), 'rejected'],
-    ['the thread is opened again', thread(resolved), thread(open), undefined],
-    [
-      'the thread moves from one terminal status to another',
-      thread(resolved),
-      thread({ id: 'done', type: 'terminal' }),
-      undefined,
-    ],
-    ['the thread is in progress', thread(open), thread({ id: 'IN_PROGRESS', type: 'ongoing' }), undefined],
-  ])('returns a decision or undefined when %s', (_what, before, after, decision) => {
-    expect(decisionOf(before, after)).toBe(decision);
-  });
 });
 
 describe('the vector indexes', () => {

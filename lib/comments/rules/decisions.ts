@@ -1,6 +1,6 @@
-import { isSameStatus, isTerminal, type Status } from '../../comments/rules/statuses.ts';
-import type { Thread } from '../../comments/rules/threads.ts';
 import { readJson } from '../../shared/jsonFields.ts';
+import { isSameStatus, isTerminal, type Status } from './statuses.ts';
+import type { Thread } from './threads.ts';
 
 /** The decision that each status id stands for. */
 const decisionsByStatus = new Map([

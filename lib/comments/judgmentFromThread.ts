@@ -1,14 +1,14 @@
-import type { Comment } from '../comments/rules/comments.ts';
-import type { Thread } from '../comments/rules/threads.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
 import type { ContentUser } from '../content/rules/contentUser.ts';
+import { restartEmbedding, startEmbedding } from '../memory/embeddingJobs.ts';
+import { JudgmentEntity } from '../memory/entities.ts';
+import type { Judgment } from '../memory/rules/judgments.ts';
 import { derivedId } from '../shared/ids.ts';
 import type { Stored } from '../table/entity.ts';
 import { insert, upsert, type WriteOp } from '../table/table.ts';
-import { restartEmbedding, startEmbedding } from './embeddingJobs.ts';
-import { JudgmentEntity } from './entities.ts';
+import type { Comment } from './rules/comments.ts';
 import { decisionOf } from './rules/decisions.ts';
-import type { Judgment } from './rules/judgments.ts';
+import type { Thread } from './rules/threads.ts';
 
 /** Who changes a thread, and why. */
 export interface ThreadDecision {
