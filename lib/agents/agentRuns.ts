@@ -1,4 +1,3 @@
-import { agentRunKey, type CommentAgent } from '../comments/rules/commentAgents.ts';
 import { startJob } from '../jobs/jobStore.ts';
 import { distinct, distinctBy } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -6,7 +5,7 @@ import { newId } from '../shared/ids.ts';
 import { insert, itemOf, type Table, type WriteOp } from '../table/table.ts';
 import { AgentEntity, AgentRunEntity, runStates } from './entities.ts';
 import { findBuiltInAgent } from './rules/builtIn.ts';
-import type { AgentRun } from './rules/runs.ts';
+import { type AgentRun, agentRunKey, type CommentAgent } from './rules/runs.ts';
 
 interface RunOfAgent extends CommentAgent {
   readonly run: AgentRun;

@@ -1,4 +1,5 @@
 import { type AgentLookup, agentNotFound, findAgents } from '../agents/agentRuns.ts';
+import type { CommentAgent } from '../agents/rules/runs.ts';
 import type { Capability } from '../app/capability.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
@@ -26,7 +27,7 @@ import { commentInvolvementOps } from './commentInvolvements.ts';
 import { type DeletableThread, deleteThreads } from './deleteThreads.ts';
 import { judgmentFromThread } from './judgmentFromThread.ts';
 import type { ChangeOptions } from './rules/changeOptions.ts';
-import { agentsOfComments, type CommentAgent } from './rules/commentAgents.ts';
+import { agentsOfComments } from './rules/commentAgents.ts';
 import { type ContentChange, detectThreadChanges } from './rules/commentEvents.ts';
 import { type Comment, COMMENT_TOO_LARGE, isTooLarge, parseAgent, replaceCommentUsers } from './rules/comments.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';

@@ -8,6 +8,18 @@ export const AgentRun = z.object({
 });
 export type AgentRun = z.output<typeof AgentRun>;
 
+/** An agent of the service that wrote a comment. */
+export interface CommentAgent {
+  readonly agentId: string;
+  /** The execution of the agent. Undefined if the comment does not name one. */
+  readonly run: AgentRun | undefined;
+}
+
+/** Returns a key that is unique for an agent and its execution. */
+export function agentRunKey({ agentId, run }: CommentAgent): string {
+  return JSON.stringify([agentId, run?.executionId]);
+}
+
 /** The number of executions of an agent, and the time of the latest execution (epoch ms). Both are absent before the first execution. */
 export const runCount = { executionCount: z.number().optional(), lastExecutedAt: z.number().optional() };
 export type RunCount = z.output<z.ZodObject<typeof runCount>>;

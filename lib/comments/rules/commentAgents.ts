@@ -1,19 +1,7 @@
-import type { AgentRun } from '../../agents/rules/runs.ts';
+import { agentRunKey, type CommentAgent } from '../../agents/rules/runs.ts';
 import { distinct, distinctBy } from '../../shared/collections.ts';
 import { fieldName, invalid, type Issue } from '../../shared/errors.ts';
 import { agentSourceOf, type NewComment, parseAgent } from './comments.ts';
-
-/** An agent of the service that wrote a comment. */
-export interface CommentAgent {
-  readonly agentId: string;
-  /** The execution of the agent. Undefined if the comment does not name one. */
-  readonly run: AgentRun | undefined;
-}
-
-/** Returns a key that is unique for an agent and its execution. */
-export function agentRunKey({ agentId, run }: CommentAgent): string {
-  return JSON.stringify([agentId, run?.executionId]);
-}
 
 /**
  * Returns the agents of the service that wrote the comments, once per execution. The time of an execution is the time of its
