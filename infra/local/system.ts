@@ -2,6 +2,7 @@ import { cachedAssembly } from './assembly/assemblyCache.ts';
 import { loadAssembly } from './assembly/cloudAssembly.ts';
 import type { FunctionModel } from './assembly/functionModel.ts';
 import { modelOf, type TableModel } from './assembly/model.ts';
+import { AwsEndpoint } from './awsEndpoint.ts';
 import { localConsole } from './console/localConsole.ts';
 import { openDataDir } from './dataDir.ts';
 import { lockDataDir } from './dataLock.ts';
@@ -12,7 +13,6 @@ import { ACCESS_LOG, FUNCTION_LOG, openLogFile } from './functions/functionLog.t
 import { FunctionPool } from './functions/functionPool.ts';
 import { accessLine } from './gateway/accessLog.ts';
 import { Gateway } from './gateway/gateway.ts';
-import { AwsEndpoint } from './iam/awsEndpoint.ts';
 import { REGION } from './iam/identity.ts';
 import { type AccessKey, Principals } from './iam/principals.ts';
 import { EventApi } from './live/eventApi.ts';

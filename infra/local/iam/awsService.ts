@@ -26,3 +26,14 @@ export interface Service {
   /** Performs a call and returns its answer. */
   answer(call: AwsCall): AwsAnswer | Promise<AwsAnswer>;
 }
+
+/** An AWS call that a function makes. The function's thread sends it as a message, not as an HTTP request. */
+export interface ThreadCall {
+  /** The port to which the function sent the call. It tells which server of the AWS endpoint is called. */
+  readonly port: number;
+  readonly method: string;
+  readonly path: string;
+  /** The value of the header `x-amz-target`. */
+  readonly target: string;
+  readonly body: string;
+}

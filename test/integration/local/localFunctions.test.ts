@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import { functionEnvironment } from '../../../infra/local/functions/functionEnvironment.ts';
 import { FunctionPool, type PoolOptions } from '../../../infra/local/functions/functionPool.ts';
-import type { ThreadCall } from '../../../infra/local/iam/awsEndpoint.ts';
+import type { ThreadCall } from '../../../infra/local/iam/awsService.ts';
 import { localSettings } from '../../../infra/local/settings.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';

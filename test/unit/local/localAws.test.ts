@@ -9,7 +9,7 @@ import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
-import { AwsEndpoint } from '../../../infra/local/iam/awsEndpoint.ts';
+import { AwsEndpoint } from '../../../infra/local/awsEndpoint.ts';
 import { type AccessKey, Principals } from '../../../infra/local/iam/principals.ts';
 import type { OutgoingMail } from '../../../infra/local/mail/eml.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { dynamoDbAccesses } from '../../../infra/local/iam/dynamoDbAccess.ts';
 import { isAllowed, readStatements } from '../../../infra/local/iam/iam.ts';
+import { dynamoDbAccesses } from '../../../infra/local/table/dynamoDbAccess.ts';
 
 const TABLE = 'arn:aws:dynamodb:us-east-1:000000000000:table/t';
 const allow = {

@@ -1,5 +1,5 @@
-import type { Access } from './awsService.ts';
-import { tableArn } from './identity.ts';
+import type { Access } from '../iam/awsService.ts';
+import { tableArn } from '../iam/identity.ts';
 
 interface TableInput {
   readonly TableName?: string;

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { StoppableServer } from '../gateway/stoppableServer.ts';
-import { isForLoopback } from '../loopbackHost.ts';
-import type { Outbox } from '../mail/mailOutbox.ts';
-import { ses } from '../mail/ses.ts';
-import type { QueueStore } from '../queues/queueStore.ts';
-import { sqs } from '../queues/sqs.ts';
-import type { Secret } from '../secrets/secrets.ts';
-import { secretsManager } from '../secrets/secretsManager.ts';
-import type { TableCalls } from '../table/tableCalls.ts';
-import { errorAnswer } from './awsResponse.ts';
-import type { AwsAnswer, Service } from './awsService.ts';
-import { dynamoDbAccesses } from './dynamoDbAccess.ts';
-import { isAllowed } from './iam.ts';
-import type { Principal, Principals } from './principals.ts';
-import { readAuthorization } from './signature.ts';
+import { StoppableServer } from './gateway/stoppableServer.ts';
+import { errorAnswer } from './iam/awsResponse.ts';
+import type { AwsAnswer, Service, ThreadCall } from './iam/awsService.ts';
+import { isAllowed } from './iam/iam.ts';
+import type { Principal, Principals } from './iam/principals.ts';
+import { readAuthorization } from './iam/signature.ts';
+import { isForLoopback } from './loopbackHost.ts';
+import type { Outbox } from './mail/mailOutbox.ts';
+import { ses } from './mail/ses.ts';
+import type { QueueStore } from './queues/queueStore.ts';
+import { sqs } from './queues/sqs.ts';
+import type { Secret } from './secrets/secrets.ts';
+import { secretsManager } from './secrets/secretsManager.ts';
+import { dynamoDbAccesses } from './table/dynamoDbAccess.ts';
+import type { TableCalls } from './table/tableCalls.ts';
 
 export interface AwsEndpointOptions {
   readonly table: Pick<TableCalls, 'answer'>;
@@ -22,17 +22,6 @@ export interface AwsEndpointOptions {
   readonly outbox: Outbox;
   readonly queues: QueueStore;
   readonly principals: Principals;
-}
-
-/** An AWS call that a function makes. The function's thread sends it as a message, not as an HTTP request. */
-export interface ThreadCall {
-  /** The port to which the function sent the call. It tells which server of the AWS endpoint is called. */
-  readonly port: number;
-  readonly method: string;
-  readonly path: string;
-  /** The value of the header `x-amz-target`. */
-  readonly target: string;
-  readonly body: string;
 }
 
 /**
