@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { StoppableServer } from './gateway/stoppableServer.ts';
 import { errorAnswer } from './iam/awsResponse.ts';
 import type { AwsAnswer, Service, ThreadCall } from './iam/awsService.ts';
 import { isAllowed } from './iam/iam.ts';
@@ -13,6 +12,7 @@ import type { QueueStore } from './queues/queueStore.ts';
 import { sqs } from './queues/sqs.ts';
 import type { Secret } from './secrets/secrets.ts';
 import { secretsManager } from './secrets/secretsManager.ts';
+import { StoppableServer } from './stoppableServer.ts';
 import { dynamoDbAccesses } from './table/dynamoDbAccess.ts';
 import type { TableCalls } from './table/tableCalls.ts';
 

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type GatewayResponse, gatewayResponse } from '../gateway/httpApiResponse.ts';
+import type { LocalRequest } from '../gateway/localRequest.ts';
 import type { DashboardSnapshot } from '../metrics/dashboardSnapshot.ts';
 import type { Parts } from '../parts.ts';
 import { type ConsoleState, type PartsAnswer, ranges } from './consoleState.ts';
 import { type DemoUser, demoUsers, type TokenAnswer, type TokenRequest } from './demoDocument.ts';
-import type { LocalRequest } from './localRequest.ts';
 import { DASHBOARD, DEMO, type PageFile, pageFiles, QUERIES, RUNBOOK } from './pageFiles.ts';
 import { type LocalQueries, queriesPage } from './queriesPage.ts';
 import { runbookPage } from './runbookPage.ts';

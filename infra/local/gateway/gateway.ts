@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { FunctionModel } from '../assembly/functionModel.ts';
 import type { RouteModel } from '../assembly/model.ts';
-import type { LocalRequest } from '../console/localRequest.ts';
 import { hostOf, isForLoopback } from '../loopbackHost.ts';
 import { StartError } from '../startError.ts';
 import { httpApiEvent, splitTarget } from './httpApiEvent.ts';
 import { type GatewayResponse, gatewayResponse, httpApiResponse } from './httpApiResponse.ts';
+import type { LocalRequest } from './localRequest.ts';
 
 /** API Gateway's limit for the body of a request, in bytes. */
 const BODY_BYTES = 10 * 1024 * 1024;

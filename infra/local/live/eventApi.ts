@@ -4,12 +4,12 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { parseJson } from '../../../lib/shared/parseJson.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
-import { StoppableServer } from '../gateway/stoppableServer.ts';
 import { isAllowed } from '../iam/iam.ts';
 import { ACCOUNT } from '../iam/identity.ts';
 import type { Principals } from '../iam/principals.ts';
 import { readAuthorization } from '../iam/signature.ts';
 import { isForLoopback } from '../loopbackHost.ts';
+import { StoppableServer } from '../stoppableServer.ts';
 import { type ChannelPath, eventsFault, isSubscribed, quotas, readChannel } from './channels.ts';
 import type { AuthMode, EventApiModel } from './eventApiModel.ts';
 

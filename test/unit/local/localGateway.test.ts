@@ -5,9 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import type { RouteModel } from '../../../infra/local/assembly/model.ts';
-import type { LocalRequest } from '../../../infra/local/console/localRequest.ts';
 import { accessLine } from '../../../infra/local/gateway/accessLog.ts';
 import { type AccessContext, Gateway } from '../../../infra/local/gateway/gateway.ts';
+import type { LocalRequest } from '../../../infra/local/gateway/localRequest.ts';
 
 let gateway: Gateway;
 let events: APIGatewayProxyEventV2[];
