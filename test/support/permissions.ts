@@ -3,8 +3,8 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { iamAction } from '../../infra/constructs/iamAction.ts';
 import type { Access } from '../../infra/local/iam/awsService.ts';
 import { isAllowed, type Statement } from '../../infra/local/iam/iam.ts';
-import { mailIdentityArn, queueArn, tableArn } from '../../infra/local/iam/identity.ts';
-import { sesAccesses } from '../../infra/local/mail/ses.ts';
+import { queueArn, tableArn } from '../../infra/local/iam/identity.ts';
+import { mailIdentityArn, sesAccesses } from '../../infra/local/mail/ses.ts';
 import { queueName, sqsAccesses } from '../../infra/local/queues/sqs.ts';
 import { dynamoDbAccesses } from '../../infra/local/table/dynamoDbAccess.ts';
 import {

@@ -1,6 +1,5 @@
 import { isAllowed } from '../iam/iam.ts';
 import { streamArn } from '../iam/identity.ts';
-import { type Roles, rolesOf } from '../iam/roles.ts';
 import { type EventApiModel, eventApiOf } from '../live/eventApiModel.ts';
 import { COMPOSITE_ALARM, type MonitoringModel, monitoringOf } from '../metrics/monitoringModel.ts';
 import { savedQueriesOf, type SavedQuery } from '../queries/savedQueries.ts';
@@ -16,6 +15,7 @@ import {
 } from '../streams/eventSourceModels.ts';
 import type { Assembly } from './cloudAssembly.ts';
 import type { FunctionModel } from './functionModel.ts';
+import { type Roles, rolesOf } from './roles.ts';
 import type { Resource } from './template.ts';
 
 export interface TableModel {

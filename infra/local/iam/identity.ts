@@ -1,5 +1,3 @@
-import { domainOf } from '../mail/eml.ts';
-
 /** The account and region of all local resources. */
 export const ACCOUNT = '000000000000';
 export const REGION = 'us-east-1';
@@ -100,15 +98,6 @@ export function queueArn(name: string): string {
  */
 export function queueUrl(awsUrl: string, name: string): string {
   return `${awsUrl}/${ACCOUNT}/${name}`;
-}
-
-/** Returns the ARN of the SES identity of a mailbox. The identity is the domain of the mailbox. */
-export function mailIdentityArn(mailbox: string): string {
-  return `arn:aws:ses:${REGION}:${ACCOUNT}:identity/${domainOf(mailbox)}`;
-}
-
-export function configurationSetArn(name: string): string {
-  return `arn:aws:ses:${REGION}:${ACCOUNT}:configuration-set/${name}`;
 }
 
 export function roleArn(name: string): string {

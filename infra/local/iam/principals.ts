@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { FunctionModel } from '../assembly/functionModel.ts';
 import type { Statement } from './iam.ts';
 import { ACCOUNT } from './identity.ts';
 import { signatureVerifier } from './signature.ts';
@@ -41,7 +40,7 @@ export class Principals {
   }
 
   /** Creates an access key for a function. */
-  addFunction({ name, statements }: FunctionModel): AccessKey {
+  addFunction({ name, statements }: { name: string; statements: readonly Statement[] }): AccessKey {
     return this.#add({ name, arn: `arn:aws:sts::${ACCOUNT}:assumed-role/${name}/${name}`, statements });
   }
 

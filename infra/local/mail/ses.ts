@@ -1,7 +1,7 @@
 import { errorAnswer, jsonAnswer } from '../iam/awsResponse.ts';
 import type { Access, Service } from '../iam/awsService.ts';
-import { configurationSetArn, mailIdentityArn } from '../iam/identity.ts';
-import type { OutgoingMail } from './eml.ts';
+import { ACCOUNT, REGION } from '../iam/identity.ts';
+import { domainOf, type OutgoingMail } from './eml.ts';
 import type { Outbox } from './mailOutbox.ts';
 
 /**
@@ -64,4 +64,13 @@ function messageOf({
   if ([from, ...to, subject, ...headers.flat()].some((value) => /[\r\n]/.test(value)))
     return 'A header must not contain line breaks';
   return { from, to, subject, text: simple.Body.Text?.Data ?? '', html: simple.Body.Html?.Data ?? '', headers };
+}
+
+/** Returns the ARN of the SES identity of a mailbox. The identity is the domain of the mailbox. */
+export function mailIdentityArn(mailbox: string): string {
+  return `arn:aws:ses:${REGION}:${ACCOUNT}:identity/${domainOf(mailbox)}`;
+}
+
+function configurationSetArn(name: string): string {
+  return `arn:aws:ses:${REGION}:${ACCOUNT}:configuration-set/${name}`;
 }

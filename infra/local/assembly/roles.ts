@@ -1,7 +1,7 @@
-import type { Resource } from '../assembly/template.ts';
+import { readStatements, type Statement } from '../iam/iam.ts';
+import { roleArn } from '../iam/identity.ts';
 import { StartError } from '../startError.ts';
-import { readStatements, type Statement } from './iam.ts';
-import { roleArn } from './identity.ts';
+import type { Resource } from './template.ts';
 
 /** The managed policy that allows writing logs. It is ignored, because every local function may write logs. */
 const BASIC_EXECUTION = 'arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole';
