@@ -21,15 +21,12 @@ export const guides: readonly Guide[] = [
   { name: 'first-calls', file: 'functions/START.md' },
   { name: 'api', file: 'functions/README.md', split: true },
   { name: 'browsers', file: 'functions/LIVE.md', split: true },
-  { name: 'content', file: 'lib/content/README.md' },
-  { name: 'editors', file: 'lib/editors/README.md' },
-  { name: 'agents', file: 'lib/agents/README.md' },
-  { name: 'memory', file: 'lib/memory/README.md' },
+  { name: 'content', file: 'functions/CONTENT.md' },
+  { name: 'editors', file: 'functions/EDITORS.md' },
+  { name: 'agents', file: 'functions/AGENTS.md' },
+  { name: 'memory', file: 'functions/MEMORY.md' },
   { name: 'notices', file: 'functions/NOTICES.md' },
 ];
-
-/** Sections for engineers who change the service. */
-const INTERNAL = /^(Where is \.\.\.\?|What surprises|How an editor is stored)$/;
 
 interface GuidePage {
   readonly guide: Guide;
@@ -82,12 +79,11 @@ function pagesOf(guide: Guide, text: string): GuidePage[] {
     sections.at(-1)?.push(token);
   }
   const [intro = [], ...rest] = sections;
-  const served = rest.filter(([first]) => first && isHeading(first) && !INTERNAL.test(titleOf(first)));
   const first = { guide, name: guide.name, title: title && isHeading(title) ? titleOf(title) : guide.name };
-  if (!guide.split) return [{ ...first, tokens: [...intro, ...served.flat()] }];
+  if (!guide.split) return [{ ...first, tokens: [...intro, ...rest.flat()] }];
   return [
     { ...first, tokens: intro },
-    ...served.map((section) => {
+    ...rest.map((section) => {
       const heading = titleOf(section[0] as Tokens.Heading);
       return { guide, name: `${guide.name}-${slugOf(heading)}`, title: heading, tokens: section };
     }),
