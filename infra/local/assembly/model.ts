@@ -4,6 +4,7 @@ import { type EventApiModel, eventApiOf } from '../live/eventApiModel.ts';
 import { COMPOSITE_ALARM, type MonitoringModel, monitoringOf } from '../metrics/monitoringModel.ts';
 import { savedQueriesOf, type SavedQuery } from '../queries/savedQueries.ts';
 import { StartError } from '../startError.ts';
+import type { Assembly } from './cloudAssembly.ts';
 import {
   batchSourcesOf,
   type QueueModel,
@@ -12,8 +13,7 @@ import {
   type ScheduleModel,
   schedulesOf,
   type StreamSourceModel,
-} from '../streams/eventSourceModels.ts';
-import type { Assembly } from './cloudAssembly.ts';
+} from './eventSourceModels.ts';
 import type { FunctionModel } from './functionModel.ts';
 import { type Roles, rolesOf } from './roles.ts';
 import type { Resource } from './template.ts';

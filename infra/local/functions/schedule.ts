@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ScheduleModel } from '../assembly/eventSourceModels.ts';
 import { ACCOUNT, REGION } from '../iam/identity.ts';
-import type { ScheduleModel } from '../streams/eventSourceModels.ts';
 
 /** The clock (epoch ms) of a schedule, and its pause until the next call. An abort ends a pause. */
 interface ScheduleTime {

@@ -1,5 +1,5 @@
+import type { QueueSourceModel } from '../assembly/eventSourceModels.ts';
 import { REGION } from '../iam/identity.ts';
-import type { QueueSourceModel } from '../streams/eventSourceModels.ts';
 import { failedItems } from './failedItems.ts';
 import type { MessageAttribute, QueueStore, ReceivedMessage } from './queueStore.ts';
 import { md5, systemAttributes } from './sqs.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { QueueModel } from '../streams/eventSourceModels.ts';
+import type { QueueModel } from '../assembly/eventSourceModels.ts';
 import { inTransaction } from '../table/database.ts';
 
 export interface NewMessage {

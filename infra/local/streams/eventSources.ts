@@ -1,9 +1,9 @@
+import type { QueueSourceModel, ScheduleModel } from '../assembly/eventSourceModels.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
 import { Schedule } from '../functions/schedule.ts';
 import type { Measurements } from '../metrics/measurements.ts';
 import { type Messages, QueueSource } from '../queues/queueSource.ts';
 import type { QueueStore } from '../queues/queueStore.ts';
-import type { QueueSourceModel, ScheduleModel } from './eventSourceModels.ts';
 import type { OpenStream } from './streams.ts';
 import { StreamSource } from './streamSource.ts';
 

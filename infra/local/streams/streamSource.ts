@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { StreamSourceModel } from '../assembly/eventSourceModels.ts';
 import { REGION } from '../iam/identity.ts';
 import { failedItems } from '../queues/failedItems.ts';
-import type { StreamSourceModel } from './eventSourceModels.ts';
 import type { StreamPosition } from './streamPositions.ts';
 import type { ReadRecord, StreamReader } from './streamReader.ts';
 

@@ -1,5 +1,5 @@
+import type { StreamSourceModel } from '../assembly/eventSourceModels.ts';
 import type { Engine } from '../table/engine.ts';
-import type { StreamSourceModel } from './eventSourceModels.ts';
 import type { StreamPosition, StreamPositions } from './streamPositions.ts';
 import { SharedReads, streamOf, StreamReader } from './streamReader.ts';
 

@@ -8,12 +8,12 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-sdk/client-sesv2';
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { QueueModel } from '../../../infra/local/assembly/eventSourceModels.ts';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import { AwsEndpoint } from '../../../infra/local/awsEndpoint.ts';
 import { type AccessKey, Principals } from '../../../infra/local/iam/principals.ts';
 import type { OutgoingMail } from '../../../infra/local/mail/eml.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
-import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
 import type { ConsumedCapacity } from '../../../infra/local/table/consumedCapacity.ts';
 import { EngineConnections } from '../../../infra/local/table/engineCall.ts';
 import { TableCalls } from '../../../infra/local/table/tableCalls.ts';

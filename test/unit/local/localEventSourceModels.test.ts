@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { eventFilter } from '../../../infra/local/assembly/eventFilter.ts';
+import { batchSourcesOf, queuesOf, schedulesOf } from '../../../infra/local/assembly/eventSourceModels.ts';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import type { Resource } from '../../../infra/local/assembly/template.ts';
-import { eventFilter } from '../../../infra/local/streams/eventFilter.ts';
-import { batchSourcesOf, queuesOf, schedulesOf } from '../../../infra/local/streams/eventSourceModels.ts';
 
 const QUEUE = 'arn:aws:sqs:us-east-1:000000000000:q';
 const DEAD = 'arn:aws:sqs:us-east-1:000000000000:dead';

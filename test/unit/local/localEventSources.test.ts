@@ -3,17 +3,17 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
+import type {
+  QueueModel,
+  QueueSourceModel,
+  StreamSourceModel,
+} from '../../../infra/local/assembly/eventSourceModels.ts';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import { Schedule } from '../../../infra/local/functions/schedule.ts';
 import { failedItems } from '../../../infra/local/queues/failedItems.ts';
 import { QueueSource } from '../../../infra/local/queues/queueSource.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
 import { StoppableMessages } from '../../../infra/local/queues/stoppableMessages.ts';
-import type {
-  QueueModel,
-  QueueSourceModel,
-  StreamSourceModel,
-} from '../../../infra/local/streams/eventSourceModels.ts';
 import {
   type ReadRecord,
   SharedReads,

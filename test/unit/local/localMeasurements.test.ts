@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { QueueModel } from '../../../infra/local/assembly/eventSourceModels.ts';
 import { Measurements } from '../../../infra/local/metrics/measurements.ts';
 import { MetricLines } from '../../../infra/local/metrics/metricLines.ts';
 import { sampleQueues } from '../../../infra/local/queues/queueSampler.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
-import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
 import {
   addCapacityParameter,
   canAddCapacityParameter,

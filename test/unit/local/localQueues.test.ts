@@ -18,9 +18,9 @@ import {
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { startFauxqs } from 'fauxqs';
+import type { QueueModel } from '../../../infra/local/assembly/eventSourceModels.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
 import { sqs } from '../../../infra/local/queues/sqs.ts';
-import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
 import { openDatabase } from '../../../infra/local/table/database.ts';
 import { times } from '../../support/times.ts';
 

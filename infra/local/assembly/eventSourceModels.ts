@@ -1,8 +1,8 @@
-import type { FunctionModel } from '../assembly/functionModel.ts';
-import type { Resource } from '../assembly/template.ts';
 import { isAllowed } from '../iam/iam.ts';
 import { StartError } from '../startError.ts';
 import { type EventFilter, eventFilter } from './eventFilter.ts';
+import type { FunctionModel } from './functionModel.ts';
+import type { Resource } from './template.ts';
 
 export interface QueueModel {
   readonly name: string;
