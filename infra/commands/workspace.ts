@@ -4,12 +4,12 @@
  */
 import * as z from 'zod';
 import { type Environment, environment } from '../../lib/app/capability.ts';
+import { type LimitClass, limitClasses } from '../../lib/app/rules/limits.ts';
 import { mailableAddress, MailAddress } from '../../lib/mail/rules/mailAddress.ts';
 import { isoTime } from '../../lib/shared/isoTime.ts';
 import { retryOnConflict } from '../../lib/table/retryOnConflict.ts';
 import { openTable, replace } from '../../lib/table/table.ts';
 import { ApiKeyEntity, OwnerEmailEntity } from '../../lib/workspaces/entities.ts';
-import { type LimitClass, limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
 import { emailKey, ShortName } from '../../lib/workspaces/rules/workspaces.ts';
 import { createWorkspaces, withoutUserTokens, WorkspaceReader } from '../../lib/workspaces/workspaces.ts';
 import { configuredStack } from '../build/projectContext.ts';

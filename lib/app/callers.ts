@@ -1,10 +1,8 @@
 import type * as z from 'zod';
-import type { AccessRole } from '../directory/rules/access.ts';
 import type { Feature } from '../shared/features.ts';
 import type { StoredProfile } from '../shared/schema.ts';
-import type { UserClaims } from '../userTokens/rules/claims.ts';
-import type { TokenAccess } from '../userTokens/rules/tokenAccess.ts';
-import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
+import type { AccessRole, TokenAccess, UserClaims } from './rules/access.ts';
+import type { LimitClass } from './rules/limits.ts';
 
 /** A caller with an API key. The API key is the tenant, under which all of a customer's data is stored. */
 export interface ApiKeyCaller {

@@ -1,9 +1,9 @@
 import type * as z from 'zod';
 import type * as logMessages from '../observability/logMessages.ts';
 import type { ErrorStatus } from '../shared/errors.ts';
-import type { Work } from '../workspaces/rules/rateLimit.ts';
 import type { AuthLevel, CallerOf } from './callers.ts';
 import type { Capability, Opened, Uses } from './capability.ts';
+import type { Work } from './rules/limits.ts';
 import type { OpenToUsers } from './userRule.ts';
 
 export type * from './callers.ts';

@@ -1,3 +1,4 @@
+import type { Grant, ResourceType, UserAccess } from '../app/rules/access.ts';
 import { threadAccessOf } from '../comments/rules/threads.ts';
 import { ThreadEntity, type ThreadKey } from '../comments/threads.ts';
 import { DocumentReader } from '../directory/documents.ts';
@@ -9,10 +10,7 @@ import {
   documentPermission,
   findAccessEnd,
   foldersAbove,
-  type Grant,
   organizationPermission,
-  type ResourceType,
-  type UserAccess,
 } from '../directory/rules/access.ts';
 import { GrantEntity, isExistingUser, type User, UserEntity, UserReader } from '../directory/users.ts';
 import { distinct } from '../shared/collections.ts';

@@ -1,11 +1,12 @@
 import { combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
+import type { Revocation } from '../app/rules/access.ts';
 import { AccessRemovalEntity, recordRemoval } from '../directory/accessRemovals.ts';
 import { startFolderRevocation } from '../directory/folders/folderRevocations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { OrganizationLock } from '../directory/organizationLock.ts';
 import type { Organization } from '../directory/organizations.ts';
-import { addRevocation, type Revocation } from '../directory/rules/access.ts';
+import { addRevocation } from '../directory/rules/access.ts';
 import { ContactEntity, findUsers, GrantEntity, type Resource, type User, UserEntity } from '../directory/users.ts';
 import { endJob, notifyJobs, startJob } from '../jobs/jobStore.ts';
 import { jsonBytes } from '../shared/bytes.ts';

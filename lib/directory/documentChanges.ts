@@ -1,4 +1,5 @@
 import type { Capability } from '../app/capability.ts';
+import type { AccessType } from '../app/rules/access.ts';
 import { distinctBy, hasFields } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { mergeMetadata } from '../shared/metadata.ts';
@@ -20,7 +21,7 @@ import {
 } from './documents.ts';
 import { recordCrossings } from './folders/folderRevocations.ts';
 import type { Folder, OrganizationScope } from './folders/folders.ts';
-import { type AccessType, foldersAbove } from './rules/access.ts';
+import { foldersAbove } from './rules/access.ts';
 
 const DISABLED = 'The document is disabled';
 

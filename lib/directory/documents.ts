@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { type AccessType, accessTypes } from '../app/rules/access.ts';
 import { distinct } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
@@ -26,7 +27,6 @@ import {
   type OrganizationScope,
   readFolders,
 } from './folders/folders.ts';
-import { type AccessType, accessTypes } from './rules/access.ts';
 
 const Schema = z.object({
   documentId: z.string(),

@@ -1,3 +1,4 @@
+import type { ResourceType } from '../app/rules/access.ts';
 import { type NamedContent, requireWritable } from '../content/documentScope.ts';
 import { ApiError, fieldName, invalid, type Issue } from '../shared/errors.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -5,7 +6,6 @@ import type { Table } from '../table/table.ts';
 import { DocumentReader, type DocumentWriter } from './documents.ts';
 import { FolderReader, type FolderWriter, type OrganizationScope, organizationScope } from './folders/folders.ts';
 import { type Organization, OrganizationEntity } from './organizations.ts';
-import type { ResourceType } from './rules/access.ts';
 import { documentResource, folderResource, organizationResource, type Resource } from './users.ts';
 import type { ScopedResource } from './userWriter.ts';
 

@@ -1,4 +1,5 @@
 import type { Capability } from '../app/capability.ts';
+import { type AccessRole, defaultAccessRole, type Grant } from '../app/rules/access.ts';
 import { mailableAddress } from '../mail/rules/mailAddress.ts';
 import { hasFields } from '../shared/collections.ts';
 import { newId } from '../shared/ids.ts';
@@ -10,14 +11,7 @@ import { insert, insertOrReplace, remove, replace, type Table, upsert, type Writ
 import { writeEach } from '../table/writeEach.ts';
 import { readRemovals, recordRemoval } from './accessRemovals.ts';
 import { type OrganizationScope, readFolders } from './folders/folders.ts';
-import {
-  type AccessRole,
-  accessTimeAfter,
-  defaultAccessRole,
-  everywhere,
-  type Grant,
-  isUnexpired,
-} from './rules/access.ts';
+import { accessTimeAfter, everywhere, isUnexpired } from './rules/access.ts';
 import { mergeProfile } from './rules/users.ts';
 import {
   type Contact,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { accessRoles, type Grant, type ResourceType, resourceTypes, type Revocation } from '../app/rules/access.ts';
 import type { RecordPage } from '../content/recordListing.ts';
 import { StoredProfile } from '../shared/schema.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
@@ -7,16 +8,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import type { PageOptions, Table } from '../table/table.ts';
 import { readRevocations } from './folders/folderRevocations.ts';
 import { FolderReader, organizationPartition, type OrganizationScope, readFolders } from './folders/folders.ts';
-import {
-  accessRoles,
-  everywhere,
-  folderChain,
-  type Grant,
-  hasEnded,
-  type ResourceType,
-  resourceTypes,
-  type Revocation,
-} from './rules/access.ts';
+import { everywhere, folderChain, hasEnded } from './rules/access.ts';
 
 export type Profile = z.output<typeof StoredProfile>;
 

@@ -10,6 +10,7 @@ import {
   type TwinOf,
 } from '../app/endpoint.ts';
 import { routeKey } from '../app/page.ts';
+import type { Work } from '../app/rules/limits.ts';
 import { sourceOf } from '../net/sourceOf.ts';
 import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
@@ -17,7 +18,6 @@ import { derivedId, newId } from '../shared/ids.ts';
 import { lazy } from '../shared/lazy.ts';
 import { withoutAddresses } from '../userTokens/rules/addresses.ts';
 import { rateBuckets } from '../workspaces/rateBuckets.ts';
-import type { Work } from '../workspaces/rules/rateLimit.ts';
 import { isRateLimited, takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
 import { declaredOutput } from './declaredOutput.ts';

@@ -11,6 +11,7 @@ import {
   type Log,
   otherVersion,
 } from '../app/endpoint.ts';
+import type { LimitClass, Work } from '../app/rules/limits.ts';
 import type { UserAccessChecker, UserTokenCaller } from '../app/userRule.ts';
 import { connectionErrorCodes } from '../net/connectionErrors.ts';
 import { DependencyShares } from '../observability/dependencies.ts';
@@ -23,7 +24,7 @@ import { INVALID_USER_TOKEN } from '../userTokens/rules/accessDenied.ts';
 import type { CleanMarkup } from '../userTokens/rules/userContent.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 import type { RateBuckets } from '../workspaces/rateBuckets.ts';
-import { type LimitClass, MAX_UNITS, tokensOf, unitsOf, type Work } from '../workspaces/rules/rateLimit.ts';
+import { MAX_UNITS, tokensOf, unitsOf } from '../workspaces/rules/rateLimit.ts';
 import type { Credentials } from './credentials.ts';
 import { untilDeadline } from './deadline.ts';
 import { bodyText, type failureResponse, parseEnvelope } from './envelope.ts';

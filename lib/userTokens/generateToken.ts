@@ -1,7 +1,7 @@
 import { combine } from '../app/capability.ts';
+import { type AccessRole, defaultAccessRole } from '../app/rules/access.ts';
 import { readRemovals } from '../directory/accessRemovals.ts';
 import { findResources, type ResourceReference } from '../directory/resources.ts';
-import { type AccessRole, defaultAccessRole } from '../directory/rules/access.ts';
 import { REMOVED_MEANWHILE, type ScopedResource, writeUsers } from '../directory/userWriter.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';

@@ -1,5 +1,6 @@
 import { SignJWT } from 'jose';
 import { type Capability, combine } from '../app/capability.ts';
+import type { UserClaims } from '../app/rules/access.ts';
 import { keyPairOf } from '../crypto/ed25519.ts';
 import { type KeyRing, signingKey } from '../crypto/keyRing.ts';
 import { deriveKey } from '../crypto/sealing.ts';
@@ -7,7 +8,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { replace, type Table } from '../table/table.ts';
 import { ApiKeyEntity } from '../workspaces/entities.ts';
-import { tokenKeyId, toPayload, type UserClaims } from './rules/claims.ts';
+import { tokenKeyId, toPayload } from './rules/claims.ts';
 
 /**
  * The largest number of public keys that an API key has at a time. Each version of the signing key and each revocation

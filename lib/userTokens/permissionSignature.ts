@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { type Capability, combine } from '../app/capability.ts';
+import type { AccessRole, ResourceType } from '../app/rules/access.ts';
 import { type KeyRing, permissionKey } from '../crypto/keyRing.ts';
 import { deriveKey } from '../crypto/sealing.ts';
-import type { AccessRole, ResourceType } from '../directory/rules/access.ts';
 
 /** What a customer's permission provider answers about one user and resource. */
 export interface ProvidedPermission {

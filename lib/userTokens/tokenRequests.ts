@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { accessRoles } from '../directory/rules/access.ts';
+import { accessRoles } from '../app/rules/access.ts';
 import { NamedResource } from '../directory/rules/namedResource.ts';
 import { defineNamedSchema, Id, limits, list, Name, optional, UnixSeconds } from '../shared/schema.ts';
 import type { TokenRequest } from './generateToken.ts';

@@ -1,5 +1,6 @@
 import type { CallingUser } from '../app/callers.ts';
 import { combine } from '../app/capability.ts';
+import type { AccessRole, Grant, TokenAccess, UserAccess, UserClaims } from '../app/rules/access.ts';
 import { AccessRemovalEntity } from '../directory/accessRemovals.ts';
 import { type Document, DocumentEntity, type DocumentWithFolder } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
@@ -11,7 +12,7 @@ import {
   readFolders,
 } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
-import type { AccessRole, Grant, PermissionEntry, UserAccess } from '../directory/rules/access.ts';
+import type { PermissionEntry } from '../directory/rules/access.ts';
 import { rootFolderId } from '../directory/rules/folders.ts';
 import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
 import { BoundedMap } from '../shared/boundedMap.ts';
@@ -24,12 +25,10 @@ import { tableWith } from '../table/storeCapability.ts';
 import { itemOf, type QueryableEntity, type Table } from '../table/table.ts';
 import { type NamedPeople, readPeople } from './namedPeople.ts';
 import { accessDenied } from './rules/accessDenied.ts';
-import type { UserClaims } from './rules/claims.ts';
 import type { NamedResources } from './rules/namedResources.ts';
 import {
   type AccessRemoval,
   isEnough,
-  type TokenAccess,
   tokenAccess,
   tokenDocumentPermission,
   tokenFolderPermission,

@@ -1,11 +1,6 @@
 import type { ApiKeyCaller, UserCaller } from '../app/callers.ts';
-import {
-  deniedEntry,
-  type DocumentAccess,
-  type FolderAccess,
-  type ResourceType,
-  type UserAccess,
-} from '../directory/rules/access.ts';
+import type { ResourceType, UserAccess } from '../app/rules/access.ts';
+import { deniedEntry, type DocumentAccess, type FolderAccess } from '../directory/rules/access.ts';
 import { type RequestedResources, type UserPermissions, userPermissions } from '../directory/rules/permissions.ts';
 import { dict } from '../shared/collections.ts';
 import { morePermissive, tokenDocumentPermission, tokenFolderPermission } from './rules/tokenAccess.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { limitClasses } from '../app/rules/limits.ts';
 import { features } from '../shared/features.ts';
 import { defineEntity } from '../table/entity.ts';
-import { limitClasses } from './rules/rateLimit.ts';
 import { apiKeyTypes } from './rules/workspaces.ts';
 
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
+import { type LimitClass, limitClasses } from '../app/rules/limits.ts';
 import { BoundedMap } from '../shared/boundedMap.ts';
 import { advanceNumber } from '../table/counters.ts';
 import { defineEntity } from '../table/entity.ts';
@@ -10,8 +11,6 @@ import {
   type Demand,
   fullBucket,
   type Limit,
-  type LimitClass,
-  limitClasses,
   mergeSharedBucket,
   mostUsed,
   oneToken,

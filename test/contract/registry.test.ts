@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
 import { registeredEndpoints, registeredPages, registeredWorkers } from '../../infra/build/registry.ts';
-import { limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
+import { limitClasses } from '../../lib/app/rules/limits.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 /**

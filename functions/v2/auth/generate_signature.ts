@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { accessRoles, resourceTypes } from '../../../lib/directory/rules/access.ts';
+import { accessRoles, resourceTypes } from '../../../lib/app/rules/access.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 import { requireFuture } from '../../../lib/shared/times.ts';

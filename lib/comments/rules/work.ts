@@ -1,5 +1,5 @@
+import type { Work } from '../../app/rules/limits.ts';
 import { limits } from '../../shared/schema.ts';
-import type { Work } from '../../workspaces/rules/rateLimit.ts';
 import type { NewComment } from './comments.ts';
 import type { NewThread } from './threads.ts';
 

@@ -1,3 +1,4 @@
+import type { UserAccess } from '../../app/rules/access.ts';
 import {
   accessContext,
   contextAllows,
@@ -5,7 +6,6 @@ import {
   documentPermission,
   foldersAbove,
   organizationPermission,
-  type UserAccess,
 } from '../../directory/rules/access.ts';
 import { isPrivate, type ThreadAccess, visibleToMembersOf } from './visibility.ts';
 

@@ -1,4 +1,4 @@
-import type { AccessRole, UserAccess } from '../../directory/rules/access.ts';
+import type { AccessRole, UserAccess } from '../../app/rules/access.ts';
 
 /** The user of a user token, who reads or changes content. */
 export interface Viewer {

@@ -1,5 +1,6 @@
 import { type Capability, combine } from '../../app/capability.ts';
 import type { Log } from '../../app/endpoint.ts';
+import type { AccessType } from '../../app/rules/access.ts';
 import { notifyJobs, startJob } from '../../jobs/jobStore.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -14,7 +15,7 @@ import type { QueueSender } from '../../workers/sender.ts';
 import * as sendTo from '../../workers/sendTo.ts';
 import { OrganizationLock } from '../organizationLock.ts';
 import { findOrganization, type Organization } from '../organizations.ts';
-import { type AccessType, folderChain } from '../rules/access.ts';
+import { folderChain } from '../rules/access.ts';
 import {
   computePosition,
   deepestFolder,

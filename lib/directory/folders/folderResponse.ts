@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { accessTypes } from '../../app/rules/access.ts';
 import { defineNamedSchema, defineSchema, Id, optional, PageSize, PageToken } from '../../shared/schema.ts';
-import { accessTypes } from '../rules/access.ts';
 import { deepestFolder, rootFolderId } from '../rules/folders.ts';
 import type { FolderTree } from './folderTree.ts';
 

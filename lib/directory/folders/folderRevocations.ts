@@ -1,10 +1,11 @@
 import * as z from 'zod';
+import type { MovedKeys, Revocation } from '../../app/rules/access.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { defineEntity } from '../../table/entity.ts';
 import { pages } from '../../table/pages.ts';
 import { insert, type Table, type WriteOp } from '../../table/table.ts';
-import { findCrossing, type MovedKeys, type Revocation } from '../rules/access.ts';
+import { findCrossing } from '../rules/access.ts';
 import { organizationPartition, type OrganizationScope } from './folders.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { type AccessType, accessTypes } from '../../app/rules/access.ts';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -11,7 +12,6 @@ import { insert, insertOrReplace, type Table } from '../../table/table.ts';
 import { type Decision, writeEach } from '../../table/writeEach.ts';
 import { throttled } from '../../table/writeErrors.ts';
 import type { Organization } from '../organizations.ts';
-import { type AccessType, accessTypes } from '../rules/access.ts';
 import {
   canBeFolder,
   computePosition,

@@ -1,65 +1,14 @@
 /** The rules that compute permissions from stored grants, folders and documents. */
-
-export const accessRoles = ['editor', 'viewer'] as const;
-export type AccessRole = (typeof accessRoles)[number];
-
-export const accessTypes = ['public', 'restricted', 'organizationPrivate'] as const;
-export type AccessType = (typeof accessTypes)[number];
-
-/** The access type of a folder or document that is created without an access type. */
-export const defaultAccessType: AccessType = 'public';
-export const defaultAccessRole: AccessRole = 'editor';
-
-/** All values of `errorCode` in permission entries. */
-export const permissionErrorCodes = ['does_not_exist', 'permission_denied', 'something_went_wrong'] as const;
-
-export const resourceTypes = ['organization', 'folder', 'document'] as const;
-export type ResourceType = (typeof resourceTypes)[number];
-
-/** A user's role on an organization, folder or document. `internalId` is the internal id of this resource. */
-export interface Grant {
-  readonly resourceType: ResourceType;
-  readonly internalId: string;
-  readonly accessRole: AccessRole;
-  /** When the grant ends, in Unix seconds. */
-  readonly expiresAt?: number | undefined;
-  /** The items that the grant adds to the user's access context, as sorted `field:value` texts. */
-  readonly accessFields?: readonly string[] | undefined;
-  /** When the grant was written, in epoch ms. */
-  readonly grantedAt?: number | undefined;
-  /**
-   * Epoch ms. The grant does not count if its document or folder, or a folder above it, was moved at or after this time. Only
-   * grants in user tokens have this field.
-   */
-  readonly unmovedSince?: number | undefined;
-  /** Revocations that end only this grant, beside those of the user. Only grants in user tokens have this field. */
-  readonly revocations?: readonly Revocation[] | undefined;
-}
-
-/**
- * The record that a user was removed from an organization, folder or document. Grants, contacts and group memberships from before
- * the removal no longer count, even while they are still stored.
- */
-export interface Revocation {
-  readonly organizationKey: string;
-  /** The internal id of the organization, folder or document that the user was removed from. */
-  readonly resource: string;
-  /** The time of the removal in epoch ms. */
-  readonly at: number;
-  /** The id of the job that purges the user's access and content in the resource. At its end, the job deletes this record. */
-  readonly jobId: string;
-  /** True if the resource is a folder. Documents and folders can be moved into and out of it until the job ends. */
-  readonly folder?: boolean | undefined;
-  /** The documents and folders that were moved into or out of the folder since the removal. */
-  readonly moved?: MovedKeys | undefined;
-}
-
-/**
- * Documents and folders that were moved into or out of one folder while a job removed users from it, by internal id. The value is
- * true if the moved item was in the folder when the users were removed. The value of a moved folder also holds for everything
- * below it.
- */
-export type MovedKeys = ReadonlyMap<string, boolean>;
+import {
+  type AccessRole,
+  type AccessType,
+  defaultAccessRole,
+  type Grant,
+  permissionErrorCodes,
+  type ResourceType,
+  type Revocation,
+  type UserAccess,
+} from '../../app/rules/access.ts';
 
 /** The value of `resource` and `organizationKey` in the revocation of an erased user. It means every organization of the tenant. */
 export const everywhere = '*';
@@ -191,17 +140,6 @@ export interface PermissionEntry {
   expiresAt?: number;
   error?: string;
   errorCode?: (typeof permissionErrorCodes)[number];
-}
-
-/** A user's access in an organization. `exists` says whether the user exists in the tenant. */
-export interface UserAccess {
-  readonly exists: boolean;
-  readonly organizationKey: string;
-  readonly grants: readonly Grant[];
-  /** The resources that the user was removed from. Earlier grants on them no longer count. */
-  readonly revocations?: readonly Revocation[] | undefined;
-  /** The current time in Unix seconds. */
-  readonly now: number;
 }
 
 /**

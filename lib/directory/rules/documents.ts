@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { accessTypes } from '../../app/rules/access.ts';
 import { readJson } from '../../shared/jsonFields.ts';
 import {
   AnyObject,
@@ -14,7 +15,6 @@ import {
   pagesOrIds,
   withRefusal,
 } from '../../shared/schema.ts';
-import { accessTypes } from './access.ts';
 
 /** A document that a request adds or changes. */
 export const DocumentInput = /* @__PURE__ */ defineNamedSchema('DocumentInput', () =>

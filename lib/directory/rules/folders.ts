@@ -1,4 +1,4 @@
-import { type AccessType, defaultAccessType } from './access.ts';
+import { type AccessType, defaultAccessType } from '../../app/rules/access.ts';
 
 /** The largest depth of a folder. A folder at the root has depth 1. */
 export const deepestFolder = 20;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { resourceTypes } from '../../app/rules/access.ts';
 import { Id, optional } from '../../shared/schema.ts';
-import { resourceTypes } from './access.ts';
 
 /**
  * An organization, folder or document in a request of `auth/permissions/add` or `auth/permissions/remove`. `organizationId` is

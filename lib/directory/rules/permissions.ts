@@ -1,10 +1,9 @@
 import * as z from 'zod';
+import { accessRoles, accessTypes, permissionErrorCodes, type UserAccess } from '../../app/rules/access.ts';
 import { dict } from '../../shared/collections.ts';
 import { defineSchema, Id, limits, list, optional } from '../../shared/schema.ts';
 import {
   accessContext,
-  accessRoles,
-  accessTypes,
   type DocumentAccess,
   documentPermission,
   type FolderAccess,
@@ -13,8 +12,6 @@ import {
   foldersAbove,
   missingEntry,
   organizationPermission,
-  permissionErrorCodes,
-  type UserAccess,
 } from './access.ts';
 
 /** The resources in a request for permissions. `folder` or `document` is undefined if it does not exist. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { accessRoles } from '../../app/rules/access.ts';
 import { isNearName } from '../../shared/nearName.ts';
 import { defineNamedSchema, Id, optional, UserProfile, withFurtherFields } from '../../shared/schema.ts';
-import { accessRoles } from './access.ts';
 
 /** Further fields are ignored, but not a misspelt `accessRole`: without it, the user would be an editor. */
 export const UserWithRole = /* @__PURE__ */ defineNamedSchema('UserWithRole', () =>

@@ -1,10 +1,5 @@
-import {
-  type DocumentAccess,
-  documentPermission,
-  findAccessEnd,
-  type Grant,
-  type UserAccess,
-} from '../../directory/rules/access.ts';
+import type { Grant, UserAccess } from '../../app/rules/access.ts';
+import { type DocumentAccess, documentPermission, findAccessEnd } from '../../directory/rules/access.ts';
 
 /** Why a user may open a document, and until when. */
 export interface SessionAccess {

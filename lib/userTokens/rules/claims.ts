@@ -1,41 +1,10 @@
 import * as z from 'zod';
-import type { AccessRole, Grant, ResourceType } from '../../directory/rules/access.ts';
+import type { AccessRole, ResourceType, UserClaims } from '../../app/rules/access.ts';
 import { decodeBase64Url } from '../../shared/base64Url.ts';
 import { parseJson } from '../../shared/parseJson.ts';
 
 /** The lifetime of a user token in seconds: 48 hours. */
 export const USER_TOKEN_SECONDS = 48 * 60 * 60;
-
-/**
- * A grant in a user token. It has the internal id of a resource, so it does not apply to a new resource with the same
- * customer id.
- */
-export interface TokenGrant extends Pick<Grant, 'resourceType' | 'internalId' | 'accessRole' | 'expiresAt'> {
-  readonly organizationKey: string;
-}
-
-/** The content of a user token. */
-export interface UserClaims {
-  readonly tenant: string;
-  /** The id that the customer chose for the user. */
-  readonly userId: string;
-  /** The internal id of the user. A token of an erased user does not work for a new user with the same id. */
-  readonly userKey: string;
-  readonly tokenId: string;
-  /**
-   * A secret that is in all tokens of the user and is not stored. Stored answers of calls with an `Idempotency-Key` are
-   * encrypted with it, so that a renewed token can read them.
-   */
-  readonly answerKey: string;
-  readonly isAdmin: boolean;
-  /** Epoch ms. */
-  readonly issuedAt: number;
-  /** Unix seconds. */
-  readonly expiresAt: number;
-  readonly grants: readonly TokenGrant[];
-  /** See `tokenAccess`. */
-  readonly seen?: readonly string[] | undefined;
-}
 
 /**
  * The resource type and the role of a grant as two letters. The short form lets a token with a hundred grants fit into

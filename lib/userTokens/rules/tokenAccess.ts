@@ -1,14 +1,12 @@
+import type { AccessRole, TokenAccess, UserAccess, UserClaims } from '../../app/rules/access.ts';
 import {
-  type AccessRole,
   type DocumentAccess,
   documentPermission,
   type FolderAccess,
   folderPermission,
   organizationPermission,
   type PermissionEntry,
-  type UserAccess,
 } from '../../directory/rules/access.ts';
-import type { UserClaims } from './claims.ts';
 
 /** The record that a user lost access to a resource. It ends the grants in tokens that were issued before. */
 export interface AccessRemoval {
@@ -32,16 +30,6 @@ export interface StoredAccess {
   readonly removals: readonly AccessRemoval[];
   /** When the organization was last disabled, epoch ms. */
   readonly disabledAt?: number | undefined;
-}
-
-/**
- * The access of a user with a token. `stored` has the stored grants, `token` the grants of the token that are still
- * valid, and `all` both.
- */
-export interface TokenAccess {
-  readonly stored: UserAccess;
-  readonly token: UserAccess;
-  readonly all: UserAccess;
 }
 
 export function disablingId(organizationKey: string, disabledAt: number): string {

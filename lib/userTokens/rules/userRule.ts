@@ -1,4 +1,4 @@
-import type { AccessRole } from '../../directory/rules/access.ts';
+import type { AccessRole } from '../../app/rules/access.ts';
 
 /** A field of a request that names the user who acts. */
 export interface ActorField {

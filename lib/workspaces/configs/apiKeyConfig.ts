@@ -1,6 +1,6 @@
 import type { Capability } from '../../app/capability.ts';
+import type { AccessType } from '../../app/rules/access.ts';
 import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
-import type { AccessType } from '../../directory/rules/access.ts';
 import { openTable } from '../../table/table.ts';
 import { WorkspaceEntity } from '../entities.ts';
 import { ApiKeyConfig, type ApiKeyConfigChange, initialApiKeyConfig, maskKey } from '../rules/apiKeyConfig.ts';

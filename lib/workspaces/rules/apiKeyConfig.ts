@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { accessTypes, defaultAccessType } from '../../directory/rules/access.ts';
+import { accessTypes, defaultAccessType } from '../../app/rules/access.ts';
 import { dict, distinct } from '../../shared/collections.ts';
 import { defineSchema, list, optional } from '../../shared/schema.ts';
 import { HeaderSecret, merge } from './mergeConfig.ts';

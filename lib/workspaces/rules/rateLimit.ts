@@ -1,8 +1,5 @@
 /** The rate limits of an API key and of its users. */
-
-export const limitClasses = ['read', 'write', 'expensive'] as const;
-/** The class of a call. `expensive` calls cost far more than other reads and writes. */
-export type LimitClass = (typeof limitClasses)[number];
+import type { Work } from '../../app/rules/limits.ts';
 
 export interface Limit {
   /** In the long run, at least 1. */
@@ -24,11 +21,6 @@ export function userLimit({ perSecond, burstSeconds }: Limit): Limit {
 
 /** The part of an API key's bucket that its users can take together. */
 const USERS_SHARE = 4 / 5;
-
-export interface Work {
-  readonly items: number;
-  readonly events?: number;
-}
 
 /** Items, or KB. */
 const UNITS_PER_TOKEN = 10;

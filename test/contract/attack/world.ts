@@ -1,4 +1,4 @@
-import type { AccessRole, AccessType } from '../../../lib/directory/rules/access.ts';
+import type { AccessRole, AccessType } from '../../../lib/app/rules/access.ts';
 import { enableActivities } from '../../support/activities.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { handlerOf, restartFunctions } from '../../support/functionHandlers.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { AccessType, Grant, UserAccess } from '../../../lib/app/rules/access.ts';
 import {
   canSee,
   canSeeWithoutContext,
@@ -6,7 +7,7 @@ import {
   isOpenToAll,
 } from '../../../lib/content/rules/threadAccess.ts';
 import type { Visibility } from '../../../lib/content/rules/visibility.ts';
-import type { AccessType, DocumentAccess, Grant, UserAccess } from '../../../lib/directory/rules/access.ts';
+import type { DocumentAccess } from '../../../lib/directory/rules/access.ts';
 
 const documentOf = (accessType: AccessType): DocumentAccess => ({ internalId: 'doc', accessType });
 const threadOf = (visibility?: Visibility, accessFields?: string[]) => ({

@@ -1,11 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  accessRoles,
+  accessTypes,
+  type Grant,
+  type Revocation,
+  type UserAccess,
+} from '../../../lib/app/rules/access.ts';
+import {
   accessContext,
   accessFields,
-  accessRoles,
   accessTimeAfter,
-  accessTypes,
   addRevocation,
   contextAllows,
   type DocumentAccess,
@@ -15,12 +20,9 @@ import {
   findCrossing,
   type FolderAccess,
   folderPermission,
-  type Grant,
   hasEnded,
   MAX_REVOCATIONS,
   organizationPermission,
-  type Revocation,
-  type UserAccess,
   wasIn,
 } from '../../../lib/directory/rules/access.ts';
 import { testProperty } from '../../support/testProperty.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type AccessType, accessTypes, defaultAccessType } from '../../../lib/directory/rules/access.ts';
+import { type AccessType, accessTypes, defaultAccessType } from '../../../lib/app/rules/access.ts';
 import {
   computePosition,
   depthOf,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { FolderAccess, Grant, Revocation, UserAccess } from '../../../lib/directory/rules/access.ts';
+import type { Grant, Revocation, UserAccess } from '../../../lib/app/rules/access.ts';
+import type { FolderAccess } from '../../../lib/directory/rules/access.ts';
 import { UserPermissions, userPermissions } from '../../../lib/directory/rules/permissions.ts';
 
 const outer: FolderAccess = { internalId: 'outer', accessType: 'restricted', ancestors: [] };

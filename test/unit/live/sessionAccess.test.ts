@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { findAccessEnd, type UserAccess } from '../../../lib/directory/rules/access.ts';
+import type { UserAccess } from '../../../lib/app/rules/access.ts';
+import { findAccessEnd } from '../../../lib/directory/rules/access.ts';
 import {
   hasLostTokenAccess,
   longerAccess,

@@ -2,11 +2,11 @@ import { createPublicKey } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { jwtVerify, SignJWT } from 'jose';
+import { accessRoles, resourceTypes, type UserAccess, type UserClaims } from '../../../lib/app/rules/access.ts';
 import { isSignedBy, keyPairOf } from '../../../lib/crypto/ed25519.ts';
-import { accessRoles, resourceTypes, type UserAccess } from '../../../lib/directory/rules/access.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { completeActor, fillActor, requireAbsent } from '../../../lib/userTokens/rules/actor.ts';
-import { parseToken, toClaims, toPayload, type UserClaims } from '../../../lib/userTokens/rules/claims.ts';
+import { parseToken, toClaims, toPayload } from '../../../lib/userTokens/rules/claims.ts';
 import { namedResources } from '../../../lib/userTokens/rules/namedResources.ts';
 import {
   type AccessRemoval,

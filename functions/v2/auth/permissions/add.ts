@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { accessRoles, defaultAccessRole } from '../../../../lib/app/rules/access.ts';
 import { findResources } from '../../../../lib/directory/resources.ts';
-import { accessFields, accessRoles, defaultAccessRole } from '../../../../lib/directory/rules/access.ts';
+import { accessFields } from '../../../../lib/directory/rules/access.ts';
 import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts';
 import { grantAccess } from '../../../../lib/directory/userWriter.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { accessTypes } from '../../../../lib/directory/rules/access.ts';
+import { accessTypes } from '../../../../lib/app/rules/access.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { ApiKeyConfigEntity, workspaceOwner } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';

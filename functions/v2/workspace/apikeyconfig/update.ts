@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { accessTypes } from '../../../../lib/app/rules/access.ts';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { requireChange } from '../../../../lib/shared/schema.ts';
 import { ApiKeyConfigEntity, sealAiKeys } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';

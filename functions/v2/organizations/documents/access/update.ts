@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
+import { accessTypes } from '../../../../../lib/app/rules/access.ts';
 import { findWritableOrganization } from '../../../../../lib/content/documentScope.ts';
 import { changeDocuments } from '../../../../../lib/directory/documentChanges.ts';
 import { organizationScope } from '../../../../../lib/directory/folders/folders.ts';
-import { accessTypes } from '../../../../../lib/directory/rules/access.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';

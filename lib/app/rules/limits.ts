@@ -1,0 +1,8 @@
+export const limitClasses = ['read', 'write', 'expensive'] as const;
+/** The class of a call. `expensive` calls cost far more than other reads and writes. */
+export type LimitClass = (typeof limitClasses)[number];
+
+export interface Work {
+  readonly items: number;
+  readonly events?: number;
+}
