@@ -11,8 +11,8 @@ import { ALL_FIRST_ATTEMPTS, deliveryTiming, firstAttemptMessage } from '../webh
 import { createFirstAttempts, type FirstAttemptStore, toFirstAttempts } from '../webhooks/firstAttempts.ts';
 import { MAX_ATTEMPTS_PER_GROUP } from '../webhooks/rules/firstAttempts.ts';
 import { matchesEndpoint, matchingBasicTargets } from '../webhooks/rules/matching.ts';
-import type { Timing } from '../webhooks/rules/schedule.ts';
 import { readSubscriptions, type SubscriptionReader, type Subscriptions } from '../webhooks/subscriptions.ts';
+import type { Timing } from '../workers/rules/schedule.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { EventConsumer } from './audience.ts';

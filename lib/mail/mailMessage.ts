@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { parseSchedule, planAttempt, type Timing } from '../webhooks/rules/schedule.ts';
+import { parseSchedule, planAttempt, type Timing } from '../workers/rules/schedule.ts';
 import type { QueueMessage } from '../workers/sender.ts';
 import type { ReadyMail } from './rules/mailRecord.ts';
 

@@ -9,8 +9,8 @@ import type { Page } from '../table/pages.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type PageOptions, replace, type Table, upsert } from '../table/table.ts';
-import type { Timing } from '../webhooks/rules/schedule.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
+import type { Timing } from '../workers/rules/schedule.ts';
 import {
   isReadyMail,
   isSendingMail,

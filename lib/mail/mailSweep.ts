@@ -1,6 +1,6 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import type { Timing } from '../webhooks/rules/schedule.ts';
+import type { Timing } from '../workers/rules/schedule.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { type ShardSweep, sweepPages } from '../workers/sweep.ts';

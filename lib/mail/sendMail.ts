@@ -1,7 +1,7 @@
 import { type Capability, combine, type Uses } from '../app/capability.ts';
 import type { MessageCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
-import type { Timing } from '../webhooks/rules/schedule.ts';
+import type { Timing } from '../workers/rules/schedule.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { type MailComposer, mailComposer } from './mailComposer.ts';

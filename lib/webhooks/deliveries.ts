@@ -17,6 +17,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, itemOf, type PageOptions, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
+import { deliveryLifetime, type Timing } from '../workers/rules/schedule.ts';
 import { type DueDelivery, TEST_ATTEMPT } from './deliveryMessage.ts';
 import { type FirstAttemptGroup, insertFirstAttempts, toFirstAttempts } from './firstAttempts.ts';
 import {
@@ -29,7 +30,6 @@ import {
   resendDelivery,
 } from './rules/delivery.ts';
 import { Attempt } from './rules/loggedAttempt.ts';
-import { deliveryLifetime, type Timing } from './rules/schedule.ts';
 import type { EndpointKey } from './targets.ts';
 
 const duePartition = (shard: number) => ['DUE', String(shard)];

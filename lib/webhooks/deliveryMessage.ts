@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
+import { parseSchedule, planAttempt, type Timing } from '../workers/rules/schedule.ts';
 import type { QueueMessage } from '../workers/sender.ts';
 import type { FirstAttemptGroup } from './firstAttempts.ts';
 import { nextAttemptNumber, type PendingDelivery } from './rules/delivery.ts';
-import { parseSchedule, planAttempt, type Timing } from './rules/schedule.ts';
 
 /**
  * The `group` of a message with all first attempts of an event. No group is stored then, and the event stays in the outbox until

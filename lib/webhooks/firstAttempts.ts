@@ -9,8 +9,8 @@ import type { Page } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
+import type { Timing } from '../workers/rules/schedule.ts';
 import { afterGroupSweep, FirstAttempts, newFirstAttempts } from './rules/firstAttempts.ts';
-import type { Timing } from './rules/schedule.ts';
 
 const groupPartition = (shard: number) => ['FIRST', String(shard)];
 export const dueGroupIndex: DueIndex = { shards: outboxShards, partition: groupPartition };

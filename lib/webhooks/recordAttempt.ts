@@ -4,6 +4,7 @@ import * as logMessages from '../observability/logMessages.ts';
 import { definedFields } from '../shared/collections.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import type { Stored } from '../table/entity.ts';
+import type { Timing } from '../workers/rules/schedule.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import type { DeliveryStore, StoredDelivery } from './deliveries.ts';
 import { type DeliveryMessage, nextAttemptMessages } from './deliveryMessage.ts';
@@ -20,7 +21,6 @@ import {
 } from './rules/delivery.ts';
 import { isStoredWithDelivery, type LoggedAttempt } from './rules/loggedAttempt.ts';
 import { type AttemptResult, recordOutcome } from './rules/outcome.ts';
-import type { Timing } from './rules/schedule.ts';
 import type { Target } from './targets.ts';
 
 /** A delivery whose lease this run has taken. For a first attempt, `claim` is a new id, and no lease is stored. */

@@ -6,11 +6,11 @@ import { type JobStore, notifyJobs, startJobs, type StoredJob } from '../jobs/jo
 import { invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
+import type { Timing } from '../workers/rules/schedule.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { countFailedDeliveries, type DeliveryStore, recoverDeliveries } from './deliveries.ts';
 import { deliveryTiming, nextAttemptMessages } from './deliveryMessage.ts';
-import type { Timing } from './rules/schedule.ts';
 import type { EndpointKey } from './targets.ts';
 
 /** The maximum number of messages that one recovery sends again. A recovery repeats the messages that failed at an endpoint. */

@@ -4,6 +4,7 @@ import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobS
 import type { StepCall } from '../jobs/runJob.ts';
 import { notifyOwnersOfFailures } from '../mail/mailFanOut.ts';
 import { inParallel } from '../shared/inParallel.ts';
+import type { Timing } from '../workers/rules/schedule.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { type DeliveryStore, dueDeliveries } from './deliveries.ts';
@@ -17,7 +18,6 @@ import { PROBE_LEASE } from './rules/breaker.ts';
 import { endDelivery, unparkDelivery } from './rules/delivery.ts';
 import { matchesEndpoint, matchingBasicTargets } from './rules/matching.ts';
 import { decideParking, planRelease } from './rules/parking.ts';
-import type { Timing } from './rules/schedule.ts';
 import { readSubscriptions, type SubscriptionReader } from './subscriptions.ts';
 import type { EndpointKey } from './targets.ts';
 import { disableIfFailedTooLong, type DisablingPorts } from './updateHealth.ts';

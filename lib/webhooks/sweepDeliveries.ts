@@ -2,6 +2,7 @@ import { combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Page } from '../table/pages.ts';
 import type { PageOptions } from '../table/table.ts';
+import type { Timing } from '../workers/rules/schedule.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { type ShardSweep, type Sweep, sweepPages } from '../workers/sweep.ts';
@@ -11,7 +12,6 @@ import { countUnhealthyEndpoints, type EndpointHealthStore } from './endpointHea
 import { firstAttemptBacklog, type IsBacklogged } from './firstAttemptBacklog.ts';
 import { dueFirstAttempts, type FirstAttemptStore } from './firstAttempts.ts';
 import { afterSweep, isClaimed, type PendingDelivery } from './rules/delivery.ts';
-import type { Timing } from './rules/schedule.ts';
 
 export interface DeliverySweepPorts {
   readonly deliveries: Pick<DeliveryStore, 'listDue' | 'replace'>;

@@ -5,6 +5,7 @@ import type { EndpointFailure, NotifyOwnerOfFailure } from '../mail/mailFanOut.t
 import * as logMessages from '../observability/logMessages.ts';
 import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import type { Stored } from '../table/entity.ts';
+import type { Timing } from '../workers/rules/schedule.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import type { DeliveryKey } from './deliveries.ts';
 import type { EndpointDisabler } from './disableEndpoints.ts';
@@ -14,7 +15,6 @@ import { findDueWarning, hasFailedTooLong } from './rules/autoDisable.ts';
 import { breakerPauses, returnProbe } from './rules/breaker.ts';
 import { afterAttempt, type EndpointHealth, healthAt, markSlow } from './rules/health.ts';
 import { parkingDueAt } from './rules/parking.ts';
-import type { Timing } from './rules/schedule.ts';
 import type { EndpointKey, Target } from './targets.ts';
 
 /** The stores and clients that automatic disabling uses. */

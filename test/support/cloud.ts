@@ -41,7 +41,6 @@ import { WebhookRequests } from '../../lib/webhooks/prepareRequest.ts';
 import { RateSlots } from '../../lib/webhooks/rateSlots.ts';
 import { releaseParkedStep, type ReleasePorts } from '../../lib/webhooks/releaseParked.ts';
 import type { AttemptResult } from '../../lib/webhooks/rules/outcome.ts';
-import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
 import { SubscriptionReader } from '../../lib/webhooks/subscriptions.ts';
 import { measureUnhealthyEndpoints, sweepDeliveries, sweepFirstAttempts } from '../../lib/webhooks/sweepDeliveries.ts';
 import { createWebhookClient, type WebhookRequest } from '../../lib/webhooks/transport/send.ts';
@@ -49,6 +48,7 @@ import { DueIndexReader, sendDueShards } from '../../lib/workers/dueShards.ts';
 import { handleMessages } from '../../lib/workers/handleMessages.ts';
 import { handleRecords, toInserted } from '../../lib/workers/handleRecords.ts';
 import { MAX_RECEIVE_COUNT } from '../../lib/workers/queues.ts';
+import type { Timing } from '../../lib/workers/rules/schedule.ts';
 import type { InvocationResult } from '../../lib/workers/runUntil.ts';
 import { type QueueSender, SqsSender } from '../../lib/workers/sender.ts';
 import {

@@ -17,7 +17,6 @@ import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
 import { releaseParked, releaseParkedStep, type ReleasePorts } from '../../lib/webhooks/releaseParked.ts';
 import type { Delivery } from '../../lib/webhooks/rules/delivery.ts';
 import type { Attempt } from '../../lib/webhooks/rules/loggedAttempt.ts';
-import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
 import {
   type DeliverySweepPorts,
   measureUnhealthyEndpoints,
@@ -26,6 +25,7 @@ import {
 } from '../../lib/webhooks/sweepDeliveries.ts';
 import { createWebhookClient } from '../../lib/webhooks/transport/send.ts';
 import { DueIndexReader, sendDueShards } from '../../lib/workers/dueShards.ts';
+import type { Timing } from '../../lib/workers/rules/schedule.ts';
 import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
 import { runSweeps, type ShardSweep, type SweptWork } from '../../lib/workers/sweep.ts';
 import { deliveryRoles } from './deliveryRoles.ts';

@@ -6,7 +6,7 @@ import {
   nextAttemptAt,
   planAttempt,
   type Timing,
-} from '../../webhooks/rules/schedule.ts';
+} from '../../workers/rules/schedule.ts';
 
 /**
  * The status of a mail.

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { deliveryLifetime, marginAfter, planAttempt, type Timing } from '../../workers/rules/schedule.ts';
 import { LoggedAttempt } from './loggedAttempt.ts';
-import { deliveryLifetime, marginAfter, planAttempt, type Timing } from './schedule.ts';
 
 /**
  * The status of a delivery. Only a resend or a recovery makes an ended delivery pending again.

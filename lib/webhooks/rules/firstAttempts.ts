@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { marginAfter, type Timing } from './schedule.ts';
+import { marginAfter, type Timing } from '../../workers/rules/schedule.ts';
 
 /** A group of first attempts: the endpoints of one event that one queue message contains. Times are epoch ms. */
 export const FirstAttempts = z.object({

@@ -1,6 +1,6 @@
+import { nextAttemptAt, type Timing } from '../../workers/rules/schedule.ts';
 import { attemptTimes, type Delivery, endDelivery, noSlot, type PendingDelivery, releaseDelivery } from './delivery.ts';
 import type { AttemptOutcome } from './loggedAttempt.ts';
-import { nextAttemptAt, type Timing } from './schedule.ts';
 
 /** The result of one attempt. */
 export interface AttemptResult {

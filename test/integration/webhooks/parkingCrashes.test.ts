@@ -5,7 +5,7 @@ import { tenantOf } from '../../../lib/table/keys.ts';
 import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointHealthStore } from '../../../lib/webhooks/endpointHealth.ts';
 import { parkingJob } from '../../../lib/webhooks/parkingJob.ts';
-import { deliveryLifetime } from '../../../lib/webhooks/rules/schedule.ts';
+import { deliveryLifetime } from '../../../lib/workers/rules/schedule.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { Cloud } from '../../support/cloud.ts';
 import { everyFault, Trial } from '../../support/crashes.ts';

@@ -25,7 +25,7 @@ import {
   parseSchedule,
   planAttempt,
   type Timing,
-} from '../../../lib/webhooks/rules/schedule.ts';
+} from '../../../lib/workers/rules/schedule.ts';
 import { testProperty } from '../../support/testProperty.ts';
 
 const SECOND = 1000;

@@ -18,7 +18,7 @@ import {
   SLOT_TOLERANCE,
   slotInterval,
 } from '../../../lib/webhooks/rules/limiter.ts';
-import { parseSchedule, planAttempt } from '../../../lib/webhooks/rules/schedule.ts';
+import { parseSchedule, planAttempt } from '../../../lib/workers/rules/schedule.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';
 
