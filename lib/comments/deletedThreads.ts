@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { recordPartition } from '../content/involvements.ts';
 import { readRecordPage, type RecordPage, type RecordPageOptions } from '../content/recordListing.ts';
-import type { ThreadAccess } from '../content/rules/visibility.ts';
+import type { ThreadAccess } from '../directory/rules/visibility.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';

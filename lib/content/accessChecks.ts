@@ -12,6 +12,7 @@ import {
   foldersAbove,
   organizationPermission,
 } from '../directory/rules/access.ts';
+import { type ThreadAccess, visibleToMembersOf } from '../directory/rules/visibility.ts';
 import { GrantEntity, isExistingUser, type User, UserEntity, UserReader } from '../directory/users.ts';
 import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -26,7 +27,6 @@ import {
   type RecordAccess,
   requiredContext,
 } from './rules/threadAccess.ts';
-import { type ThreadAccess, visibleToMembersOf } from './rules/visibility.ts';
 
 /** A user and an organization, by the ids that the customer chose. */
 export interface Membership {

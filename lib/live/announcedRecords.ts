@@ -5,7 +5,7 @@ import { CommentEntity, commentKey, ThreadEntity } from '../comments/threads.ts'
 import { fieldsOfActivity } from '../comments/visibleActivities.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
-import type { ThreadAccess } from '../content/rules/visibility.ts';
+import type { ThreadAccess } from '../directory/rules/visibility.ts';
 import { distinct } from '../shared/collections.ts';
 import { readDefined } from '../shared/readDefined.ts';
 import type { Table } from '../table/table.ts';

@@ -1,7 +1,7 @@
 import { type Capability, combine } from '../app/capability.ts';
 import type { ChangedItem, FromChanges } from '../app/worker.ts';
 import { isOpenToAll } from '../content/rules/threadAccess.ts';
-import type { ThreadAccess } from '../content/rules/visibility.ts';
+import type { ThreadAccess } from '../directory/rules/visibility.ts';
 import { EditorUpdateEntity } from '../editors/entities.ts';
 import { LiveStateEntity } from '../liveState/liveStates.ts';
 import { liveStateMessage } from '../liveState/rules.ts';

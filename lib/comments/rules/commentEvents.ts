@@ -3,7 +3,7 @@ import type { ServiceActivity } from '../../activities/rules.ts';
 import type { ContentUser } from '../../content/rules/contentUser.ts';
 import { type ContentNames, eventMetadata, eventMetadataIds } from '../../content/rules/eventMetadata.ts';
 import type { Location } from '../../content/rules/location.ts';
-import { isPrivate } from '../../content/rules/visibility.ts';
+import { isPrivate } from '../../directory/rules/visibility.ts';
 import { type TriggerType, triggerTypes } from '../../events/rules/catalogue.ts';
 import { type Audience, type EventPayload, MAX_PAYLOAD_BYTES } from '../../events/rules/payload.ts';
 import type { ReactionResponse } from '../../reactions/rules.ts';

@@ -4,7 +4,7 @@ import { ContentUser, StoredUser } from '../../content/rules/contentUser.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/eventMetadata.ts';
 import { Location, locationKey } from '../../content/rules/location.ts';
 import { userFieldsAfter } from '../../content/rules/userFields.ts';
-import { type ThreadAccess, Visibility, VisibilityInput } from '../../content/rules/visibility.ts';
+import { type ThreadAccess, Visibility, VisibilityInput } from '../../directory/rules/visibility.ts';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
 import { fromJsonFields, pickFields, readJson, toStoredFields } from '../../shared/jsonFields.ts';

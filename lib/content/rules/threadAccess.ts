@@ -7,7 +7,7 @@ import {
   foldersAbove,
   organizationPermission,
 } from '../../directory/rules/access.ts';
-import { isPrivate, type ThreadAccess, visibleToMembersOf } from './visibility.ts';
+import { isPrivate, type ThreadAccess, visibleToMembersOf } from '../../directory/rules/visibility.ts';
 
 /** What decides who may see a record. The record is a thread, or a comment, notification or event in a document. */
 export interface RecordAccess {

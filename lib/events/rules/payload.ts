@@ -1,4 +1,4 @@
-import type { Visibility } from '../../content/rules/visibility.ts';
+import type { Visibility } from '../../directory/rules/visibility.ts';
 import type { EventType } from './catalogue.ts';
 
 /** The values of `source` in advanced payloads and of `notificationSource` in basic payloads. */

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { CommentResponse } from '../../comments/rules/comments.ts';
 import { ThreadResponse } from '../../comments/rules/threads.ts';
 import { StoredUser } from '../../content/rules/contentUser.ts';
-import { Visibility } from '../../content/rules/visibility.ts';
+import { Visibility } from '../../directory/rules/visibility.ts';
 import { ReactionResponse } from '../../reactions/rules.ts';
 import { AnyObject, defineNamedSchema } from '../../shared/schema.ts';
 import { attemptOutcomes } from '../../webhooks/rules/loggedAttempt.ts';

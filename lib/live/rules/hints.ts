@@ -1,4 +1,4 @@
-import type { ThreadAccess } from '../../content/rules/visibility.ts';
+import type { ThreadAccess } from '../../directory/rules/visibility.ts';
 import { decodePart } from '../../shared/keyParts.ts';
 
 /** `former`: a record that the recipients could read before. */

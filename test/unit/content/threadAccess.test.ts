@@ -6,8 +6,8 @@ import {
   type CheckedUser,
   isOpenToAll,
 } from '../../../lib/content/rules/threadAccess.ts';
-import type { Visibility } from '../../../lib/content/rules/visibility.ts';
 import type { DocumentAccess } from '../../../lib/directory/rules/access.ts';
+import type { Visibility } from '../../../lib/directory/rules/visibility.ts';
 
 const documentOf = (accessType: AccessType): DocumentAccess => ({ internalId: 'doc', accessType });
 const threadOf = (visibility?: Visibility, accessFields?: string[]) => ({
