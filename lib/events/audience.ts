@@ -3,6 +3,7 @@ import { threadAccessOf } from '../comments/rules/threads.ts';
 import { CommentEntity, commentKey, ThreadEntity } from '../comments/threads.ts';
 import { findUsersWhoCanSee } from '../content/accessChecks.ts';
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
+import type { UserWritten } from '../content/rules/userLinks.ts';
 import { type Document, DocumentEntity, DocumentReader } from '../directory/documents.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
@@ -13,7 +14,6 @@ import { itemOf, type Table } from '../table/table.ts';
 import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
 import type { Audience, EventPayload } from './rules/payload.ts';
 import { levelsFor, type RecipientRules } from './rules/recipients.ts';
-import type { UserWritten } from './rules/userLinks.ts';
 
 /** An event with its payload, as consumers get it. */
 export interface OccurredEvent {

@@ -1,9 +1,9 @@
 import { type Capability, combine } from '../app/capability.ts';
+import { completeActors, incompleteActors } from '../content/rules/actors.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { findUsers, profilesOf, UserEntity } from '../directory/users.ts';
 import { type OccurredEvent, readRecipientRules, readUserWritten } from '../events/audience.ts';
 import { EventEntity, payloadItem, smallPayloadOf } from '../events/outbox.ts';
-import { completeActors, incompleteActors } from '../events/rules/actors.ts';
 import type { Audience } from '../events/rules/payload.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import type { Stored } from '../table/entity.ts';

@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
+import { completeActors, incompleteActors } from '../content/rules/actors.ts';
 import { type ContentUser, MAX_INVOLVED_USERS } from '../content/rules/contentUser.ts';
 import { Location } from '../content/rules/location.ts';
+import { type UserWritten, withoutForeignLinks, withoutForeignUrls } from '../content/rules/userLinks.ts';
 import { findUsers, profilesOf } from '../directory/users.ts';
 import {
   type AudienceDeps,
@@ -13,10 +15,8 @@ import {
   readRecipientRules,
   readUserWritten,
 } from '../events/audience.ts';
-import { completeActors, incompleteActors } from '../events/rules/actors.ts';
 import type { AudienceThread, EventPayload } from '../events/rules/payload.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
-import { type UserWritten, withoutForeignLinks, withoutForeignUrls } from '../events/rules/userLinks.ts';
 import { dict, slicesOf } from '../shared/collections.ts';
 import { derivedId } from '../shared/ids.ts';
 import { readOnce } from '../shared/readOnce.ts';

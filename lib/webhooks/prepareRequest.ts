@@ -1,12 +1,12 @@
 import { combine } from '../app/capability.ts';
 import { ThreadEntity } from '../comments/threads.ts';
+import { completeActors, incompleteActors } from '../content/rules/actors.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { isPrivate, type Visibility } from '../directory/rules/visibility.ts';
 import { findUsers, profilesOf, type User, UserEntity } from '../directory/users.ts';
 import { audienceMembers, type OccurredEvent, readRecipientRules } from '../events/audience.ts';
-import { completeActors, incompleteActors } from '../events/rules/actors.ts';
 import type { Audience, EventPayload } from '../events/rules/payload.ts';
 import { type RecipientRules, recipientsOf } from '../events/rules/recipients.ts';
 import { findPerson, parseEventContent } from '../mail/rules/eventMailContent.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { isAllowedLink, type UserWritten, withoutForeignLinks } from '../../content/rules/userLinks.ts';
 import type { MailedType } from '../../events/rules/catalogue.ts';
-import { isAllowedLink, type UserWritten, withoutForeignLinks } from '../../events/rules/userLinks.ts';
 import { htmlToText } from '../../markup/rules/htmlToText.ts';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
 import { defineSchema } from '../../shared/schema.ts';

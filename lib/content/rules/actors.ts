@@ -1,7 +1,7 @@
-import { completeUser, isIncomplete, type NamedUser, type ProfileResponse } from '../../content/rules/contentUser.ts';
+import { type EventPayload, MAX_PAYLOAD_BYTES } from '../../events/rules/payload.ts';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct, isObject } from '../../shared/collections.ts';
-import { type EventPayload, MAX_PAYLOAD_BYTES } from './payload.ts';
+import { completeUser, isIncomplete, type NamedUser, type ProfileResponse } from './contentUser.ts';
 
 /** The most profiles that are read for one event at its delivery. */
 const MAX_COMPLETED_USERS = 50;

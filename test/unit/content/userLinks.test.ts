@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { userFieldsAfter } from '../../../lib/content/rules/userFields.ts';
-import { isAllowedLink, withoutForeignLinks, withoutForeignUrls } from '../../../lib/events/rules/userLinks.ts';
+import { isAllowedLink, withoutForeignLinks, withoutForeignUrls } from '../../../lib/content/rules/userLinks.ts';
 import { eventMailContent, parseEventContent } from '../../../lib/mail/rules/eventMailContent.ts';
 import { testProperty } from '../../support/testProperty.ts';
 
