@@ -2,7 +2,6 @@ import type { ContentNames } from '../content/rules/eventMetadata.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { emit } from '../events/outbox.ts';
-import { editorUpdatePayload } from '../events/rules/editorUpdatePayload.ts';
 import { endJob, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { Retries } from '../table/retryOnConflict.ts';
 import { insert, itemOf, type Table, type WriteOp } from '../table/table.ts';
@@ -12,6 +11,7 @@ import { recordOf } from './editorRecords.ts';
 import type { EditorState } from './editorState.ts';
 import { type EditorUpdate, EditorUpdateEntity } from './entities.ts';
 import { DEBOUNCE_MS, EventJobData } from './eventJob.ts';
+import { editorUpdatePayload } from './rules/editorUpdatePayload.ts';
 
 /**
  * Runs a step of the job that reports changes of an editor in one `crdt.update_data` event, five seconds after the

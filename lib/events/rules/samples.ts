@@ -1,5 +1,5 @@
+import { editorUpdateData } from '../../editors/rules/editorUpdatePayload.ts';
 import type { EventType } from './catalogue.ts';
-import { editorUpdateData } from './editorUpdatePayload.ts';
 import { type EventPayload, sourceOf } from './payload.ts';
 
 /** A sample event, in the same form as a stored event. */

@@ -5,8 +5,8 @@ import { isDueForCompaction } from '../../../lib/editors/compaction.ts';
 import { mergeUpdates } from '../../../lib/editors/editorUpdates.ts';
 import type { Editor, EditorUpdate } from '../../../lib/editors/entities.ts';
 import { Base64, EMPTY_UPDATE, toEditorRecord } from '../../../lib/editors/rules/editors.ts';
+import { editorUpdateData } from '../../../lib/editors/rules/editorUpdatePayload.ts';
 import { pack, unpack } from '../../../lib/editors/storedBytes.ts';
-import { editorUpdateData } from '../../../lib/events/rules/editorUpdatePayload.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';
 

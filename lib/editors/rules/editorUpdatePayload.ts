@@ -1,7 +1,7 @@
 import { type ContentNames, eventMetadata, eventMetadataIds } from '../../content/rules/eventMetadata.ts';
-import type { EditorRecord } from '../../editors/rules/editors.ts';
+import { type EventPayload, MAX_PAYLOAD_BYTES } from '../../events/rules/payload.ts';
 import { isLongerThan } from '../../shared/bytes.ts';
-import { type EventPayload, MAX_PAYLOAD_BYTES } from './payload.ts';
+import type { EditorRecord } from './editors.ts';
 
 /** The largest value of an editor that an event contains, in bytes of JSON. */
 const MAX_DATA_BYTES = 128 * 1024;
