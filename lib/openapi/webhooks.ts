@@ -7,9 +7,9 @@ import {
   triggerTypes,
 } from '../events/rules/catalogue.ts';
 import { eventTexts } from '../events/rules/eventTexts.ts';
-import { sampleEvent } from '../events/rules/samples.ts';
 import { advancedSchema, basicSchema } from '../events/rules/schemas.ts';
 import { advancedPayload, basicPayload, type DeliverableEvent } from '../webhooks/rules/payloads.ts';
+import { sampleEvent } from '../webhooks/rules/samples.ts';
 import { type ComponentSchemas, type JsonSchema, jsonSchemaOf } from './jsonSchema.ts';
 import type { Tag } from './tags.ts';
 

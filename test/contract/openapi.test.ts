@@ -8,7 +8,6 @@ import { installTool } from '../../infra/tools/installTool.ts';
 import { endpointId } from '../../lib/app/endpoint.ts';
 import { type EventType, eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
 import { sourceOf } from '../../lib/events/rules/payload.ts';
-import { sampleEvent } from '../../lib/events/rules/samples.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import { placeholders, withDeployment } from '../../lib/openapi/deployment.ts';
 import { type JsonSchema, openApiDocument, possibleErrors } from '../../lib/openapi/document.ts';
@@ -26,6 +25,7 @@ import {
   withOpenKeys,
 } from '../../lib/shared/schema.ts';
 import { advancedPayload, basicPayload, type DeliverableEvent } from '../../lib/webhooks/rules/payloads.ts';
+import { sampleEvent } from '../../lib/webhooks/rules/samples.ts';
 import { encodeBody } from '../../lib/webhooks/transport/encodeBody.ts';
 import { checksOf, documentOf } from '../support/documented.ts';
 import { pemOf, rsaKeyPair } from '../support/rsaKeys.ts';

@@ -1,7 +1,7 @@
-import { advancedActionType, basicActionType } from '../../events/rules/actionTypes.ts';
 import type { EventPayload } from '../../events/rules/payload.ts';
 import type { NotificationLevel } from '../../events/rules/recipients.ts';
 import { isObject } from '../../shared/collections.ts';
+import { advancedActionType, basicActionType } from './actionTypes.ts';
 import { protectData } from './dataProtection.ts';
 import { fillTemplates } from './templates.ts';
 

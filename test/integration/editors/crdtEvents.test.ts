@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { emitEditorUpdateStep } from '../../../lib/editors/emitEditorUpdate.ts';
-import { sampleEvent } from '../../../lib/events/rules/samples.ts';
 import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
+import { sampleEvent } from '../../../lib/webhooks/rules/samples.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { restartFunctions } from '../../support/functionHandlers.ts';

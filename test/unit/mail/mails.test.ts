@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { defaultEmailTriggers, type MailedType, mailedTypes } from '../../../lib/events/rules/catalogue.ts';
-import { sampleEvent } from '../../../lib/events/rules/samples.ts';
 import { eventMail, templateData } from '../../../lib/mail/rendering/eventMail.ts';
 import { ownerMail } from '../../../lib/mail/rendering/ownerMail.ts';
 import { eventMailContent, findPerson, parseEventContent } from '../../../lib/mail/rules/eventMailContent.ts';
@@ -25,6 +24,7 @@ import { encodedWords, mailbox } from '../../../lib/mail/senders/mailbox.ts';
 import type { Mail } from '../../../lib/mail/senders/sender.ts';
 import { unsubscribeHeaders } from '../../../lib/mail/unsubscribeLinks.ts';
 import { htmlToText } from '../../../lib/markup/rules/htmlToText.ts';
+import { sampleEvent } from '../../../lib/webhooks/rules/samples.ts';
 import { EmailConfig, initialEmailConfig } from '../../../lib/workspaces/rules/emailConfig.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { unicodeText } from '../../support/unicodeText.ts';

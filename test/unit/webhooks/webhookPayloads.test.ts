@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { advancedActionType, basicActionType } from '../../../lib/events/rules/actionTypes.ts';
 import { eventTypes, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import type { EventPayload } from '../../../lib/events/rules/payload.ts';
-import { sampleEvent } from '../../../lib/events/rules/samples.ts';
+import { advancedActionType, basicActionType } from '../../../lib/webhooks/rules/actionTypes.ts';
 import { protectData } from '../../../lib/webhooks/rules/dataProtection.ts';
 import {
   advancedPayload,
@@ -13,6 +12,7 @@ import {
   type DeliverableEvent,
 } from '../../../lib/webhooks/rules/payloads.ts';
 import { retryAfterSeconds } from '../../../lib/webhooks/rules/retryAfter.ts';
+import { sampleEvent } from '../../../lib/webhooks/rules/samples.ts';
 import { fillTemplates } from '../../../lib/webhooks/rules/templates.ts';
 import { testProperty } from '../../support/testProperty.ts';
 

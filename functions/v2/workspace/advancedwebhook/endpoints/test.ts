@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
-import { sampleEvent } from '../../../../../lib/events/rules/samples.ts';
 import { EventTypeName } from '../../../../../lib/events/rules/triggers.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../../../lib/shared/schema.ts';
 import { createDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
 import { deliveryTiming, firstAttemptMessage } from '../../../../../lib/webhooks/deliveryMessage.ts';
 import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
+import { sampleEvent } from '../../../../../lib/webhooks/rules/samples.ts';
 import { notifyQueue } from '../../../../../lib/workers/notifyQueue.ts';
 import * as sendTo from '../../../../../lib/workers/sendTo.ts';
 

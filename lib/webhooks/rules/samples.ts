@@ -1,6 +1,6 @@
 import { editorUpdateData } from '../../editors/rules/editorUpdatePayload.ts';
-import type { EventType } from './catalogue.ts';
-import { type EventPayload, sourceOf } from './payload.ts';
+import type { EventType } from '../../events/rules/catalogue.ts';
+import { type EventPayload, sourceOf } from '../../events/rules/payload.ts';
 
 /** A sample event, in the same form as a stored event. */
 export interface SampleEvent {
