@@ -1,6 +1,6 @@
 import { type EventType, eventTypes } from '../../lib/events/rules/catalogue.ts';
-import { advancedSchema } from '../../lib/events/rules/schemas.ts';
 import { ComponentSchemas, jsonSchemaOf } from '../../lib/openapi/jsonSchema.ts';
+import { advancedSchema } from '../../lib/openapi/webhookBodies.ts';
 import { wrappedBodies } from '../../lib/openapi/webhooks.ts';
 import { typeOf } from './jsonSchemaType.ts';
 

@@ -6,12 +6,12 @@ import {
   type TriggerType,
   triggerTypes,
 } from '../events/rules/catalogue.ts';
-import { eventTexts } from '../events/rules/eventTexts.ts';
-import { advancedSchema, basicSchema } from '../events/rules/schemas.ts';
 import { advancedPayload, basicPayload, type DeliverableEvent } from '../webhooks/rules/payloads.ts';
 import { sampleEvent } from '../webhooks/rules/samples.ts';
+import { eventTexts } from './eventTexts.ts';
 import { type ComponentSchemas, type JsonSchema, jsonSchemaOf } from './jsonSchema.ts';
 import type { Tag } from './tags.ts';
+import { advancedSchema, basicSchema } from './webhookBodies.ts';
 
 interface NamedExample {
   readonly summary: string;

@@ -1,16 +1,16 @@
 /** Schemas of webhook bodies, for the OpenAPI document. Tests check sent bodies with them. Deliveries do not use them. */
 import * as z from 'zod';
-import { CommentResponse } from '../../comments/rules/comments.ts';
-import { ThreadResponse } from '../../comments/rules/threads.ts';
-import { StoredUser } from '../../content/rules/contentUser.ts';
-import { Visibility } from '../../directory/rules/visibility.ts';
-import { ReactionResponse } from '../../reactions/rules.ts';
-import { AnyObject, defineNamedSchema } from '../../shared/schema.ts';
-import { advancedActionType, basicActionType } from '../../webhooks/rules/actionTypes.ts';
-import { attemptOutcomes } from '../../webhooks/rules/loggedAttempt.ts';
-import { type EventType, eventTypes, isOperational } from './catalogue.ts';
-import { type EventSource, sourceOf } from './payload.ts';
-import { notificationLevels } from './recipients.ts';
+import { CommentResponse } from '../comments/rules/comments.ts';
+import { ThreadResponse } from '../comments/rules/threads.ts';
+import { StoredUser } from '../content/rules/contentUser.ts';
+import { Visibility } from '../directory/rules/visibility.ts';
+import { type EventType, eventTypes, isOperational } from '../events/rules/catalogue.ts';
+import { type EventSource, sourceOf } from '../events/rules/payload.ts';
+import { notificationLevels } from '../events/rules/recipients.ts';
+import { ReactionResponse } from '../reactions/rules.ts';
+import { AnyObject, defineNamedSchema } from '../shared/schema.ts';
+import { advancedActionType, basicActionType } from '../webhooks/rules/actionTypes.ts';
+import { attemptOutcomes } from '../webhooks/rules/loggedAttempt.ts';
 
 const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description });
 /** Returns the schema with a description. Several payloads contain it, so the OpenAPI document has it as a component. */

@@ -1,4 +1,4 @@
-import type { EventType } from './catalogue.ts';
+import type { EventType } from '../events/rules/catalogue.ts';
 
 /** What the reference says about an event type. */
 interface EventText {
