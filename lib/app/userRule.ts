@@ -1,7 +1,6 @@
-import type { CleanMarkup, ContentPolicy } from '../userTokens/rules/userContent.ts';
-import type { UserRule } from '../userTokens/rules/userRule.ts';
 import type { UserCaller } from './callers.ts';
 import type { Capability } from './capability.ts';
+import type { CleanMarkup, ContentPolicy, UserRule } from './rules/userRule.ts';
 
 /** A caller with a valid user token, before the access of the user is checked. */
 export type UserTokenCaller = Pick<

@@ -1,3 +1,4 @@
+import type { PeopleField } from '../app/rules/userRule.ts';
 import { AccessChecks } from '../content/accessChecks.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
@@ -11,7 +12,6 @@ import type { Table } from '../table/table.ts';
 import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import type { DataPath } from '../userTokens/rules/actor.ts';
 import { findStrangers, strangersMessage } from '../userTokens/rules/people.ts';
-import type { PeopleField } from '../userTokens/rules/userRule.ts';
 import { accessFieldsOf, type Comment, MAX_COMMENTS } from './rules/comments.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import { participantIds, type Thread, threadAccessOf, type ThreadWithComments, withComments } from './rules/threads.ts';

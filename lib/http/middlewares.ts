@@ -12,6 +12,7 @@ import {
   otherVersion,
 } from '../app/endpoint.ts';
 import type { LimitClass, Work } from '../app/rules/limits.ts';
+import type { CleanMarkup, UserRule } from '../app/rules/userRule.ts';
 import type { UserAccessChecker, UserTokenCaller } from '../app/userRule.ts';
 import { connectionErrorCodes } from '../net/connectionErrors.ts';
 import { DependencyShares } from '../observability/dependencies.ts';
@@ -21,8 +22,6 @@ import * as logMessages from '../observability/logMessages.ts';
 import type { LimitedClass } from '../observability/rateLimited.ts';
 import { ApiError, errorCatalogue, type ErrorStatus, invalid } from '../shared/errors.ts';
 import { INVALID_USER_TOKEN } from '../userTokens/rules/accessDenied.ts';
-import type { CleanMarkup } from '../userTokens/rules/userContent.ts';
-import type { UserRule } from '../userTokens/rules/userRule.ts';
 import type { RateBuckets } from '../workspaces/rateBuckets.ts';
 import { MAX_UNITS, tokensOf, unitsOf } from '../workspaces/rules/rateLimit.ts';
 import type { Credentials } from './credentials.ts';

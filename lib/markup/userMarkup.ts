@@ -1,4 +1,4 @@
-import type { CleanMarkup } from '../userTokens/rules/userContent.ts';
+import type { CleanMarkup } from '../app/rules/userRule.ts';
 
 /** The parser has 175 kB, so a function loads it with its first markup. */
 export const userMarkup: CleanMarkup = async (markup, policy) =>

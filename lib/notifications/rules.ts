@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
+import type { UserRule } from '../app/rules/userRule.ts';
 import { CommentId } from '../comments/rules/comments.ts';
 import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
 import type { ResponseNames } from '../content/rules/eventMetadata.ts';
@@ -24,7 +25,6 @@ import {
   optional,
   Text,
 } from '../shared/schema.ts';
-import type { UserRule } from '../userTokens/rules/userRule.ts';
 
 /** The largest size of a notification in a request, and of a stored notification, in bytes. DynamoDB limits an item to 400 KB. */
 const MAX_BYTES = 256 * 1024;

@@ -1,5 +1,6 @@
 import type { UserCaller } from '../app/callers.ts';
 import { type Capability, combine } from '../app/capability.ts';
+import type { CleanMarkup, ContentPolicy, UserRule } from '../app/rules/userRule.ts';
 import type { OpenToUsers, UserAccessChecker, UserTokenCaller } from '../app/userRule.ts';
 import { distinct } from '../shared/collections.ts';
 import { type ApiError, invalid } from '../shared/errors.ts';
@@ -8,8 +9,7 @@ import { tableWith } from '../table/storeCapability.ts';
 import { completeActor, fillActor, omitFields, requireAbsent } from './rules/actor.ts';
 import { namedResources } from './rules/namedResources.ts';
 import { completePeople, type NamedPerson, peopleIn } from './rules/people.ts';
-import { type CleanMarkup, cleanUserContent, type ContentPolicy } from './rules/userContent.ts';
-import type { UserRule } from './rules/userRule.ts';
+import { cleanUserContent } from './rules/userContent.ts';
 import { userAccess, type UserAccessReader } from './userAccess.ts';
 import { UserCredentials } from './userCredentials.ts';
 

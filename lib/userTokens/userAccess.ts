@@ -1,6 +1,7 @@
 import type { CallingUser } from '../app/callers.ts';
 import { combine } from '../app/capability.ts';
 import type { AccessRole, Grant, TokenAccess, UserAccess, UserClaims } from '../app/rules/access.ts';
+import type { UserRule } from '../app/rules/userRule.ts';
 import { AccessRemovalEntity } from '../directory/accessRemovals.ts';
 import { type Document, DocumentEntity, type DocumentWithFolder } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
@@ -34,7 +35,6 @@ import {
   tokenFolderPermission,
   tokenOrganizationPermission,
 } from './rules/tokenAccess.ts';
-import type { UserRule } from './rules/userRule.ts';
 
 /** The range of sort keys that contains grants and removals of grants. */
 const GRANT_KEYS = ['GRANT', 'GRANT_REMOVED~'] as const;

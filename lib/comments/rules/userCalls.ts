@@ -1,5 +1,5 @@
+import type { ActorField, PeopleField, UserRule } from '../../app/rules/userRule.ts';
 import type { Viewer } from '../../content/rules/viewer.ts';
-import type { ActorField, PeopleField, UserRule } from '../../userTokens/rules/userRule.ts';
 import type { Thread, ThreadChange } from './threads.ts';
 
 /** Fields of a comment that only servers may send: its agent, and the times of a comment from another system. */

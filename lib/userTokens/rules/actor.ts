@@ -1,6 +1,6 @@
+import type { ActorField } from '../../app/rules/userRule.ts';
 import { isObject } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
-import type { ActorField } from './userRule.ts';
 
 /** The user of the token, who acts. */
 export interface Actor {

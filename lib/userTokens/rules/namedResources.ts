@@ -1,6 +1,6 @@
+import type { UserRule } from '../../app/rules/userRule.ts';
 import { distinct, isObject } from '../../shared/collections.ts';
 import { invalid } from '../../shared/errors.ts';
-import type { UserRule } from './userRule.ts';
 
 /**
  * The resources that a request names, by the ids that the customer chose. A request without documents and folder names

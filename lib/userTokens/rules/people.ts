@@ -1,6 +1,6 @@
+import type { PeopleField } from '../../app/rules/userRule.ts';
 import { distinctBy, isObject } from '../../shared/collections.ts';
 import { changeAt, type DataPath } from './actor.ts';
-import type { PeopleField } from './userRule.ts';
 
 export interface NamedPerson {
   readonly at: DataPath;

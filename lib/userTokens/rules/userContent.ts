@@ -1,3 +1,4 @@
+import type { ContentPolicy } from '../../app/rules/userRule.ts';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { isObject } from '../../shared/collections.ts';
@@ -16,16 +17,6 @@ const PICTURE =
 
 const PLAIN =
   /^(?:description|ids?|label|message|name|reason|text|title)$|(?:Description|Ids?|Label|Message|Name|Reason|Text|Title)$/;
-
-export type CleanMarkup = (
-  markup: string,
-  policy: { readonly mayShow: (url: URL) => boolean; readonly maxBytes: number },
-) => Promise<{ readonly markup: string } | { readonly fault: string }>;
-
-export interface ContentPolicy {
-  readonly allowedDomains: readonly string[];
-  readonly cleanMarkup: CleanMarkup | undefined;
-}
 
 type FieldUse = 'markup' | 'picture' | 'url' | 'plain' | 'unknown';
 

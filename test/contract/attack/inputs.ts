@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
-import type { UserRule } from '../../../lib/userTokens/rules/userRule.ts';
+import type { UserRule } from '../../../lib/app/rules/userRule.ts';
 import { dataSchema } from '../contract.ts';
 import { type Attacker, MENTIONED, ownId, type Place } from './world.ts';
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
-import type { ActorField } from '../../../lib/userTokens/rules/userRule.ts';
+import type { ActorField } from '../../../lib/app/rules/userRule.ts';
 import type { Headers } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { endpoints } from '../cases.ts';

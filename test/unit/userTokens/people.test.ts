@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { PeopleField } from '../../../lib/app/rules/userRule.ts';
 import { withoutAddresses } from '../../../lib/userTokens/rules/addresses.ts';
 import { completePeople, findStrangers, peopleIn, strangersMessage } from '../../../lib/userTokens/rules/people.ts';
-import type { PeopleField } from '../../../lib/userTokens/rules/userRule.ts';
 import { testProperty } from '../../support/testProperty.ts';
 
 const fields: PeopleField[] = [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import type { CleanMarkup } from '../../../lib/app/rules/userRule.ts';
 import { userMarkup } from '../../../lib/markup/userMarkup.ts';
-import { type CleanMarkup, cleanUserContent, fieldUse } from '../../../lib/userTokens/rules/userContent.ts';
+import { cleanUserContent, fieldUse } from '../../../lib/userTokens/rules/userContent.ts';
 
 const allowedDomains = ['ok.example', '*.files.example'];
 

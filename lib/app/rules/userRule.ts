@@ -1,4 +1,4 @@
-import type { AccessRole } from '../../app/rules/access.ts';
+import type { AccessRole } from './access.ts';
 
 /** A field of a request that names the user who acts. */
 export interface ActorField {
@@ -46,4 +46,14 @@ export interface UserRule {
   readonly refuses?: readonly string[];
   /** Fields that are left out with a user token, as if the request did not have them. */
   readonly omits?: readonly string[];
+}
+
+export type CleanMarkup = (
+  markup: string,
+  policy: { readonly mayShow: (url: URL) => boolean; readonly maxBytes: number },
+) => Promise<{ readonly markup: string } | { readonly fault: string }>;
+
+export interface ContentPolicy {
+  readonly allowedDomains: readonly string[];
+  readonly cleanMarkup: CleanMarkup | undefined;
 }
