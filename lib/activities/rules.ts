@@ -1,6 +1,12 @@
 import * as z from 'zod';
 import { ContentUser, StoredUser } from '../content/rules/contentUser.ts';
 import { RecordNames, type ResponseNames } from '../content/rules/eventMetadata.ts';
+import {
+  changedFieldsWithoutPersonal,
+  isRecordBy,
+  type RemovedUsers,
+  withChanges,
+} from '../content/rules/removedUsers.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { definedFields, isObject } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -298,4 +304,24 @@ export function toServiceActivity(
   const activity = toActivity(own, fixed);
   const tooLarge = jsonFields.filter((name) => isLongerThan(activity[name] ?? '', limits.objectBytes));
   return { ...activity, ...Object.fromEntries(tooLarge.map((name) => [name, undefined])) };
+}
+
+/**
+ * Returns an activity after users were erased, or undefined if an erased user was the actor. A snapshot of a record that an
+ * erased user made is deleted. If that record is the target of the activity, `changes` are deleted too.
+ */
+export function eraseFromActivity(activity: Activity, removed: RemovedUsers): Activity | undefined {
+  if (activity.createdAt > removed.removedAt) return activity;
+  if (removed.userIds.has(activity.actionUser.userId)) return undefined;
+  const { entityData, entityTargetData } = activity;
+  const [isTheirs, targetIsTheirs] = [isRecordBy(entityData, removed), isRecordBy(entityTargetData, removed)];
+  return withChanges(activity, {
+    ...changedFieldsWithoutPersonal(
+      activity,
+      ['changes', 'entityData', 'entityTargetData', 'displayMessageTemplateData'],
+      removed,
+    ),
+    ...(isTheirs && { entityData: undefined }),
+    ...(targetIsTheirs && { entityTargetData: undefined, changes: undefined }),
+  });
 }

@@ -1,8 +1,8 @@
 import { claimRecordId, findRecordIds, recordIdKey, releaseRecordId } from '../content/recordIds.ts';
-import { eraseFromActivity } from '../content/rules/removedUsers.ts';
 import { type EraseHook, erasePage } from '../content/userRemoval.ts';
 import { remove, upsert } from '../table/table.ts';
 import { ActivityEntity } from './activities.ts';
+import { eraseFromActivity } from './rules.ts';
 
 /**
  * Erases users from the activities of a document, page by page. Also changes activities of immutable logs, because the GDPR takes

@@ -1,6 +1,5 @@
 import type { DocumentScope } from '../content/documentScope.ts';
 import { removeReadInvolvement } from '../content/involvements.ts';
-import { eraseFromReaction, removeReactors } from '../content/rules/removedUsers.ts';
 import {
   type DocumentRemoval,
   type EraseHook,
@@ -11,7 +10,7 @@ import {
   type RemoveInvolved,
 } from '../content/userRemoval.ts';
 import { reactionDeletionOps, ReactionEntity } from '../reactions/reactions.ts';
-import type { Reaction } from '../reactions/rules.ts';
+import { eraseFromReaction, type Reaction, removeReactors } from '../reactions/rules.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table, type WriteOp } from '../table/table.ts';
 import { CommentEntity } from './threads.ts';

@@ -1,13 +1,5 @@
 import { removeReadInvolvement } from '../content/involvements.ts';
 import {
-  eraseFromComment,
-  eraseFromThread,
-  isCommentOf,
-  isThreadOf,
-  removeFromComment,
-  removeFromThread,
-} from '../content/rules/removedUsers.ts';
-import {
   type DocumentRemoval,
   type EraseHook,
   isDocumentDeleted,
@@ -22,6 +14,14 @@ import { itemOf, replace, type WriteOp } from '../table/table.ts';
 import { deleteComments } from './deleteComments.ts';
 import { deleteThreads } from './deleteThreads.ts';
 import type { Comment } from './rules/comments.ts';
+import {
+  eraseFromComment,
+  eraseFromThread,
+  isCommentOf,
+  isThreadOf,
+  removeFromComment,
+  removeFromThread,
+} from './rules/removedUsers.ts';
 import type { Thread } from './rules/threads.ts';
 import { CommentEntity, commentKey, type StoredThread, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 

@@ -5,6 +5,14 @@ import { CommentId } from '../comments/rules/comments.ts';
 import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
 import type { ResponseNames } from '../content/rules/eventMetadata.ts';
 import { Location, LocationKey, locationKey } from '../content/rules/location.ts';
+import {
+  changedFieldsWithoutPersonal,
+  keepId,
+  type Open,
+  type RemovedUsers,
+  withChanges,
+  withoutVisibleUsers,
+} from '../content/rules/removedUsers.ts';
 import { accessFields } from '../directory/rules/access.ts';
 import { Visibility } from '../directory/rules/visibility.ts';
 import { notificationLevels } from '../events/rules/recipients.ts';
@@ -454,4 +462,74 @@ export function toNotificationResponse(
     locationId,
     timestamp: createdAt,
   } as NotificationResponse;
+}
+
+/**
+ * Returns a notification without the removed recipients. A removed actor keeps only the id. Returns undefined if no recipient
+ * remains.
+ */
+export function removeFromNotification(notification: Notification, removed: RemovedUsers): Notification | undefined {
+  const { notifyUsers, notifyAll, actionUser, createdAt } = notification;
+  if (createdAt > removed.removedAt) return notification;
+  const recipients = notifyUsers.filter(({ userId }) => !removed.userIds.has(userId));
+  if (recipients.length === 0 && notifyUsers.length > 0 && !notifyAll) return undefined;
+  return withChanges(notification, { notifyUsers: recipients, actionUser: keepId(actionUser, removed) });
+}
+
+/** Returns the key of the comment that a notification quotes, or undefined if it quotes none. */
+export function quotedComment({
+  thread,
+  notificationSourceData,
+}: Notification): { annotationId: string; threadCreatedAt: number; commentId: number } | undefined {
+  const { commentId, commentText } = readJson<Open>(notificationSourceData) ?? {};
+  return thread && typeof commentId === 'number' && typeof commentText === 'string'
+    ? { annotationId: thread.annotationId, threadCreatedAt: thread.createdAt, commentId }
+    : undefined;
+}
+
+/**
+ * Returns a notification after users were erased, without erased recipients and readers. If `quotes` is true, the notification
+ * quotes a comment of an erased user, and the quote is deleted too. Returns undefined if an erased user caused the notification,
+ * or if no recipient remains.
+ */
+export function eraseFromNotification(
+  notification: Notification,
+  removed: RemovedUsers,
+  quotes = false,
+): Notification | undefined {
+  if (notification.createdAt > removed.removedAt) return notification;
+  const remaining = removed.userIds.has(notification.actionUser.userId)
+    ? undefined
+    : removeFromNotification(notification, removed);
+  if (!remaining) return undefined;
+  const { readByUserIds, thread } = remaining;
+  const readers = readByUserIds?.filter((userId) => !removed.userIds.has(userId));
+  const erased = withChanges(remaining, {
+    readByUserIds: readers?.length === 0 ? undefined : readers,
+    // An empty id stands for an erased author. No real user has an empty id.
+    thread: thread && {
+      ...thread,
+      authorId: removed.userIds.has(thread.authorId) ? '' : thread.authorId,
+      visibility: withoutVisibleUsers(thread.visibility, removed),
+    },
+    ...changedFieldsWithoutPersonal(
+      remaining,
+      [
+        'notificationSourceData',
+        'displayHeadlineMessageTemplateData',
+        'displayBodyMessageTemplateData',
+        'location',
+        'metadata',
+      ],
+      removed,
+    ),
+  });
+  return quotes ? withoutQuote(erased) : erased;
+}
+
+function withoutQuote(notification: Notification): Notification {
+  const { commentText, ...data } = readJson<Open>(notification.notificationSourceData) ?? {};
+  if (commentText === undefined) return notification;
+  const repeats = notification.displayBodyMessage === commentText;
+  return { ...notification, notificationSourceData: JSON.stringify(data), ...(repeats && { displayBodyMessage: '' }) };
 }

@@ -1,12 +1,7 @@
+import { isCommentOf } from '../comments/rules/removedUsers.ts';
 import { CommentEntity } from '../comments/threads.ts';
 import { removeReadInvolvement } from '../content/involvements.ts';
 import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
-import {
-  eraseFromNotification,
-  isCommentOf,
-  quotedComment,
-  removeFromNotification,
-} from '../content/rules/removedUsers.ts';
 import {
   type DocumentRemoval,
   type EraseHook,
@@ -18,7 +13,7 @@ import {
 import type { Stored } from '../table/entity.ts';
 import { replace, type WriteOp } from '../table/table.ts';
 import { notificationDeletionOps, NotificationEntity } from './notifications.ts';
-import type { Notification } from './rules.ts';
+import { eraseFromNotification, type Notification, quotedComment, removeFromNotification } from './rules.ts';
 
 /**
  * Erases users from the notifications of a document, page by page. It must run before comments are erased, because it reads the

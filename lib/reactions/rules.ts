@@ -2,6 +2,12 @@ import * as z from 'zod';
 import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
 import { RecordNames, type ResponseNames } from '../content/rules/eventMetadata.ts';
 import { type Location, locationKey } from '../content/rules/location.ts';
+import {
+  changedFieldsWithoutPersonal,
+  isMadeBy,
+  type RemovedUsers,
+  withChanges,
+} from '../content/rules/removedUsers.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { readJson } from '../shared/jsonFields.ts';
@@ -208,4 +214,19 @@ export function toReactionResponse({ apiKey, organizationId }: ResponseNames, re
     lastUpdated,
     metadata: { apiKey, organizationId, documentId },
   };
+}
+
+/** Returns a reaction without the removed users, or undefined if no user remains. */
+export function removeReactors(reaction: Reaction, removed: RemovedUsers): Reaction | undefined {
+  const fromUsers = reaction.fromUsers.filter(({ from, lastUpdated }) => !isMadeBy(from.userId, lastUpdated, removed));
+  if (fromUsers.length === 0) return undefined;
+  return fromUsers.length === reaction.fromUsers.length ? reaction : { ...reaction, fromUsers };
+}
+
+/** Returns a reaction after users were erased, or undefined if no user remains. */
+export function eraseFromReaction(reaction: Reaction, removed: RemovedUsers): Reaction | undefined {
+  const remaining = removeReactors(reaction, removed);
+  return remaining && remaining.createdAt <= removed.removedAt
+    ? withChanges(remaining, changedFieldsWithoutPersonal(remaining, ['location'], removed))
+    : remaining;
 }

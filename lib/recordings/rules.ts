@@ -8,6 +8,12 @@ import {
   type ResponseNames,
 } from '../content/rules/eventMetadata.ts';
 import { Location, locationKey } from '../content/rules/location.ts';
+import {
+  changedFieldsWithoutPersonal,
+  isMadeBy,
+  type RemovedUsers,
+  withChanges,
+} from '../content/rules/removedUsers.ts';
 import { type EventPayload, MAX_PAYLOAD_BYTES } from '../events/rules/payload.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { fromJsonFields, pickFields, readJson, toStoredFields } from '../shared/jsonFields.ts';
@@ -232,4 +238,22 @@ function findFileFormat(mimeType = '', name = ''): string | undefined {
   const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
   const format = subtype === 'mpeg' ? 'mp3' : subtype || extension;
   return ['mp3', 'mp4', 'webm'].find((knownFormat) => knownFormat === format);
+}
+
+/** Returns whether a removed user made the recording before the removal. */
+export function isRecordingOf(
+  { from, createdAt }: Pick<Recording, 'from' | 'createdAt'>,
+  removed: RemovedUsers,
+): boolean {
+  return isMadeBy(from.userId, createdAt, removed);
+}
+
+/** Returns another user's recording after users were erased. */
+export function eraseFromRecording(recording: Recording, removed: RemovedUsers): Recording {
+  return recording.createdAt > removed.removedAt
+    ? recording
+    : withChanges(
+        recording,
+        changedFieldsWithoutPersonal(recording, ['location', 'attachments', 'transcription', 'metadata'], removed),
+      );
 }

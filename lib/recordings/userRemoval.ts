@@ -1,5 +1,4 @@
 import { removeReadInvolvement } from '../content/involvements.ts';
-import { eraseFromRecording, isRecordingOf } from '../content/rules/removedUsers.ts';
 import {
   type DocumentRemoval,
   type EraseHook,
@@ -11,7 +10,7 @@ import {
 import type { Stored } from '../table/entity.ts';
 import { replace, type WriteOp } from '../table/table.ts';
 import { recordingDeletionOps, RecordingEntity } from './recordings.ts';
-import type { Recording } from './rules.ts';
+import { eraseFromRecording, isRecordingOf, type Recording } from './rules.ts';
 
 /** Erases users from the recordings of a document, page by page. Deletes recordings that one of the users made. */
 export const eraseRecordings: EraseHook = {

@@ -1,11 +1,6 @@
-import type { Activity } from '../../activities/rules.ts';
-import type { Comment } from '../../comments/rules/comments.ts';
-import type { Thread } from '../../comments/rules/threads.ts';
-import type { Notification } from '../../notifications/rules.ts';
-import type { Reaction } from '../../reactions/rules.ts';
-import type { Recording } from '../../recordings/rules.ts';
 import { readJson } from '../../shared/jsonFields.ts';
 import type { ContentUser } from './contentUser.ts';
+import type { Visibility } from '../../directory/rules/visibility.ts';
 
 /**
  * Pure rules for users who were removed from a document, folder or organization, and for users who were erased (GDPR).
@@ -22,7 +17,7 @@ export interface RemovedUsers {
   readonly removedAt: number;
 }
 
-type Open = Readonly<Record<string, unknown>>;
+export type Open = Readonly<Record<string, unknown>>;
 
 /** The names of the fields that are personal data in an object with a `userId`. */
 const personalFields: ReadonlySet<string> = new Set([
@@ -36,7 +31,7 @@ const personalFields: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns a removed user with only the id. Returns other users unchanged. */
-function keepId<U extends ContentUser>(user: U, { userIds }: RemovedUsers): U | { userId: string } {
+export function keepId<U extends ContentUser>(user: U, { userIds }: RemovedUsers): U | { userId: string } {
   return userIds.has(user.userId) ? { userId: user.userId } : user;
 }
 
@@ -44,7 +39,7 @@ function keepId<U extends ContentUser>(user: U, { userIds }: RemovedUsers): U | 
  * Returns whether a removed user made a record. `at` is the time of the record in epoch ms. Records from after the removal do not
  * count.
  */
-function isMadeBy(userId: string, at: number, { userIds, removedAt }: RemovedUsers): boolean {
+export function isMadeBy(userId: string, at: number, { userIds, removedAt }: RemovedUsers): boolean {
   return at <= removedAt && userIds.has(userId);
 }
 
@@ -83,7 +78,7 @@ function canMention(text: string, { userIds }: RemovedUsers): boolean {
 }
 
 /** Returns the new values of the JSON fields that change if the personal fields of removed users are deleted. */
-function changedFieldsWithoutPersonal<T extends object>(
+export function changedFieldsWithoutPersonal<T extends object>(
   record: T,
   fields: readonly (keyof T)[],
   removed: RemovedUsers,
@@ -97,7 +92,7 @@ function changedFieldsWithoutPersonal<T extends object>(
 }
 
 /** Returns the record with the changes. Returns the same object if nothing changes, so that callers can skip the write. */
-function withChanges<T extends object>(before: T, changes: Partial<T>): T {
+export function withChanges<T extends object>(before: T, changes: Partial<T>): T {
   const different = Object.entries(changes).some(
     ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof T]),
   );
@@ -105,231 +100,23 @@ function withChanges<T extends object>(before: T, changes: Partial<T>): T {
 }
 
 /** Returns a list of users without the removed users. Both lists are JSON text. */
-function withoutUsers(text: string | undefined, { userIds }: RemovedUsers): string | undefined {
+export function withoutUsers(text: string | undefined, { userIds }: RemovedUsers): string | undefined {
   return text === undefined
     ? undefined
     : JSON.stringify((JSON.parse(text) as ContentUser[]).filter(({ userId }) => !userIds.has(userId)));
 }
 
-/** Returns whether a removed user started the thread before the removal. Such a thread is deleted. */
-export function isThreadOf({ from, createdAt }: Pick<Thread, 'from' | 'createdAt'>, removed: RemovedUsers): boolean {
-  return isMadeBy(from.userId, createdAt, removed);
-}
-
-/** Returns a thread after users were removed. Their subscriptions are deleted. A removed author or assignee keeps only the id. */
-export function removeFromThread(thread: Thread, removed: RemovedUsers): Thread {
-  if (thread.createdAt > removed.removedAt) return thread;
-  return withChanges(thread, {
-    from: keepId(thread.from, removed),
-    assignedTo: thread.assignedTo && keepId(thread.assignedTo, removed),
-    subscribedUsers: withoutUsers(thread.subscribedUsers, removed),
-    unsubscribedUsers: withoutUsers(thread.unsubscribedUsers, removed),
-  });
-}
-
-/**
- * Returns a thread after users were erased. The thread no longer names these users as subscribers or assignee, in status changes,
- * or in its visibility. The comments and participants of the thread are erased separately.
- */
-export function eraseFromThread(thread: Thread, removed: RemovedUsers): Thread {
-  if (thread.createdAt > removed.removedAt) return thread;
-  const { assignedTo, resolvedByUserId, statusUpdatedByUserId, visibility } = thread;
-  const keepOther = (userId: string | undefined) =>
-    userId === undefined || removed.userIds.has(userId) ? undefined : userId;
-  return withChanges(thread, {
-    ...removeFromThread(thread, removed),
-    assignedTo: assignedTo && keepOther(assignedTo.userId) === undefined ? undefined : assignedTo,
-    resolvedByUserId: keepOther(resolvedByUserId),
-    statusUpdatedByUserId: keepOther(statusUpdatedByUserId),
-    visibility: withoutVisibleUsers(visibility, removed),
-    ...changedFieldsWithoutPersonal(
-      thread,
-      [
-        'status',
-        'location',
-        'targetElement',
-        'priority',
-        'customList',
-        'pageInfo',
-        'progress',
-        'actions',
-        'metadata',
-        'suggestion',
-      ],
-      removed,
-    ),
-  });
-}
-
-function withoutVisibleUsers(visibility: Thread['visibility'], { userIds }: RemovedUsers): Thread['visibility'] {
+export function withoutVisibleUsers(
+  visibility: Visibility | undefined,
+  { userIds }: RemovedUsers,
+): Visibility | undefined {
   return visibility?.userIds
     ? { ...visibility, userIds: visibility.userIds.filter((userId) => !userIds.has(userId)) }
     : visibility;
 }
 
-/** Returns whether a removed user wrote the comment before the removal. */
-export function isCommentOf({ from, createdAt }: Pick<Comment, 'from' | 'createdAt'>, removed: RemovedUsers): boolean {
-  return isMadeBy(from.userId, createdAt, removed);
-}
-
-/** Returns a comment after users were removed. A removed author keeps only the id. */
-export function removeFromComment(comment: Comment, removed: RemovedUsers): Comment {
-  return isCommentOf(comment, removed) ? withChanges(comment, { from: keepId(comment.from, removed) }) : comment;
-}
-
-/** Returns another user's comment after users were erased. Erased users whom the comment mentions or addresses keep only the id. */
-export function eraseFromComment(comment: Comment, removed: RemovedUsers): Comment {
-  if (comment.createdAt > removed.removedAt) return comment;
-  const { to, taggedUserContacts } = comment;
-  return withChanges(comment, {
-    from: keepId(comment.from, removed),
-    to: to && JSON.stringify((readJson<ContentUser[]>(to) ?? []).map((user) => keepId(user, removed))),
-    taggedUserContacts:
-      taggedUserContacts &&
-      JSON.stringify((readJson<Open[]>(taggedUserContacts) ?? []).map((tagged) => keepTaggedId(tagged, removed))),
-    ...changedFieldsWithoutPersonal(comment, ['attachments', 'agent', 'progress', 'actions', 'metadata'], removed),
-  });
-}
-
-/**
- * Returns a mention of an erased user with only the id, because its other fields can contain the user's name. Returns other
- * mentions unchanged.
- */
-function keepTaggedId(tagged: Open, { userIds }: RemovedUsers): Open {
-  const contact = tagged.contact as Open | null | undefined;
-  const userId = tagged.userId ?? contact?.userId;
-  if (typeof userId !== 'string' || !userIds.has(userId)) return tagged;
-  return {
-    ...(tagged.userId != null && { userId }),
-    ...(contact?.userId != null && { contact: { userId: contact.userId } }),
-  };
-}
-
-/** Returns a reaction without the removed users, or undefined if no user remains. */
-export function removeReactors(reaction: Reaction, removed: RemovedUsers): Reaction | undefined {
-  const fromUsers = reaction.fromUsers.filter(({ from, lastUpdated }) => !isMadeBy(from.userId, lastUpdated, removed));
-  if (fromUsers.length === 0) return undefined;
-  return fromUsers.length === reaction.fromUsers.length ? reaction : { ...reaction, fromUsers };
-}
-
-/** Returns a reaction after users were erased, or undefined if no user remains. */
-export function eraseFromReaction(reaction: Reaction, removed: RemovedUsers): Reaction | undefined {
-  const remaining = removeReactors(reaction, removed);
-  return remaining && remaining.createdAt <= removed.removedAt
-    ? withChanges(remaining, changedFieldsWithoutPersonal(remaining, ['location'], removed))
-    : remaining;
-}
-
-/** Returns whether a removed user made the recording before the removal. */
-export function isRecordingOf(
-  { from, createdAt }: Pick<Recording, 'from' | 'createdAt'>,
-  removed: RemovedUsers,
-): boolean {
-  return isMadeBy(from.userId, createdAt, removed);
-}
-
-/** Returns another user's recording after users were erased. */
-export function eraseFromRecording(recording: Recording, removed: RemovedUsers): Recording {
-  return recording.createdAt > removed.removedAt
-    ? recording
-    : withChanges(
-        recording,
-        changedFieldsWithoutPersonal(recording, ['location', 'attachments', 'transcription', 'metadata'], removed),
-      );
-}
-
-/**
- * Returns a notification without the removed recipients. A removed actor keeps only the id. Returns undefined if no recipient
- * remains.
- */
-export function removeFromNotification(notification: Notification, removed: RemovedUsers): Notification | undefined {
-  const { notifyUsers, notifyAll, actionUser, createdAt } = notification;
-  if (createdAt > removed.removedAt) return notification;
-  const recipients = notifyUsers.filter(({ userId }) => !removed.userIds.has(userId));
-  if (recipients.length === 0 && notifyUsers.length > 0 && !notifyAll) return undefined;
-  return withChanges(notification, { notifyUsers: recipients, actionUser: keepId(actionUser, removed) });
-}
-
-/** Returns the key of the comment that a notification quotes, or undefined if it quotes none. */
-export function quotedComment({
-  thread,
-  notificationSourceData,
-}: Notification): { annotationId: string; threadCreatedAt: number; commentId: number } | undefined {
-  const { commentId, commentText } = readJson<Open>(notificationSourceData) ?? {};
-  return thread && typeof commentId === 'number' && typeof commentText === 'string'
-    ? { annotationId: thread.annotationId, threadCreatedAt: thread.createdAt, commentId }
-    : undefined;
-}
-
-/**
- * Returns a notification after users were erased, without erased recipients and readers. If `quotes` is true, the notification
- * quotes a comment of an erased user, and the quote is deleted too. Returns undefined if an erased user caused the notification,
- * or if no recipient remains.
- */
-export function eraseFromNotification(
-  notification: Notification,
-  removed: RemovedUsers,
-  quotes = false,
-): Notification | undefined {
-  if (notification.createdAt > removed.removedAt) return notification;
-  const remaining = removed.userIds.has(notification.actionUser.userId)
-    ? undefined
-    : removeFromNotification(notification, removed);
-  if (!remaining) return undefined;
-  const { readByUserIds, thread } = remaining;
-  const readers = readByUserIds?.filter((userId) => !removed.userIds.has(userId));
-  const erased = withChanges(remaining, {
-    readByUserIds: readers?.length === 0 ? undefined : readers,
-    // An empty id stands for an erased author. No real user has an empty id.
-    thread: thread && {
-      ...thread,
-      authorId: removed.userIds.has(thread.authorId) ? '' : thread.authorId,
-      visibility: withoutVisibleUsers(thread.visibility, removed),
-    },
-    ...changedFieldsWithoutPersonal(
-      remaining,
-      [
-        'notificationSourceData',
-        'displayHeadlineMessageTemplateData',
-        'displayBodyMessageTemplateData',
-        'location',
-        'metadata',
-      ],
-      removed,
-    ),
-  });
-  return quotes ? withoutQuote(erased) : erased;
-}
-
-function withoutQuote(notification: Notification): Notification {
-  const { commentText, ...data } = readJson<Open>(notification.notificationSourceData) ?? {};
-  if (commentText === undefined) return notification;
-  const repeats = notification.displayBodyMessage === commentText;
-  return { ...notification, notificationSourceData: JSON.stringify(data), ...(repeats && { displayBodyMessage: '' }) };
-}
-
-/**
- * Returns an activity after users were erased, or undefined if an erased user was the actor. A snapshot of a record that an
- * erased user made is deleted. If that record is the target of the activity, `changes` are deleted too.
- */
-export function eraseFromActivity(activity: Activity, removed: RemovedUsers): Activity | undefined {
-  if (activity.createdAt > removed.removedAt) return activity;
-  if (removed.userIds.has(activity.actionUser.userId)) return undefined;
-  const { entityData, entityTargetData } = activity;
-  const [isTheirs, targetIsTheirs] = [isRecordBy(entityData, removed), isRecordBy(entityTargetData, removed)];
-  return withChanges(activity, {
-    ...changedFieldsWithoutPersonal(
-      activity,
-      ['changes', 'entityData', 'entityTargetData', 'displayMessageTemplateData'],
-      removed,
-    ),
-    ...(isTheirs && { entityData: undefined }),
-    ...(targetIsTheirs && { entityTargetData: undefined, changes: undefined }),
-  });
-}
-
 /** Returns whether JSON text is a record that a removed user made. */
-function isRecordBy(text: string | undefined, removed: RemovedUsers): boolean {
+export function isRecordBy(text: string | undefined, removed: RemovedUsers): boolean {
   if (text === undefined || !canMention(text, removed)) return false;
   const { from } = (readJson<Open | null>(text) ?? {}) as { from?: { userId?: unknown } | null };
   return typeof from?.userId === 'string' && removed.userIds.has(from.userId);

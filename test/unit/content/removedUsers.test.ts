@@ -1,28 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Activity } from '../../../lib/activities/rules.ts';
+import { type Activity, eraseFromActivity } from '../../../lib/activities/rules.ts';
 import type { Comment } from '../../../lib/comments/rules/comments.ts';
-import type { Thread } from '../../../lib/comments/rules/threads.ts';
 import {
-  eraseFromActivity,
   eraseFromComment,
-  eraseFromNotification,
-  eraseFromReaction,
-  eraseFromRecording,
   eraseFromThread,
   isCommentOf,
-  isRecordingOf,
   isThreadOf,
-  quotedComment,
-  type RemovedUsers,
   removeFromComment,
-  removeFromNotification,
   removeFromThread,
-  removeReactors,
-} from '../../../lib/content/rules/removedUsers.ts';
-import type { Notification } from '../../../lib/notifications/rules.ts';
-import type { Reaction } from '../../../lib/reactions/rules.ts';
-import type { Recording } from '../../../lib/recordings/rules.ts';
+} from '../../../lib/comments/rules/removedUsers.ts';
+import type { Thread } from '../../../lib/comments/rules/threads.ts';
+import type { RemovedUsers } from '../../../lib/content/rules/removedUsers.ts';
+import {
+  eraseFromNotification,
+  type Notification,
+  quotedComment,
+  removeFromNotification,
+} from '../../../lib/notifications/rules.ts';
+import { eraseFromReaction, type Reaction, removeReactors } from '../../../lib/reactions/rules.ts';
+import { eraseFromRecording, isRecordingOf, type Recording } from '../../../lib/recordings/rules.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';
