@@ -3,6 +3,7 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { type Involvement, locationIndex, recordPartition, recordSortKey } from '../content/involvements.ts';
 import { findRecords } from '../content/recordIds.ts';
 import type { ListedRecord, RecordPage } from '../content/recordListing.ts';
+import type { ThreadAccess } from '../directory/rules/visibility.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -15,7 +16,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import type { QueryableEntity, QueryOptions, QueryPage, Table } from '../table/table.ts';
 import { Comment, MAX_COMMENTS } from './rules/comments.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
-import { Thread, type ThreadWithComments } from './rules/threads.ts';
+import { Thread, threadAccessOf, type ThreadWithComments } from './rules/threads.ts';
 
 /** The key of a thread. The keys of its comments begin with this key, so all items of a thread are next to each other. */
 export type ThreadKey = Pick<Thread, 'createdAt' | 'annotationId'>;
@@ -331,6 +332,29 @@ function createdBetween({ createdAfter, createdBefore }: ThreadFilters): [from: 
     createdAfter === undefined ? '/' : isoTime(createdAfter),
     createdBefore === undefined ? ':' : isoTime(createdBefore),
   ];
+}
+
+/**
+ * Returns the current access rules of each thread. The value is undefined for a deleted thread. `organizationId` is the id that
+ * the customer chose. Sends one BatchGet per 100 threads.
+ */
+export async function readThreadAccess(
+  table: Table,
+  { tenant, organizationKey }: OrganizationScope,
+  organizationId: string,
+  threads: readonly (ThreadKey & Pick<DocumentScope, 'documentKey'>)[],
+): Promise<(ThreadAccess | undefined)[]> {
+  const storedThreads = await table.getMany(
+    ThreadEntity,
+    threads.map(({ documentKey, annotationId, createdAt }) => ({
+      tenant,
+      organizationKey,
+      documentKey,
+      annotationId,
+      createdAt,
+    })),
+  );
+  return storedThreads.map((thread) => thread && threadAccessOf(thread, organizationId));
 }
 
 /** Returns the NOT_FOUND error for a thread. */

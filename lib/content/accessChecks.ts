@@ -1,6 +1,4 @@
 import type { Grant, ResourceType, UserAccess } from '../app/rules/access.ts';
-import { threadAccessOf } from '../comments/rules/threads.ts';
-import { ThreadEntity, type ThreadKey } from '../comments/threads.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
@@ -18,7 +16,7 @@ import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
 import { itemOf, type Table } from '../table/table.ts';
-import type { DocumentContext, DocumentScope } from './documentScope.ts';
+import type { DocumentContext } from './documentScope.ts';
 import {
   canSee,
   canSeeWithoutContext,
@@ -75,29 +73,6 @@ async function checkMemberships(
     isMember[index] = organizationPermission(access).errorCode === undefined;
   }
   return isMember;
-}
-
-/**
- * Returns the current access rules of each thread. The value is undefined for a deleted thread. `organizationId` is the id that
- * the customer chose. Sends one BatchGet per 100 threads.
- */
-export async function readThreadAccess(
-  table: Table,
-  { tenant, organizationKey }: OrganizationScope,
-  organizationId: string,
-  threads: readonly (ThreadKey & Pick<DocumentScope, 'documentKey'>)[],
-): Promise<(ThreadAccess | undefined)[]> {
-  const storedThreads = await table.getMany(
-    ThreadEntity,
-    threads.map(({ documentKey, annotationId, createdAt }) => ({
-      tenant,
-      organizationKey,
-      documentKey,
-      annotationId,
-      createdAt,
-    })),
-  );
-  return storedThreads.map((thread) => thread && threadAccessOf(thread, organizationId));
 }
 
 /** The organization in which access is checked. `now` is the time of the check in epoch ms. */

@@ -1,6 +1,6 @@
 import { accessFieldsOf } from '../comments/rules/comments.ts';
-import { CommentEntity, commentKey } from '../comments/threads.ts';
-import { AccessChecks, readThreadAccess } from '../content/accessChecks.ts';
+import { CommentEntity, commentKey, readThreadAccess } from '../comments/threads.ts';
+import { AccessChecks } from '../content/accessChecks.ts';
 import { EVERYBODY, InvolvementEntity, recordSortKey } from '../content/involvements.ts';
 import {
   allDocuments,
