@@ -2,6 +2,7 @@ import { type Capability, combine, type Uses } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import { mailFanOut } from '../mail/mailFanOut.ts';
+import type { EventConsumer } from '../notifications/audience.ts';
 import { inAppFanOut } from '../notifications/inAppFanOut.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { slicesOf } from '../shared/collections.ts';
@@ -15,7 +16,6 @@ import { readSubscriptions, type SubscriptionReader, type Subscriptions } from '
 import type { Timing } from '../workers/rules/schedule.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
-import type { EventConsumer } from './audience.ts';
 import { type OutboxStore, processOutbox, type StoredEvent } from './outbox.ts';
 
 export interface FanOutPorts {

@@ -6,15 +6,6 @@ import { type ContentUser, MAX_INVOLVED_USERS } from '../content/rules/contentUs
 import { Location } from '../content/rules/location.ts';
 import { type UserWritten, withoutForeignLinks, withoutForeignUrls } from '../content/rules/userLinks.ts';
 import { findUsers, profilesOf } from '../directory/users.ts';
-import {
-  type AudienceDeps,
-  type EventConsumer,
-  type EventLocation,
-  type OccurredEvent,
-  readEventLocation,
-  readRecipientRules,
-  readUserWritten,
-} from '../events/audience.ts';
 import type { AudienceThread, EventPayload } from '../events/rules/payload.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import { dict, slicesOf } from '../shared/collections.ts';
@@ -27,6 +18,15 @@ import type { Table } from '../table/table.ts';
 import { NotificationConfigEntity } from '../workspaces/configs/notificationConfig.ts';
 import { commentVerbs, huddleVerbs } from '../workspaces/rules/groupedTriggers.ts';
 import type { NotificationConfig } from '../workspaces/rules/notificationConfig.ts';
+import {
+  type AudienceDeps,
+  type EventConsumer,
+  type EventLocation,
+  type OccurredEvent,
+  readEventLocation,
+  readRecipientRules,
+  readUserWritten,
+} from './audience.ts';
 import { addNotifications, type NotificationWriter } from './notifications.ts';
 import { type NewNotification, newNotification, type Notification, type ThreadReference } from './rules.ts';
 

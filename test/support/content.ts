@@ -1,4 +1,4 @@
-import type { OccurredEvent } from '../../lib/events/audience.ts';
+import type { OccurredEvent } from '../../lib/notifications/audience.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { itemsOfTenant, scan, storedItem } from './items.ts';

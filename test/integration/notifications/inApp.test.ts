@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { OccurredEvent } from '../../../lib/events/audience.ts';
+import type { OccurredEvent } from '../../../lib/notifications/audience.ts';
 import { fanOutInApp } from '../../../lib/notifications/inAppFanOut.ts';
 import { NotificationWriter } from '../../../lib/notifications/notifications.ts';
 import { Table } from '../../../lib/table/table.ts';

@@ -7,13 +7,13 @@ import type { UserWritten } from '../content/rules/userLinks.ts';
 import { type Document, DocumentEntity, DocumentReader } from '../directory/documents.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
-import { readNotificationLevels } from '../notifications/notificationSettings.ts';
+import type { Audience, EventPayload } from '../events/rules/payload.ts';
+import { levelsFor, type RecipientRules } from '../events/rules/recipients.ts';
 import { distinct } from '../shared/collections.ts';
 import type { Stored } from '../table/entity.ts';
 import { itemOf, type Table } from '../table/table.ts';
 import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
-import type { Audience, EventPayload } from './rules/payload.ts';
-import { levelsFor, type RecipientRules } from './rules/recipients.ts';
+import { readNotificationLevels } from './notificationSettings.ts';
 
 /** An event with its payload, as consumers get it. */
 export interface OccurredEvent {
