@@ -1,6 +1,6 @@
 /** `npm run deliveries -- resend`. It follows the rules of the endpoint `messages/resend`. */
 import type { Environment } from '../../lib/app/capability.ts';
-import type { Log } from '../../lib/app/endpoint.ts';
+import type { Log } from '../../lib/observability/log.ts';
 import { ApiError } from '../../lib/shared/errors.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import { openTable } from '../../lib/table/table.ts';

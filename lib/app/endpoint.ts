@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type * as logMessages from '../observability/logMessages.ts';
+import type { Log } from '../observability/log.ts';
 import type { ErrorStatus } from '../shared/errors.ts';
 import type { AuthLevel, CallerOf } from './callers.ts';
 import type { Capability, Opened, Uses } from './capability.ts';
@@ -7,15 +7,6 @@ import type { Work } from './rules/limits.ts';
 import type { OpenToUsers } from './userRule.ts';
 
 export type * from './callers.ts';
-
-/** A message from the catalogue `observability/logMessages.ts`. */
-type LogMessage = (typeof logMessages)[keyof typeof logMessages];
-
-export interface Log {
-  info(message: LogMessage, keys?: Record<string, unknown>): void;
-  warn(message: LogMessage, keys?: Record<string, unknown>): void;
-  error(message: LogMessage, keys?: Record<string, unknown>): void;
-}
 
 /** The argument of an endpoint's `run`. */
 export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {

@@ -1,8 +1,9 @@
 import type * as z from 'zod';
+import type { Log } from '../observability/log.ts';
 import type { Html } from '../shared/html.ts';
 import type { Asset } from './asset.ts';
 import type { Capability, Opened, Uses } from './capability.ts';
-import type { Endpoint, Log } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
 
 export interface View {
   /** The HTTP status. */

@@ -1,8 +1,7 @@
 import type * as z from 'zod';
+import type { Log } from '../observability/log.ts';
 import type { Measures } from '../observability/measures.ts';
-import type { Key } from '../table/entity.ts';
 import type { Capability, Opened, QueueName, Uses } from './capability.ts';
-import type { Log } from './endpoint.ts';
 
 /** A worker that gets the messages of a queue, one at a time. */
 export interface FromQueue<M extends z.ZodType = z.ZodType> {
@@ -64,11 +63,16 @@ export interface MessageCall<Message, U extends Uses> extends WorkerCall<U> {
   readonly sentAt: number;
 }
 
+interface ItemKey {
+  readonly PK: string;
+  readonly SK: string;
+}
+
 /** A new item of the table. */
 export interface InsertedItem {
   /** The id of the stream record. `run` returns it if the record failed. */
   readonly id: string;
-  readonly key: Key;
+  readonly key: ItemKey;
   /** The stored item. `fromItem` of its entity parses it. Lambda passes binary attributes as base64 text. */
   readonly item: Record<string, unknown>;
   /** The time of the write in epoch ms, rounded to seconds. */
@@ -87,7 +91,7 @@ export interface ChangedItem {
   /** The name of the stream. Sequence numbers can be compared only within one stream. A restored table has a new stream. */
   readonly stream: string;
   readonly change: 'insert' | 'modify' | 'remove';
-  readonly key: Key;
+  readonly key: ItemKey;
   /** The stored item. Undefined for a removed item. Lambda passes binary attributes as base64 text. */
   readonly item: Record<string, unknown> | undefined;
   /** The time of the write in epoch ms, rounded to seconds. */

@@ -1,8 +1,8 @@
 import { type Capability, combine } from '../app/capability.ts';
-import type { Log } from '../app/endpoint.ts';
 import { ABSENT, BUSY, DocumentEntity, DocumentReader, folderEntryRemoval } from '../directory/documents.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { type JobMessage, notifyJobs } from '../jobs/jobStore.ts';
+import type { Log } from '../observability/log.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { remove } from '../table/table.ts';

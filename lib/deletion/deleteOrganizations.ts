@@ -1,5 +1,4 @@
 import { type Capability, combine } from '../app/capability.ts';
-import type { Log } from '../app/endpoint.ts';
 import {
   ORGANIZATION_BUSY,
   OrganizationEntity,
@@ -7,6 +6,7 @@ import {
   unknownOrganizationResult,
 } from '../directory/organizations.ts';
 import { type JobMessage, notifyJobs } from '../jobs/jobStore.ts';
+import type { Log } from '../observability/log.ts';
 import type { ItemResult } from '../shared/results.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { remove } from '../table/table.ts';

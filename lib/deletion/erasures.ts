@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
-import type { Log } from '../app/endpoint.ts';
 import { recordRemoval } from '../directory/accessRemovals.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { addRevocation, everywhere } from '../directory/rules/access.ts';
 import { findUsers, type User, UserEntity } from '../directory/users.ts';
 import { notifyJobs, startJob } from '../jobs/jobStore.ts';
+import type { Log } from '../observability/log.ts';
 import { newId } from '../shared/ids.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';

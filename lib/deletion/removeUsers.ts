@@ -1,5 +1,4 @@
 import { combine } from '../app/capability.ts';
-import type { Log } from '../app/endpoint.ts';
 import type { Revocation } from '../app/rules/access.ts';
 import { AccessRemovalEntity, recordRemoval } from '../directory/accessRemovals.ts';
 import { startFolderRevocation } from '../directory/folders/folderRevocations.ts';
@@ -9,6 +8,7 @@ import type { Organization } from '../directory/organizations.ts';
 import { addRevocation } from '../directory/rules/access.ts';
 import { ContactEntity, findUsers, GrantEntity, type Resource, type User, UserEntity } from '../directory/users.ts';
 import { endJob, notifyJobs, startJob } from '../jobs/jobStore.ts';
+import type { Log } from '../observability/log.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { newId } from '../shared/ids.ts';
 import { inParallel } from '../shared/inParallel.ts';

@@ -1,5 +1,4 @@
 import { type Capability, combine } from '../app/capability.ts';
-import type { Log } from '../app/endpoint.ts';
 import {
   type DocumentContext,
   type DocumentReference,
@@ -8,6 +7,7 @@ import {
   findWritableDocument,
 } from '../content/documentScope.ts';
 import { notifyJobs } from '../jobs/jobStore.ts';
+import type { Log } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { QueueSender } from '../workers/sender.ts';

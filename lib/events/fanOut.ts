@@ -1,9 +1,9 @@
 import { type Capability, combine, type Uses } from '../app/capability.ts';
-import type { Log } from '../app/endpoint.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import { mailFanOut } from '../mail/mailFanOut.ts';
 import type { EventConsumer } from '../notifications/audience.ts';
 import { inAppFanOut } from '../notifications/inAppFanOut.ts';
+import type { Log } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { slicesOf } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';

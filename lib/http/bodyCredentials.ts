@@ -1,5 +1,6 @@
 import { combine } from '../app/capability.ts';
-import type { ApiKeyCaller, Log } from '../app/endpoint.ts';
+import type { ApiKeyCaller } from '../app/endpoint.ts';
+import type { Log } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { ApiError } from '../shared/errors.ts';
 import { failureLimits } from '../table/rateLimits.ts';

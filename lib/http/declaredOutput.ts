@@ -1,4 +1,5 @@
-import type { Endpoint, Log } from '../app/endpoint.ts';
+import type { Endpoint } from '../app/endpoint.ts';
+import type { Log } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { outputTrimmer, type Trim } from './outputTrimmer.ts';
 

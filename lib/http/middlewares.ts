@@ -8,18 +8,17 @@ import {
   endpointId,
   familyOf,
   type FixedMessages,
-  type Log,
   otherVersion,
 } from '../app/endpoint.ts';
 import type { LimitClass, Work } from '../app/rules/limits.ts';
 import type { CleanMarkup, UserRule } from '../app/rules/userRule.ts';
 import type { UserAccessChecker, UserTokenCaller } from '../app/userRule.ts';
-import { connectionErrorCodes } from '../net/connectionErrors.ts';
 import { DependencyShares } from '../observability/dependencies.ts';
 import { FaultShare } from '../observability/faultShare.ts';
-import { logWith } from '../observability/log.ts';
+import { type Log, logWith } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import type { LimitedClass } from '../observability/rateLimited.ts';
+import { connectionErrorCodes } from '../shared/connectionErrors.ts';
 import { ApiError, errorCatalogue, type ErrorStatus, invalid } from '../shared/errors.ts';
 import { INVALID_USER_TOKEN } from '../userTokens/rules/accessDenied.ts';
 import type { RateBuckets } from '../workspaces/rateBuckets.ts';

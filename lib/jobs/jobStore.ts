@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Capability, QueueName } from '../app/capability.ts';
-import type { Log } from '../app/endpoint.ts';
+import type { Log } from '../observability/log.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { readDue } from '../table/indexValues.ts';

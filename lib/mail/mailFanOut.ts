@@ -1,8 +1,8 @@
 import { type Capability, combine } from '../app/capability.ts';
-import type { Log } from '../app/endpoint.ts';
 import { findUsers } from '../directory/users.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import { type AudienceDeps, type EventConsumer, readRecipientRules } from '../notifications/audience.ts';
+import type { Log } from '../observability/log.ts';
 import { readOnce } from '../shared/readOnce.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import { tableWith } from '../table/storeCapability.ts';

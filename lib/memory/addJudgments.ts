@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Capability, combine } from '../app/capability.ts';
-import type { Log } from '../app/endpoint.ts';
 import { findWritableSelection } from '../content/documentScope.ts';
 import { endJob } from '../jobs/jobStore.ts';
+import type { Log } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
-import type { Log } from '../app/endpoint.ts';
 import { type NewJob, notifyJobs, restartJob, startJob } from '../jobs/jobStore.ts';
+import type { Log } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import type { Table, WriteOp } from '../table/table.ts';
 import * as sendTo from '../workers/sendTo.ts';

@@ -1,5 +1,5 @@
 import { type Capability, combine } from '../app/capability.ts';
-import type { Log } from '../app/endpoint.ts';
+import type { Log } from '../observability/log.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { type Embedders, embedders } from './embedders.ts';

@@ -1,4 +1,4 @@
-import { connectionErrorCodes } from '../net/connectionErrors.ts';
+import { connectionErrorCodes } from '../shared/connectionErrors.ts';
 import { FaultShare } from './faultShare.ts';
 
 /** What most functions need. An outage of one of them makes many functions fail, and has one alarm as their cause. */

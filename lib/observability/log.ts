@@ -1,4 +1,13 @@
-import type { Log } from '../app/endpoint.ts';
+import type * as logMessages from './logMessages.ts';
+
+/** A message from the catalogue `observability/logMessages.ts`. */
+type LogMessage = (typeof logMessages)[keyof typeof logMessages];
+
+export interface Log {
+  info(message: LogMessage, keys?: Record<string, unknown>): void;
+  warn(message: LogMessage, keys?: Record<string, unknown>): void;
+  error(message: LogMessage, keys?: Record<string, unknown>): void;
+}
 
 /** The levels of log lines, from low to high. `SILENT` turns all lines off. */
 const levels = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'SILENT'];

@@ -1,7 +1,7 @@
 import { type Capability, combine } from '../app/capability.ts';
-import type { Log } from '../app/endpoint.ts';
 import { type DocumentReference, findWritableDocument } from '../content/documentScope.ts';
 import { notifyJobs } from '../jobs/jobStore.ts';
+import type { Log } from '../observability/log.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { type StartedJob, watchLease } from './endPresenceStep.ts';
 import { changePresence } from './presences.ts';

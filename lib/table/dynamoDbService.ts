@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { RequestSigner, type SigningCredentials } from '../crypto/requestSigner.ts';
-import { connectionErrorCodes } from '../net/connectionErrors.ts';
+import { connectionErrorCodes } from '../shared/connectionErrors.ts';
 
 export interface ServiceRequest {
   readonly protocol: string;

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { combine } from '../app/capability.ts';
-import type { Log } from '../app/endpoint.ts';
 import { type JobStore, notifyJobs, startJobs, type StoredJob } from '../jobs/jobStore.ts';
+import type { Log } from '../observability/log.ts';
 import { invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';

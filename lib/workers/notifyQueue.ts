@@ -1,4 +1,4 @@
-import type { Log } from '../app/endpoint.ts';
+import type { Log } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import type { QueueMessage, QueueSender } from './sender.ts';
 

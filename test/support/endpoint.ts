@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { type BodyForm, defineEndpoint, type Log } from '../../lib/app/endpoint.ts';
+import { type BodyForm, defineEndpoint } from '../../lib/app/endpoint.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
 import type { Handler } from '../../lib/http/stack.ts';
+import type { Log } from '../../lib/observability/log.ts';
 
 interface TestCall {
   readonly input: any;

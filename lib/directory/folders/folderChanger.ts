@@ -1,7 +1,7 @@
 import { type Capability, combine } from '../../app/capability.ts';
-import type { Log } from '../../app/endpoint.ts';
 import type { AccessType } from '../../app/rules/access.ts';
 import { notifyJobs, startJob } from '../../jobs/jobStore.ts';
+import type { Log } from '../../observability/log.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { inSlices } from '../../shared/inSlices.ts';

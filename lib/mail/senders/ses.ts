@@ -1,8 +1,8 @@
 import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-sdk/client-sesv2';
 import type { Capability } from '../../app/capability.ts';
 import { clientSettings } from '../../app/sdkSettings.ts';
-import { neverConnectedCodes } from '../../net/connectionErrors.ts';
 import { noteOutage } from '../../observability/dependencies.ts';
+import { neverConnectedCodes } from '../../shared/connectionErrors.ts';
 import { lazy } from '../../shared/lazy.ts';
 import type { MailResult } from '../rules/mailRecord.ts';
 import { mailbox } from './mailbox.ts';
