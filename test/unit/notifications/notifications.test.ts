@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { divideFairly } from '../../../lib/content/rules/fairShares.ts';
 import { contextAllows } from '../../../lib/directory/rules/access.ts';
 import { createsNotifications, toInAppNotifications } from '../../../lib/notifications/inAppFanOut.ts';
 import {
@@ -15,6 +14,7 @@ import {
   toNotificationResponse,
   userHash,
 } from '../../../lib/notifications/rules.ts';
+import { divideFairly } from '../../../lib/userData/rules/fairShares.ts';
 import {
   changeNotificationConfig,
   initialNotificationConfig,

@@ -2,9 +2,6 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { serviceName } from '../../../../lib/app/serviceName.ts';
 import { CommentResponse } from '../../../../lib/comments/rules/comments.ts';
-import { requireUser, UserDataRequest } from '../../../../lib/content/rules/userDataRequest.ts';
-import { readUserData, type UserDataCursor } from '../../../../lib/content/userData.ts';
-import { type EverywhereCursor, readUserDataEverywhere } from '../../../../lib/content/userDataEverywhere.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
@@ -12,6 +9,9 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { NotificationResponse } from '../../../../lib/notifications/rules.ts';
 import { ReactionResponse } from '../../../../lib/reactions/rules.ts';
 import { RecordingResponse } from '../../../../lib/recordings/rules.ts';
+import { requireUser, UserDataRequest } from '../../../../lib/userData/rules/userDataRequest.ts';
+import { readUserData, type UserDataCursor } from '../../../../lib/userData/userData.ts';
+import { type EverywhereCursor, readUserDataEverywhere } from '../../../../lib/userData/userDataEverywhere.ts';
 
 const path = '/v2/users/data/get';
 

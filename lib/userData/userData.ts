@@ -1,6 +1,17 @@
 import { accessFieldsOf, type CommentResponse, toCommentResponse } from '../comments/rules/comments.ts';
 import { threadAccessOf } from '../comments/rules/threads.ts';
 import { ThreadReader } from '../comments/threads.ts';
+import { AccessChecks } from '../content/accessChecks.ts';
+import {
+  involvedAt,
+  type InvolvedKind,
+  involvedKinds,
+  type Involvement,
+  InvolvementEntity,
+} from '../content/involvements.ts';
+import { findLiveDocuments } from '../content/recordListing.ts';
+import type { ResponseNames } from '../content/rules/eventMetadata.ts';
+import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
@@ -17,12 +28,7 @@ import { type RecordingResponse, toRecordingResponse } from '../recordings/rules
 import { jsonBytes } from '../shared/bytes.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { AccessChecks } from './accessChecks.ts';
-import { involvedAt, type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
-import { findLiveDocuments } from './recordListing.ts';
-import type { ResponseNames } from './rules/eventMetadata.ts';
 import { divideFairly } from './rules/fairShares.ts';
-import type { RecordAccess } from './rules/threadAccess.ts';
 
 /** A comment in the data of a user, with the ids of its thread and document. */
 export type UserComment = CommentResponse & { readonly annotationId: string; readonly documentId: string };
