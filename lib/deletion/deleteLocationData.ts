@@ -1,8 +1,8 @@
 import { deleteThreads } from '../comments/deleteThreads.ts';
 import { commentReferenceRemoval } from '../comments/reactionUserRemoval.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { type LocatedRecord, type LocationRecords, readLocationRecords } from '../content/locationRecords.ts';
 import { type Location, locationKey } from '../content/rules/location.ts';
+import { type LocatedRecord, type LocationRecords, readLocationRecords } from '../locations/locationRecords.ts';
 import { notificationDeletionOps } from '../notifications/notifications.ts';
 import { reactionDeletionOps, ReactionEntity } from '../reactions/reactions.ts';
 import type { Reaction } from '../reactions/rules.ts';

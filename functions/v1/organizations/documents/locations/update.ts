@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
-import { updateLocations } from '../../../../../lib/content/locationUpdater.ts';
 import { Location } from '../../../../../lib/content/rules/location.ts';
 import { requireOwnCredentials } from '../../../../../lib/http/credentials.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
+import { updateLocations } from '../../../../../lib/locations/locationUpdater.ts';
 import { Id, optional } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(

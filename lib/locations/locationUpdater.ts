@@ -1,6 +1,8 @@
 import type { Capability } from '../app/capability.ts';
 import { changeThread } from '../comments/rules/threads.ts';
 import { ThreadEntity } from '../comments/threads.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { type Location, locationKey } from '../content/rules/location.ts';
 import { OrganizationReader } from '../directory/organizations.ts';
 import { NotificationEntity } from '../notifications/notifications.ts';
 import { fitsItem } from '../notifications/rules.ts';
@@ -13,9 +15,7 @@ import { pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { replace, type Table } from '../table/table.ts';
-import type { DocumentScope } from './documentScope.ts';
 import { type LocatedRecord, type LocationRecords, readLocationRecords } from './locationRecords.ts';
-import { type Location, locationKey } from './rules/location.ts';
 import {
   changeLocation,
   type LocationChange,

@@ -1,5 +1,5 @@
+import { Location, locationKey } from '../../content/rules/location.ts';
 import { invalid } from '../../shared/errors.ts';
-import { Location, locationKey } from './location.ts';
 
 /** The change of a stored location by `locations/update`. */
 export interface LocationChange {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { LocationUpdater } from '../../../lib/content/locationUpdater.ts';
+import { LocationUpdater } from '../../../lib/locations/locationUpdater.ts';
 import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
 import { beforeWrite, writesItem } from '../../support/beforeWrite.ts';
 import { nda } from '../../support/content.ts';

@@ -1,5 +1,6 @@
 import type { Thread } from '../comments/rules/threads.ts';
 import { ThreadEntity } from '../comments/threads.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import { NotificationEntity } from '../notifications/notifications.ts';
 import type { Notification } from '../notifications/rules.ts';
@@ -10,7 +11,6 @@ import type { Recording } from '../recordings/rules.ts';
 import type { Entity, Key, Stored } from '../table/entity.ts';
 import { keyAfter, keyPrefix } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import type { DocumentScope } from './documentScope.ts';
 
 /** The largest number of records on one page. */
 const RECORDS_PER_PAGE = 100;
