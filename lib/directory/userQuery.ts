@@ -1,11 +1,5 @@
 import * as z from 'zod';
 import type { Opened } from '../app/capability.ts';
-import {
-  InvolvedFields,
-  limitInvolvedUsers,
-  type readInvolvedDocuments,
-  toInvolvedFields,
-} from '../content/involvedDocuments.ts';
 import { definedFields, dict, distinct } from '../shared/collections.ts';
 import {
   defineNamedSchema,
@@ -23,6 +17,12 @@ import {
 import type { readDocuments } from './documents.ts';
 import type { OrganizationScope, readFolders } from './folders/folders.ts';
 import { requireResource } from './resources.ts';
+import {
+  type InvolvedDocuments,
+  InvolvedFields,
+  limitInvolvedUsers,
+  toInvolvedFields,
+} from './rules/involvedDocuments.ts';
 import { matchesUser } from './rules/users.ts';
 import { groupByDocument, type listUsers } from './userLists.ts';
 import type { ListedUser } from './users.ts';
@@ -75,12 +75,16 @@ export const UserQuery = z
   );
 
 /** The stores that a query of users reads. */
-export type UserQueryStores = Opened<{
+export interface UserQueryStores extends Opened<{
   documents: typeof readDocuments;
   folders: typeof readFolders;
   lists: typeof listUsers;
-  involved: typeof readInvolvedDocuments;
-}>;
+}> {
+  /** Reads the documents that each user is involved in, in the order of `userIds`. */
+  readonly involved: {
+    read(scope: OrganizationScope, userIds: readonly string[]): Promise<readonly InvolvedDocuments[]>;
+  };
+}
 
 export interface UserListing {
   /** Identifies the listing. A page token contains this id and is valid for the same listing only. */

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { readInvolvedDocuments } from '../../../lib/content/involvedDocuments.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
@@ -11,6 +10,7 @@ import { paging } from '../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
 import { withInternalMessage } from '../../../lib/http/withInternalMessage.ts';
 import { limits } from '../../../lib/shared/schema.ts';
+import { readInvolvedDocuments } from '../../../lib/userData/involvedDocuments.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 const path = '/v2/users/get';

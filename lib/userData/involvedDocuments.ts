@@ -1,9 +1,17 @@
-import * as z from 'zod';
 import { ThreadEntity } from '../comments/threads.ts';
+import {
+  involvedAt,
+  type InvolvedKind,
+  involvedKinds,
+  type Involvement,
+  InvolvementEntity,
+} from '../content/involvements.ts';
+import { findLiveDocuments } from '../content/recordListing.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { hasEndedInDocument } from '../directory/rules/access.ts';
+import type { InvolvedDocuments } from '../directory/rules/involvedDocuments.ts';
 import { findUsers } from '../directory/users.ts';
 import { readNotifications } from '../notifications/notifications.ts';
 import { readReactions } from '../reactions/reactions.ts';
@@ -11,74 +19,6 @@ import { readRecordings } from '../recordings/recordings.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { involvedAt, type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
-import { findLiveDocuments } from './recordListing.ts';
-
-/** The documents of an organization that a user is involved in. */
-export interface InvolvedDocuments {
-  /** The document ids that the customer chose. The document with the user's latest record is first. */
-  readonly documentIds: readonly string[];
-  /** True if older records were not read, so that documents can be missing. */
-  readonly hasMore: boolean;
-}
-
-/**
- * The largest number of users in one request. For each user, up to 1,000 records of every kind (such as comments) that involve
- * the user are read.
- */
-const MAX_USERS = 5;
-
-/** Requires 1 to 5 user ids in a request that asks for involved documents or their count. */
-export const limitInvolvedUsers = z.refine<{
-  includeInvolvedDocuments?: boolean | undefined;
-  includeInvolvedDocumentsCount?: boolean | undefined;
-  userIds?: readonly string[] | undefined;
-}>(
-  ({ includeInvolvedDocuments, includeInvolvedDocumentsCount, userIds }) =>
-    !(includeInvolvedDocuments || includeInvolvedDocumentsCount) ||
-    (userIds !== undefined && userIds.length <= MAX_USERS),
-  {
-    path: ['userIds'],
-    error: `must name 1 to ${MAX_USERS} users together with includeInvolvedDocuments or includeInvolvedDocumentsCount`,
-  },
-);
-
-/** The fields for involved documents in the response of a user. */
-export const InvolvedFields = {
-  involvedDocuments: z
-    .array(z.string())
-    .optional()
-    .describe(
-      'The documents where the user wrote, is mentioned, reacted, recorded or is notified, by id, latest first. Only with `includeInvolvedDocuments`.',
-    ),
-  involvedDocumentsCount: z
-    .int()
-    .optional()
-    .describe('The number of these documents. Only with `includeInvolvedDocumentsCount`.'),
-  hasMoreInvolvedDocuments: z
-    .boolean()
-    .optional()
-    .describe(
-      'Whether older records were not read, so that documents can be missing. The latest 1,000 records of each kind are read.',
-    ),
-};
-
-/**
- * Returns the fields for involved documents in the response of a user. `withIds` and `withCount` say what the request asked for.
- */
-export function toInvolvedFields(
-  { documentIds, hasMore }: InvolvedDocuments = { documentIds: [], hasMore: false },
-  {
-    withIds = false,
-    withCount = false,
-  }: { readonly withIds?: boolean | undefined; readonly withCount?: boolean | undefined },
-) {
-  return {
-    ...(withIds && { involvedDocuments: [...documentIds] }),
-    ...(withCount && { involvedDocumentsCount: documentIds.length }),
-    hasMoreInvolvedDocuments: hasMore,
-  };
-}
 
 /** The largest number of records of each kind that are read for one user. The latest ones are read. */
 const INVOLVEMENTS_READ = 1_000;
