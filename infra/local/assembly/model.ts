@@ -1,10 +1,10 @@
 import { isAllowed } from '../iam/iam.ts';
 import { streamArn } from '../iam/identity.ts';
-import { type EventApiModel, eventApiOf } from '../live/eventApiModel.ts';
 import { COMPOSITE_ALARM, type MonitoringModel, monitoringOf } from '../metrics/monitoringModel.ts';
 import { savedQueriesOf, type SavedQuery } from '../queries/savedQueries.ts';
 import { StartError } from '../startError.ts';
 import type { Assembly } from './cloudAssembly.ts';
+import { type EventApiModel, eventApiOf } from './eventApiModel.ts';
 import {
   batchSourcesOf,
   type QueueModel,

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { parseJson } from '../../../lib/shared/parseJson.ts';
+import type { AuthMode, EventApiModel } from '../assembly/eventApiModel.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
 import { isAllowed } from '../iam/iam.ts';
 import { ACCOUNT } from '../iam/identity.ts';
@@ -11,7 +12,6 @@ import { readAuthorization } from '../iam/signature.ts';
 import { isForLoopback } from '../loopbackHost.ts';
 import { StoppableServer } from '../stoppableServer.ts';
 import { type ChannelPath, eventsFault, isSubscribed, quotas, readChannel } from './channels.ts';
-import type { AuthMode, EventApiModel } from './eventApiModel.ts';
 
 const HTTP_PATH = '/event';
 const REALTIME_PATH = '/event/realtime';

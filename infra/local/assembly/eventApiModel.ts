@@ -1,7 +1,7 @@
-import { mayInvoke } from '../assembly/eventSourceModels.ts';
-import type { FunctionModel } from '../assembly/functionModel.ts';
-import type { Resource } from '../assembly/template.ts';
 import { StartError } from '../startError.ts';
+import { mayInvoke } from './eventSourceModels.ts';
+import type { FunctionModel } from './functionModel.ts';
+import type { Resource } from './template.ts';
 
 /** How a caller authenticates: AWS_LAMBDA with a token for the authorizer, AWS_IAM with a signature. */
 export type AuthMode = 'AWS_LAMBDA' | 'AWS_IAM';
