@@ -1,7 +1,6 @@
-import { type Expression, metricsOf } from '../../infra/local/metrics/expression.ts';
-import type { MonitoringModel } from '../../infra/local/metrics/monitoringModel.ts';
-import type { Query } from '../../infra/local/metrics/query.ts';
-import type { MetricId } from '../../infra/local/metrics/series.ts';
+import { type Expression, type MetricId, metricsOf } from '../../infra/local/assembly/monitoring/expression.ts';
+import type { MonitoringModel } from '../../infra/local/assembly/monitoring/monitoringModel.ts';
+import type { Query } from '../../infra/local/assembly/monitoring/query.ts';
 
 /**
  * Returns the id of each metric in graphs and alarms once. For a query or a search, the id contains only the

@@ -1,4 +1,4 @@
-import { type AlarmModel, comparisons } from './alarmModel.ts';
+import { type AlarmModel, comparisons } from '../assembly/monitoring/alarmModel.ts';
 import { bind, bindQuery, type Bound } from './evaluate.ts';
 import type { MetricStore } from './metricStore.ts';
 import { BUCKET_MILLISECONDS, bucketAt, type Window } from './series.ts';

@@ -1,6 +1,6 @@
-import type { AlarmModel } from './alarmModel.ts';
+import type { AlarmModel } from '../assembly/monitoring/alarmModel.ts';
+import type { CompositeModel, Rule, Suppressor } from '../assembly/monitoring/compositeModel.ts';
 import { type AlarmState, alarmState } from './alarmState.ts';
-import type { CompositeModel, Rule, Suppressor } from './compositeModel.ts';
 import type { MetricStore } from './metricStore.ts';
 import { BUCKET_MILLISECONDS, bucketAt } from './series.ts';
 

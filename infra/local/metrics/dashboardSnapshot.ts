@@ -1,10 +1,10 @@
-import type { AlarmModel } from './alarmModel.ts';
-import { alarmsOf, type CompositeModel } from './compositeModel.ts';
+import type { AlarmModel } from '../assembly/monitoring/alarmModel.ts';
+import { alarmsOf, type CompositeModel } from '../assembly/monitoring/compositeModel.ts';
+import { type GraphModel, LABEL, type SeriesModel } from '../assembly/monitoring/dashboardModel.ts';
+import type { MonitoringModel } from '../assembly/monitoring/monitoringModel.ts';
 import { AlarmStates, type Suppression } from './compositeState.ts';
-import { type GraphModel, LABEL, type SeriesModel } from './dashboardModel.ts';
 import { bind, bindQuery, type Bound } from './evaluate.ts';
 import type { MetricStore } from './metricStore.ts';
-import type { MonitoringModel } from './monitoringModel.ts';
 import { bucketAt, type Window } from './series.ts';
 
 /** What the dashboard shows at one time. */

@@ -1,6 +1,6 @@
-import type { Expression, Operator } from './expression.ts';
+import type { Expression, Operator } from '../assembly/monitoring/expression.ts';
+import { type Query, selects } from '../assembly/monitoring/query.ts';
 import type { MetricStore } from './metricStore.ts';
-import { type Query, selects } from './query.ts';
 import type { Series, Window } from './series.ts';
 
 /** Returns the value of an expression in a time window. Returns undefined if data is missing. */

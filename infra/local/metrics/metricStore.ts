@@ -1,4 +1,5 @@
-import { bucketAt, type MetricId, Series } from './series.ts';
+import { type MetricId } from '../assembly/monitoring/expression.ts';
+import { bucketAt, Series } from './series.ts';
 
 /**
  * The largest number of series. If there are more, the series whose last measurement is oldest is deleted. A running

@@ -1,3 +1,4 @@
+import type { MetricId, Statistic } from '../assembly/monitoring/expression.ts';
 import { Distribution, percentileOf } from './distribution.ts';
 
 /** The length of a bucket. All measurements in a bucket count as simultaneous. */
@@ -7,15 +8,6 @@ export const BUCKETS = 720;
 
 /** The largest number of cached percentiles in a series. Two open dashboards need fewer. */
 const MAX_CACHED_PERCENTILES = 400;
-
-export interface MetricId {
-  readonly namespace: string;
-  readonly name: string;
-  readonly dimensions: Readonly<Record<string, string>>;
-}
-
-/** How the measurements in a time window become one value. */
-export type Statistic = 'Sum' | 'Maximum' | { readonly percentile: number };
 
 /** A time window as a range of bucket numbers. It includes both ends. */
 export interface Window {

@@ -1,4 +1,4 @@
-import { Scanner } from '../metrics/scanner.ts';
+import { Scanner } from '../assembly/scanner.ts';
 
 /** A condition on one log line. A field of a nested object has a dotted name, such as `error.name`. */
 export type Condition =

@@ -1,7 +1,7 @@
 import { familyOf } from '../../../lib/app/endpoint.ts';
 import { pascal } from '../../constructs/names.ts';
+import { UnsupportedDefinition } from '../assembly/scanner.ts';
 import type { Resource } from '../assembly/template.ts';
-import { UnsupportedDefinition } from '../metrics/scanner.ts';
 import { StartError } from '../startError.ts';
 import { type Command, placeholdersOf, readQuery } from './readQuery.ts';
 import type { LogLine } from './runQuery.ts';

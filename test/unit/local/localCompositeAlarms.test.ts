@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { COMPOSITE_ALARM, monitoringOf } from '../../../infra/local/assembly/monitoring/monitoringModel.ts';
 import { dashboardSnapshot } from '../../../infra/local/metrics/dashboardSnapshot.ts';
 import { MetricStore } from '../../../infra/local/metrics/metricStore.ts';
-import { COMPOSITE_ALARM, monitoringOf } from '../../../infra/local/metrics/monitoringModel.ts';
 import { StartError } from '../../../infra/local/startError.ts';
 
 const START = Date.UTC(2026, 0, 1);

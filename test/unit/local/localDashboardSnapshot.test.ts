@@ -1,10 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import type { AlarmModel } from '../../../infra/local/metrics/alarmModel.ts';
+import type { AlarmModel } from '../../../infra/local/assembly/monitoring/alarmModel.ts';
+import {
+  type Expression,
+  type MetricId,
+  readExpression,
+  type Statistic,
+} from '../../../infra/local/assembly/monitoring/expression.ts';
+import { type Query, readQuery } from '../../../infra/local/assembly/monitoring/query.ts';
 import { dashboardSnapshot } from '../../../infra/local/metrics/dashboardSnapshot.ts';
-import { type Expression, readExpression } from '../../../infra/local/metrics/expression.ts';
 import { MetricStore } from '../../../infra/local/metrics/metricStore.ts';
-import { type Query, readQuery } from '../../../infra/local/metrics/query.ts';
-import type { MetricId, Statistic } from '../../../infra/local/metrics/series.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const SECOND = 1_000;

@@ -1,10 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import {
+  type MetricId,
+  type Operator,
+  readExpression,
+  readStatistic,
+} from '../../../infra/local/assembly/monitoring/expression.ts';
+import { readQuery } from '../../../infra/local/assembly/monitoring/query.ts';
 import { bind, bindQuery } from '../../../infra/local/metrics/evaluate.ts';
-import { type Operator, readExpression, readStatistic } from '../../../infra/local/metrics/expression.ts';
 import { MetricStore } from '../../../infra/local/metrics/metricStore.ts';
-import { readQuery } from '../../../infra/local/metrics/query.ts';
-import { bucketAt, type MetricId } from '../../../infra/local/metrics/series.ts';
+import { bucketAt } from '../../../infra/local/metrics/series.ts';
 import { testProperty } from '../../support/testProperty.ts';
 
 const START = Date.UTC(2026, 0, 1);

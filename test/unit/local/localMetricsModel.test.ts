@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import type { MetricId } from '../../../infra/local/assembly/monitoring/expression.ts';
+import { monitoringOf } from '../../../infra/local/assembly/monitoring/monitoringModel.ts';
 import type { Resource } from '../../../infra/local/assembly/template.ts';
 import { alarmState } from '../../../infra/local/metrics/alarmState.ts';
 import { MetricStore } from '../../../infra/local/metrics/metricStore.ts';
-import { monitoringOf } from '../../../infra/local/metrics/monitoringModel.ts';
-import type { MetricId } from '../../../infra/local/metrics/series.ts';
 import { StartError } from '../../../infra/local/startError.ts';
 import { metricIdsOf } from '../../infra/metricIds.ts';
 

@@ -1,6 +1,6 @@
-import type { Resource } from '../assembly/template.ts';
+import { Scanner, UnsupportedDefinition } from '../scanner.ts';
+import type { Resource } from '../template.ts';
 import { requireSupported } from './definitions.ts';
-import { Scanner, UnsupportedDefinition } from './scanner.ts';
 
 /** A condition on the states of other alarms, by name. */
 export type Rule =

@@ -1,10 +1,10 @@
-import { IMPACTS } from '../../monitoring/alarmMetadata.ts';
-import type { Resource } from '../assembly/template.ts';
+import { IMPACTS } from '../../../monitoring/alarmMetadata.ts';
+import { UnsupportedDefinition } from '../scanner.ts';
+import type { Resource } from '../template.ts';
 import { alarmName, notifies } from './compositeModel.ts';
 import { expressionOrQuery, metricStatistic, requireSupported } from './definitions.ts';
 import type { Expression, MetricStatistic } from './expression.ts';
 import type { Query } from './query.ts';
-import { UnsupportedDefinition } from './scanner.ts';
 
 export interface AlarmModel {
   /** The logical id in the template. The hash that the CDK appends is removed. */

@@ -1,7 +1,13 @@
-import { type Expression, type Ids, type MetricStatistic, readExpression, readStatistic } from './expression.ts';
+import { UnsupportedDefinition } from '../scanner.ts';
+import {
+  type Expression,
+  type Ids,
+  type MetricId,
+  type MetricStatistic,
+  readExpression,
+  readStatistic,
+} from './expression.ts';
 import { isQuery, type Query, readQuery } from './query.ts';
-import { UnsupportedDefinition } from './scanner.ts';
-import type { MetricId } from './series.ts';
 
 /**
  * The dimension that contains the name of the service. The name in a local run can differ from the name in the

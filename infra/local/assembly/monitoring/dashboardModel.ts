@@ -1,9 +1,8 @@
-import type { Resource } from '../assembly/template.ts';
+import { UnsupportedDefinition } from '../scanner.ts';
+import type { Resource } from '../template.ts';
 import { metricStatistic, requireSupported, serviceQuery } from './definitions.ts';
-import { type Expression, type MetricStatistic, readExpression } from './expression.ts';
+import { type Expression, type MetricId, type MetricStatistic, readExpression } from './expression.ts';
 import { isQuery, type Query } from './query.ts';
-import { UnsupportedDefinition } from './scanner.ts';
-import type { MetricId } from './series.ts';
 
 export interface RowModel {
   /** The title of the row, in Markdown. */

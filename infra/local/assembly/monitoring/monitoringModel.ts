@@ -1,9 +1,9 @@
-import type { Resource } from '../assembly/template.ts';
-import { StartError } from '../startError.ts';
+import { StartError } from '../../startError.ts';
+import { UnsupportedDefinition } from '../scanner.ts';
+import type { Resource } from '../template.ts';
 import { type AlarmModel, alarmOf } from './alarmModel.ts';
 import { alarmName, type CompositeModel, compositeOf } from './compositeModel.ts';
 import { type RowModel, rowsOf } from './dashboardModel.ts';
-import { UnsupportedDefinition } from './scanner.ts';
 
 export const COMPOSITE_ALARM = 'AWS::CloudWatch::CompositeAlarm';
 
@@ -47,7 +47,7 @@ function withOwner<T>(owner: string, read: () => T): T {
   } catch (error) {
     if (error instanceof UnsupportedDefinition)
       throw new StartError(
-        `${owner} has a definition that the local run does not support: ${error.message}\nAdd it to infra/local/metrics.`,
+        `${owner} has a definition that the local run does not support: ${error.message}\nAdd it to infra/local/assembly/monitoring.`,
       );
     throw error;
   }

@@ -1,5 +1,4 @@
-import { Scanner, UnsupportedDefinition } from './scanner.ts';
-import type { MetricId, Statistic } from './series.ts';
+import { Scanner, UnsupportedDefinition } from '../scanner.ts';
 
 /** A metric and its statistic. */
 export interface MetricStatistic {
@@ -118,3 +117,12 @@ export function readStatistic(name: string): Statistic {
   if (percentile === undefined) throw new UnsupportedDefinition(`the statistic "${name}"`);
   return { percentile: Number(percentile) };
 }
+
+export interface MetricId {
+  readonly namespace: string;
+  readonly name: string;
+  readonly dimensions: Readonly<Record<string, string>>;
+}
+
+/** How the measurements in a time window become one value. */
+export type Statistic = 'Sum' | 'Maximum' | { readonly percentile: number };

@@ -1,5 +1,5 @@
-import { Scanner } from './scanner.ts';
-import type { MetricId } from './series.ts';
+import { Scanner } from '../scanner.ts';
+import type { MetricId } from './expression.ts';
 
 /**
  * A query of Metrics Insights. It selects the metrics with this name that have exactly the dimensions `dimensionNames`.
