@@ -1,6 +1,5 @@
 import { isAllowed } from '../iam/iam.ts';
 import { streamArn } from '../iam/identity.ts';
-import { savedQueriesOf, type SavedQuery } from '../queries/savedQueries.ts';
 import { StartError } from '../startError.ts';
 import type { Assembly } from './cloudAssembly.ts';
 import { type EventApiModel, eventApiOf } from './eventApiModel.ts';
@@ -15,6 +14,7 @@ import {
 } from './eventSourceModels.ts';
 import type { FunctionModel } from './functionModel.ts';
 import { COMPOSITE_ALARM, type MonitoringModel, monitoringOf } from './monitoring/monitoringModel.ts';
+import { savedQueriesOf, type SavedQuery } from './queries/savedQueries.ts';
 import { type Roles, rolesOf } from './roles.ts';
 import type { Resource } from './template.ts';
 

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../../lib/shared/html.ts';
+import type { SavedQuery } from '../assembly/queries/savedQueries.ts';
 import type { Cell, Result } from '../queries/runQuery.ts';
-import type { SavedQuery } from '../queries/savedQueries.ts';
 import { QUERIES } from './pageFiles.ts';
 import { textPage } from './textPage.ts';
 

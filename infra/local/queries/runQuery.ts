@@ -1,7 +1,4 @@
-import type { Aggregate, Command, Comparison, Condition, Literal } from './readQuery.ts';
-
-/** A line of a log: the fields of its JSON, and `@timestamp` in epoch ms. */
-export type LogLine = Readonly<Record<string, unknown>>;
+import type { Aggregate, Command, Comparison, Condition, Literal, LogLine } from '../assembly/queries/readQuery.ts';
 
 /** A table. A cell without a value is null. Times are in ISO 8601. */
 export interface Result {

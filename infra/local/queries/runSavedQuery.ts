@@ -3,10 +3,10 @@ import { createReadStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseJson } from '../../../lib/shared/parseJson.ts';
+import { fill, type LogLine } from '../assembly/queries/readQuery.ts';
+import type { SavedQuery } from '../assembly/queries/savedQueries.ts';
 import { ACCESS_LOG, FUNCTION_LOG } from '../functions/functionLog.ts';
-import { fill } from './readQuery.ts';
-import { type LogLine, type Result, runQuery } from './runQuery.ts';
-import type { SavedQuery } from './savedQueries.ts';
+import { type Result, runQuery } from './runQuery.ts';
 
 /** The bytes at the end of a log file that a query reads. More would stop the other work of this process for seconds. */
 const MAX_BYTES = 50 * 1024 * 1024;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
+import { placeholdersOf, readQuery } from '../../../infra/local/assembly/queries/readQuery.ts';
+import type { SavedQuery } from '../../../infra/local/assembly/queries/savedQueries.ts';
 import type { ConsoleState } from '../../../infra/local/console/consoleState.ts';
 import { localConsole } from '../../../infra/local/console/localConsole.ts';
 import { heading, number } from '../../../infra/local/console/page/format.ts';
 import type { DashboardSnapshot } from '../../../infra/local/metrics/dashboardSnapshot.ts';
 import { type Part, type PartName, Parts, type PartSwitch } from '../../../infra/local/parts.ts';
-import { placeholdersOf, readQuery } from '../../../infra/local/queries/readQuery.ts';
-import type { SavedQuery } from '../../../infra/local/queries/savedQueries.ts';
 
 const snapshot: DashboardSnapshot = {
   at: 1_700_000_000_000,

@@ -1,10 +1,10 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { fill, placeholdersOf, readQuery } from '../../../infra/local/queries/readQuery.ts';
-import { type LogLine, runQuery } from '../../../infra/local/queries/runQuery.ts';
+import { fill, type LogLine, placeholdersOf, readQuery } from '../../../infra/local/assembly/queries/readQuery.ts';
+import { savedQueriesOf } from '../../../infra/local/assembly/queries/savedQueries.ts';
+import { runQuery } from '../../../infra/local/queries/runQuery.ts';
 import { runSavedQuery } from '../../../infra/local/queries/runSavedQuery.ts';
-import { savedQueriesOf } from '../../../infra/local/queries/savedQueries.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
 const run = (text: string, lines: readonly LogLine[]) => runQuery(readQuery(text), lines);

@@ -1,4 +1,4 @@
-import { Scanner } from '../assembly/scanner.ts';
+import { Scanner } from '../scanner.ts';
 
 /** A condition on one log line. A field of a nested object has a dotted name, such as `error.name`. */
 export type Condition =
@@ -164,3 +164,6 @@ function literalsOf(condition: Condition): Literal[] {
       return condition.of.flatMap(literalsOf);
   }
 }
+
+/** A line of a log: the fields of its JSON, and `@timestamp` in epoch ms. */
+export type LogLine = Readonly<Record<string, unknown>>;

@@ -1,10 +1,9 @@
-import { familyOf } from '../../../lib/app/endpoint.ts';
-import { pascal } from '../../constructs/names.ts';
-import { UnsupportedDefinition } from '../assembly/scanner.ts';
-import type { Resource } from '../assembly/template.ts';
-import { StartError } from '../startError.ts';
-import { type Command, placeholdersOf, readQuery } from './readQuery.ts';
-import type { LogLine } from './runQuery.ts';
+import { familyOf } from '../../../../lib/app/endpoint.ts';
+import { pascal } from '../../../constructs/names.ts';
+import { StartError } from '../../startError.ts';
+import { UnsupportedDefinition } from '../scanner.ts';
+import type { Resource } from '../template.ts';
+import { type Command, type LogLine, placeholdersOf, readQuery } from './readQuery.ts';
 
 /** A query that the template saves for Logs Insights. */
 export interface SavedQuery {
@@ -59,7 +58,7 @@ function withOwner<T>(name: string, read: () => T): T {
   } catch (error) {
     if (!(error instanceof UnsupportedDefinition)) throw error;
     throw new StartError(
-      `The saved query "${name}" has a part that the local run does not support: ${error.message}\nAdd it to infra/local/queries.`,
+      `The saved query "${name}" has a part that the local run does not support: ${error.message}\nAdd it to infra/local/assembly/queries.`,
     );
   }
 }
