@@ -1,8 +1,23 @@
-import type { QueueLevel } from '../queues/queueStore.ts';
-import type { ConsumedCapacity } from '../table/consumedCapacity.ts';
 import type { MetricStore } from './metricStore.ts';
 
 export type MetricSink = Pick<MetricStore, 'add' | 'addLine'>;
+
+/** The capacity units that a call consumed, as DynamoDB reports them. */
+export interface ConsumedCapacity {
+  readonly TableName: string;
+  /** The sum for the table and its indexes. */
+  readonly CapacityUnits: number;
+  readonly Table?: { readonly CapacityUnits: number };
+  readonly GlobalSecondaryIndexes?: Readonly<Record<string, { readonly CapacityUnits: number }>>;
+}
+
+/** The number of messages in a queue, and their age. */
+export interface QueueLevel {
+  readonly visible: number;
+  readonly inFlight: number;
+  /** The age of the oldest message that is not delayed, in seconds. The value is 0 if there is no such message. */
+  readonly oldestSeconds: number;
+}
 
 /**
  * Records measurements of the local run with the metric names and dimensions of AWS. The dashboard and the alarms of

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { QueueModel } from '../assembly/eventSourceModels.ts';
+import type { QueueLevel } from '../metrics/measurements.ts';
 import { inTransaction } from '../table/database.ts';
 
 export interface NewMessage {
@@ -35,14 +36,6 @@ export interface MessageCounts {
   readonly visible: number;
   readonly inFlight: number;
   readonly delayed: number;
-}
-
-/** The number of messages in a queue, and their age. */
-export interface QueueLevel {
-  readonly visible: number;
-  readonly inFlight: number;
-  /** The age of the oldest message that is not delayed, in seconds. The value is 0 if there is no such message. */
-  readonly oldestSeconds: number;
 }
 
 interface Row {

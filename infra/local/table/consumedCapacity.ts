@@ -1,13 +1,5 @@
 import { parseJson } from '../../../lib/shared/parseJson.ts';
-
-/** The capacity units that a call consumed, as DynamoDB reports them. */
-export interface ConsumedCapacity {
-  readonly TableName: string;
-  /** The sum for the table and its indexes. */
-  readonly CapacityUnits: number;
-  readonly Table?: { readonly CapacityUnits: number };
-  readonly GlobalSecondaryIndexes?: Readonly<Record<string, { readonly CapacityUnits: number }>>;
-}
+import type { ConsumedCapacity } from '../metrics/measurements.ts';
 
 const kinds = new Map<string, 'Read' | 'Write'>([
   ...['GetItem', 'BatchGetItem', 'Query', 'Scan', 'TransactGetItems'].map((operation) => [operation, 'Read'] as const),

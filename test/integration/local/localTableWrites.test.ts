@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { AwsAnswer } from '../../../infra/local/iam/awsService.ts';
-import type { ConsumedCapacity } from '../../../infra/local/table/consumedCapacity.ts';
+import type { ConsumedCapacity } from '../../../infra/local/metrics/measurements.ts';
 import { type Engine, startEngine } from '../../../infra/local/table/engine.ts';
 import { TableCalls } from '../../../infra/local/table/tableCalls.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';

@@ -13,8 +13,8 @@ import type { FunctionModel } from '../../../infra/local/assembly/functionModel.
 import { AwsEndpoint } from '../../../infra/local/awsEndpoint.ts';
 import { type AccessKey, Principals } from '../../../infra/local/iam/principals.ts';
 import type { OutgoingMail } from '../../../infra/local/mail/eml.ts';
+import type { ConsumedCapacity } from '../../../infra/local/metrics/measurements.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
-import type { ConsumedCapacity } from '../../../infra/local/table/consumedCapacity.ts';
 import { EngineConnections } from '../../../infra/local/table/engineCall.ts';
 import { TableCalls } from '../../../infra/local/table/tableCalls.ts';
 import { signRequest } from '../../support/signRequest.ts';

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { QueueModel } from '../../../infra/local/assembly/eventSourceModels.ts';
-import { Measurements } from '../../../infra/local/metrics/measurements.ts';
+import { type ConsumedCapacity, Measurements } from '../../../infra/local/metrics/measurements.ts';
 import { MetricLines } from '../../../infra/local/metrics/metricLines.ts';
 import { sampleQueues } from '../../../infra/local/queues/queueSampler.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
@@ -10,7 +10,6 @@ import {
   addCapacityParameter,
   canAddCapacityParameter,
   capacityKind,
-  type ConsumedCapacity,
   extractCapacity,
 } from '../../../infra/local/table/consumedCapacity.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
