@@ -4,11 +4,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineKind } from '../settings.ts';
 import { StartError } from '../startError.ts';
-import { deleteStreamRecords, indexStreamRecords } from '../streams/streamRecords.ts';
 import { adoptSharedDatabase, databaseKey, dynamoDbLocalCommand } from './dynamoDbLocal.ts';
 import { dynoxideCommand, dynoxidePackage, findDynoxide } from './dynoxide.ts';
 import type { EngineAddress } from './engineAddress.ts';
 import { spawnGuarded } from './guardedProcess.ts';
+import { deleteStreamRecords, indexStreamRecords } from './streamRecords.ts';
 
 export interface Launch {
   readonly isEverywhere: boolean;
