@@ -2,8 +2,7 @@ import { resolve } from 'node:path';
 import { blockedPorts } from '../../lib/net/httpUrl.ts';
 import { type EnvironmentOverrides, localVariables } from './functions/functionEnvironment.ts';
 import { StartError } from './startError.ts';
-
-export type EngineKind = 'dynoxide' | 'dynamodb-local';
+import type { EngineKind } from './table/engineLaunch.ts';
 
 export interface LocalSettings {
   /** The port of the API. With 0, the run uses any free port. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { QueueModel } from '../assembly/eventSourceModels.ts';
 import type { QueueLevel } from '../metrics/measurements.ts';
-import { inTransaction } from '../table/database.ts';
+import { inTransaction } from './database.ts';
 
 export interface NewMessage {
   readonly body: string;

@@ -5,11 +5,10 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endProcesses } from '../processes.ts';
-import type { EngineKind } from '../settings.ts';
 import { StartError } from '../startError.ts';
 import { type EngineAddress, freeAddress } from './engineAddress.ts';
 import { type EngineCall, EngineConnections } from './engineCall.ts';
-import { type Launch, prepareLaunch } from './engineLaunch.ts';
+import { type EngineKind, type Launch, prepareLaunch } from './engineLaunch.ts';
 
 export const START_MILLISECONDS = 20_000;
 const STOP_MILLISECONDS = 5_000;

@@ -2,13 +2,14 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EngineKind } from '../settings.ts';
 import { StartError } from '../startError.ts';
 import { adoptSharedDatabase, databaseKey, dynamoDbLocalCommand } from './dynamoDbLocal.ts';
 import { dynoxideCommand, dynoxidePackage, findDynoxide } from './dynoxide.ts';
 import type { EngineAddress } from './engineAddress.ts';
 import { spawnGuarded } from './guardedProcess.ts';
 import { deleteStreamRecords, indexStreamRecords } from './streamRecords.ts';
+
+export type EngineKind = 'dynoxide' | 'dynamodb-local';
 
 export interface Launch {
   readonly isEverywhere: boolean;

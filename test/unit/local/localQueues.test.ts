@@ -19,9 +19,9 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import fc from 'fast-check';
 import { startFauxqs } from 'fauxqs';
 import type { QueueModel } from '../../../infra/local/assembly/eventSourceModels.ts';
+import { openDatabase } from '../../../infra/local/queues/database.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
 import { sqs } from '../../../infra/local/queues/sqs.ts';
-import { openDatabase } from '../../../infra/local/table/database.ts';
 import { times } from '../../support/times.ts';
 
 const queue = (name: string, properties: Partial<QueueModel> = {}): QueueModel => ({
