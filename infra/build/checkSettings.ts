@@ -1,5 +1,5 @@
-import { namedUnitProblems } from '../stacks/namedUnits.ts';
-import { readSettings, settingsError } from '../stacks/settings.ts';
+import { namedUnitProblems } from '../settings/namedUnits.ts';
+import { readSettings, settingsError } from '../settings/settings.ts';
 
 /**
  * Throws an error that lists the problems of the settings in a context. Loads neither the CDK nor, without a setting that names

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stackOf } from '../stacks/settings.ts';
+import { stackOf } from '../settings/settings.ts';
 
 /** Returns the context of cdk.json. It contains the settings of the deployment, and options of the CDK. */
 export function projectContext(): Record<string, unknown> {

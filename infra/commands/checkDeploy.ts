@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { configuredStack, deploymentRegion, projectContext } from '../build/projectContext.ts';
-import { readSettings } from '../stacks/settings.ts';
+import { readSettings } from '../settings/settings.ts';
 import { needsOf } from './account/needs.ts';
 import { readAccount } from './account/readAccount.ts';
 import { type AccountCheck, accountReport, checkReadings } from './account/rules.ts';

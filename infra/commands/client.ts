@@ -5,7 +5,7 @@ import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { projectDir } from '../build/build.ts';
 import { buildClientPackage, packClient } from '../build/clientPackage.ts';
 import { projectContext } from '../build/projectContext.ts';
-import { readSettings } from '../stacks/settings.ts';
+import { readSettings } from '../settings/settings.ts';
 import { parseArguments, runCommand } from './operator.ts';
 
 const USAGE = `Usage: npm run client

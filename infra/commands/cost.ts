@@ -1,6 +1,6 @@
 /** `npm run cost`: prints the cost of a month without calls, of calls, and of deliveries, at list prices. */
 import { registeredEndpoints } from '../build/registry.ts';
-import { readSettings, type Settings } from '../stacks/settings.ts';
+import { readSettings, type Settings } from '../settings/settings.ts';
 import { costOfCall, costsOfCalls, startCost, startMilliseconds } from './cost/calls.ts';
 import { deliveryConsumption, deliveryCost } from './cost/deliveries.ts';
 import { floodBill } from './cost/flood.ts';

@@ -1,7 +1,7 @@
 /** `npm run openapi`: prints the OpenAPI document with the settings of cdk.json. */
 import { projectContext } from '../build/projectContext.ts';
 import { referenceDocument } from '../build/reference.ts';
-import { readSettings } from '../stacks/settings.ts';
+import { readSettings } from '../settings/settings.ts';
 import { parseArguments, runCommand } from './operator.ts';
 
 const USAGE = `Usage: npm run -s openapi

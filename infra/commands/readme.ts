@@ -15,7 +15,7 @@ import { clientWebhooks, clientWebhooksFile } from '../build/clientWebhooks.ts';
 import { thirdPartyNotices } from '../build/notices.ts';
 import { refusedFields } from '../build/refusals.ts';
 import { registeredWorkers } from '../build/registry.ts';
-import { readSettings, settingMeaning, settingNames, settingValues } from '../stacks/settings.ts';
+import { readSettings, settingMeaning, settingNames, settingValues } from '../settings/settings.ts';
 import { frequentCosts } from './cost/frequentCosts.ts';
 import { defaultWorkload, simulatedComponents, simulatedLoads } from './simulate.ts';
 

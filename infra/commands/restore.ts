@@ -3,7 +3,7 @@
  * the commands.
  */
 import { configuredStack, projectContext } from '../build/projectContext.ts';
-import { readSettings, stackOf } from '../stacks/settings.ts';
+import { readSettings, stackOf } from '../settings/settings.ts';
 import { parseArguments, runCommand } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
 import type { DeployedResource, StackTemplates } from './templateChanges.ts';

@@ -4,7 +4,7 @@
  */
 import { queues } from '../../lib/workers/queues.ts';
 import { registeredEndpoints } from '../build/registry.ts';
-import { readSettings } from '../stacks/settings.ts';
+import { readSettings } from '../settings/settings.ts';
 import { columns } from './columns.ts';
 import { costsOfMix } from './load/mix.ts';
 import { parseArguments, runCommand } from './operator.ts';

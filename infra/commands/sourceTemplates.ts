@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { App } from 'aws-cdk-lib/core';
 import { registeredRoutes, registeredWorkers } from '../build/registry.ts';
+import { readSettings, type Settings, STACK } from '../settings/settings.ts';
 import { Backend } from '../stacks/backend.ts';
-import { readSettings, type Settings, STACK } from '../stacks/settings.ts';
 import { synthesisedTemplates } from './synthesisedTemplates.ts';
 import type { StackTemplates } from './templateChanges.ts';
 

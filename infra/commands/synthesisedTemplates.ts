@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { STACK } from '../stacks/settings.ts';
+import { STACK } from '../settings/settings.ts';
 import type { DeployedResource, StackTemplates } from './templateChanges.ts';
 
 export type Template = {

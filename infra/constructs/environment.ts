@@ -3,7 +3,7 @@ import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Aws } from 'aws-cdk-lib/core';
 import { type Capability, type EnvironmentName, mergeGrants, type ResourceName } from '../../lib/app/capability.ts';
 import { modelOfProfile } from '../../lib/bedrock/inferenceProfile.ts';
-import type { Settings } from '../stacks/settings.ts';
+import type { Settings } from '../settings/settings.ts';
 import type { EventApi } from './eventApi.ts';
 import { iamAction } from './iamAction.ts';
 import type { Permission } from './lambdaFunction.ts';

@@ -3,7 +3,7 @@ import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct, IConstruct } from 'constructs';
 import { gatewayQueries, saveQueries } from '../monitoring/savedQueries.ts';
-import type { Settings } from '../stacks/settings.ts';
+import type { Settings } from '../settings/settings.ts';
 
 /** The burst limit is this many times the rate limit per second, up to the setting `requestBurst`. */
 const BURST = 2;

@@ -3,7 +3,7 @@ import { Aws, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { indexNames } from '../../lib/app/capability.ts';
 import { vectorIndexes, vectorKeys } from '../../lib/memory/vectorIndexes.ts';
-import type { Settings } from '../stacks/settings.ts';
+import type { Settings } from '../settings/settings.ts';
 
 /**
  * Creates the only table, as a global table with one replica (decision 097). It has all indexes from the first

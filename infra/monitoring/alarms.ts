@@ -6,8 +6,8 @@ import type { Stack } from 'aws-cdk-lib/core';
 import type { Worker } from '../../lib/app/worker.ts';
 import type { LambdaFunction } from '../constructs/lambdaFunction.ts';
 import type { Queues } from '../constructs/queues.ts';
+import type { Settings } from '../settings/settings.ts';
 import type { FamilyStack } from '../stacks/family.ts';
-import type { Settings } from '../stacks/settings.ts';
 import { IMPACTS } from './alarmMetadata.ts';
 
 /** The longest description of an alarm that CloudWatch accepts, in characters. */

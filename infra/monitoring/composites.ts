@@ -2,7 +2,7 @@ import { CfnCompositeAlarm, type CfnCompositeAlarmProps } from 'aws-cdk-lib/aws-
 import type { Stack } from 'aws-cdk-lib/core';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { pascal } from '../constructs/names.ts';
-import type { Settings } from '../stacks/settings.ts';
+import type { Settings } from '../settings/settings.ts';
 import {
   type AlarmDeclaration,
   type AlarmText,

@@ -17,10 +17,10 @@ import { createQueues, createStreamDeadLetters } from '../constructs/queues.ts';
 import { createCredentials, createKey } from '../constructs/secrets.ts';
 import { createTable } from '../constructs/table.ts';
 import { createMonitoring } from '../monitoring/monitoring.ts';
+import { isDeployed, namedUnitProblems } from '../settings/namedUnits.ts';
+import { metricsService, type Settings, settingsError } from '../settings/settings.ts';
 import { FamilyStack } from './family.ts';
 import { LiveStack } from './live.ts';
-import { isDeployed, namedUnitProblems } from './namedUnits.ts';
-import { metricsService, type Settings, settingsError } from './settings.ts';
 import { WorkersStack } from './workers.ts';
 
 export interface BackendProps {

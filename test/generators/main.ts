@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectContext } from '../../infra/build/projectContext.ts';
 import { referenceDocument } from '../../infra/build/reference.ts';
-import { readSettings } from '../../infra/stacks/settings.ts';
+import { readSettings } from '../../infra/settings/settings.ts';
 import { installTool } from '../../infra/tools/installTool.ts';
 import { installPythonPackages } from './installPythonPackages.ts';
 

@@ -6,7 +6,7 @@ import { projectDir } from '../../infra/build/build.ts';
 import { registeredWorkers } from '../../infra/build/registry.ts';
 import { synthesisedTemplates } from '../../infra/commands/synthesisedTemplates.ts';
 import { checkUpdate } from '../../infra/commands/templateChanges.ts';
-import type { Settings } from '../../infra/stacks/settings.ts';
+import type { Settings } from '../../infra/settings/settings.ts';
 import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
 import { times } from '../support/times.ts';
 import {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
 import { projectContext } from '../../infra/build/projectContext.ts';
-import { readSettings, settingNames, stackOf } from '../../infra/stacks/settings.ts';
+import { readSettings, settingNames, stackOf } from '../../infra/settings/settings.ts';
 
 const read = (context: Record<string, unknown>, region?: string) =>
   readSettings((name) => context[name], Object.keys(context), region);

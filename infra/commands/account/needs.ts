@@ -1,7 +1,7 @@
 /** What a deployment needs of its AWS account and region. */
 import { modelOfProfile } from '../../../lib/bedrock/inferenceProfile.ts';
 import { queues } from '../../../lib/workers/queues.ts';
-import type { Settings } from '../../stacks/settings.ts';
+import type { Settings } from '../../settings/settings.ts';
 import type { DeployedResource, StackTemplates } from '../templateChanges.ts';
 
 export interface RequestLimits {

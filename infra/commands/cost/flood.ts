@@ -1,5 +1,5 @@
 /** The cost of a flood of calls that the service refuses. */
-import type { Settings } from '../../stacks/settings.ts';
+import type { Settings } from '../../settings/settings.ts';
 import { quotas } from '../simulate/quotas.ts';
 import { costOfCall } from './calls.ts';
 import type { CostLine } from './idle.ts';

@@ -1,4 +1,4 @@
-import { type Settings, STACK } from '../../stacks/settings.ts';
+import { type Settings, STACK } from '../../settings/settings.ts';
 
 /**
  * Returns the settings of the local run that differ from those of a deployment. The local run has no operator, so

@@ -6,7 +6,7 @@ import { type Needs, needsOf } from '../../../infra/commands/account/needs.ts';
 import { readAccount } from '../../../infra/commands/account/readAccount.ts';
 import type { Readings } from '../../../infra/commands/account/readings.ts';
 import { accountReport, checkReadings } from '../../../infra/commands/account/rules.ts';
-import { readSettings } from '../../../infra/stacks/settings.ts';
+import { readSettings } from '../../../infra/settings/settings.ts';
 import { type Receiver, startHttp } from '../../support/receivers.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
