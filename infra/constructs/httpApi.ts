@@ -2,8 +2,8 @@ import { CfnApi, CfnApiMapping, CfnDomainName, CfnStage } from 'aws-cdk-lib/aws-
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct, IConstruct } from 'constructs';
-import { gatewayQueries, saveQueries } from '../monitoring/savedQueries.ts';
 import type { Settings } from '../settings/settings.ts';
+import { gatewayQueries, saveQueries } from './savedQueries.ts';
 
 /** The burst limit is this many times the rate limit per second, up to the setting `requestBurst`. */
 const BURST = 2;

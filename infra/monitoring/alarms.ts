@@ -3,11 +3,11 @@ import { Alarm, type CfnAlarm, ComparisonOperator, type IMetric, TreatMissingDat
 import type { CfnGlobalTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Stack } from 'aws-cdk-lib/core';
+import type { Routed } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
 import type { LambdaFunction } from '../constructs/lambdaFunction.ts';
 import type { Queues } from '../constructs/queues.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { FamilyStack } from '../stacks/family.ts';
 import { IMPACTS } from './alarmMetadata.ts';
 
 /** The longest description of an alarm that CloudWatch accepts, in characters. */
@@ -65,7 +65,10 @@ export interface AlarmDeclaration {
 
 /** The resources that alarms and the dashboard watch. */
 export interface MonitoringProps {
-  readonly families: readonly FamilyStack[];
+  readonly families: readonly {
+    readonly family: string;
+    readonly functions: readonly { readonly endpoint: Routed; readonly construct: LambdaFunction }[];
+  }[];
   /** The workers with their functions. */
   readonly workers: readonly { readonly worker: Worker; readonly construct: LambdaFunction }[];
   readonly api: CfnApi;

@@ -1,6 +1,6 @@
+import { openQuery, workerQueries } from '../constructs/savedQueries.ts';
 import type { AlarmDeclaration, MonitoringProps } from './alarms.ts';
 import { deliveryMetric } from './metrics.ts';
-import { openQuery, workerQueries } from './savedQueries.ts';
 
 /**
  * The number of failed heartbeats within five minutes that makes the alarm active. A single failure can come from a

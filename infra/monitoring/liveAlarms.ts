@@ -1,6 +1,6 @@
+import { openQuery, workerQueries } from '../constructs/savedQueries.ts';
 import type { AlarmDeclaration, MonitoringProps } from './alarms.ts';
 import { deliveryMetric, functionMetric, runsWithout } from './metrics.ts';
-import { openQuery, workerQueries } from './savedQueries.ts';
 
 /** The number of failed publishes within five minutes that makes the alarm active. */
 const FAILED_PUBLISHES = 5;

@@ -6,6 +6,7 @@ import { endpointId } from '../../lib/app/endpoint.ts';
 import type { Dependency } from '../../lib/observability/dependencies.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import { pascal } from '../constructs/names.ts';
+import { familyQueries, gatewayQueries, openQuery, workerQueries } from '../constructs/savedQueries.ts';
 import type { AlarmDeclaration, AlarmText, CompositeName, MonitoringProps } from './alarms.ts';
 import { createAlarms, usesModels } from './composites.ts';
 import { createDashboard } from './dashboard.ts';
@@ -23,7 +24,6 @@ import {
   refusedDollars,
   tableThrottles,
 } from './metrics.ts';
-import { familyQueries, gatewayQueries, openQuery, workerQueries } from './savedQueries.ts';
 import { deliveryAlarms, queueAlarms, workerAlarms } from './workerAlarms.ts';
 
 /** The number of faults of one endpoint within five minutes that makes an alarm active. */

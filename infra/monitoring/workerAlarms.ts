@@ -4,6 +4,7 @@ import { faultsMetric } from '../../lib/observability/faults.ts';
 import { MAX_RECEIVE_COUNT, type QueueDeclaration, queues as declarations } from '../../lib/workers/queues.ts';
 import { pascal } from '../constructs/names.ts';
 import { queueNames } from '../constructs/queues.ts';
+import { openQuery, workerQueries } from '../constructs/savedQueries.ts';
 import type { AlarmDeclaration, CompositeName, MonitoringProps } from './alarms.ts';
 import { usesModels } from './composites.ts';
 import { workersByWeight } from './impacts.ts';
@@ -16,7 +17,6 @@ import {
   workerCrashes,
   workerFaults,
 } from './metrics.ts';
-import { openQuery, workerQueries } from './savedQueries.ts';
 
 /** The number of failures of one worker within five minutes that makes an alarm active. */
 const FAILURES = 5;

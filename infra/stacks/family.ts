@@ -9,7 +9,7 @@ import { createApiInvoker } from '../constructs/invoker.ts';
 import { deployInLanes, ROUTE_LANES } from '../constructs/lanes.ts';
 import { functionName, pascal } from '../constructs/names.ts';
 import { keepWarm } from '../constructs/pings.ts';
-import { familyQueries, saveQueries } from '../monitoring/savedQueries.ts';
+import { familyQueries, saveQueries } from '../constructs/savedQueries.ts';
 import { NamedStack } from './namedStack.ts';
 
 export interface FamilyProps extends DeploymentContext {

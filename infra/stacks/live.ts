@@ -7,7 +7,7 @@ import { createEventApi, type EventApi } from '../constructs/eventApi.ts';
 import { LambdaFunction } from '../constructs/lambdaFunction.ts';
 import { WORKER_MEMORY_MB } from '../constructs/memory.ts';
 import { pascal } from '../constructs/names.ts';
-import { saveQueries, workerQueries } from '../monitoring/savedQueries.ts';
+import { saveQueries, workerQueries } from '../constructs/savedQueries.ts';
 import { NamedStack } from './namedStack.ts';
 
 export interface LiveProps extends DeploymentContext {

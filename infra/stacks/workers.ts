@@ -3,8 +3,8 @@ import type { Construct } from 'constructs';
 import { type Worker, workerId } from '../../lib/app/worker.ts';
 import type { DeploymentContext } from '../constructs/environment.ts';
 import { workersInLoops } from '../constructs/recursiveLoops.ts';
+import { saveQueries, workerQueries } from '../constructs/savedQueries.ts';
 import { WorkerFunction, type WorkerSources } from '../constructs/workerFunction.ts';
-import { saveQueries, workerQueries } from '../monitoring/savedQueries.ts';
 import { NamedStack } from './namedStack.ts';
 
 export interface WorkersProps extends DeploymentContext {

@@ -6,7 +6,7 @@ import { CfnQueryDefinition, type LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import * as logMessages from '../../lib/observability/logMessages.ts';
-import { pascal } from '../constructs/names.ts';
+import { pascal } from './names.ts';
 
 /** The largest number of log groups that one query of Logs Insights can search. */
 const MAX_QUERIED_LOG_GROUPS = 50;
