@@ -1,14 +1,14 @@
 /** `npm run cost`: prints the cost of a month without calls, of calls, and of deliveries, at list prices. */
 import { registeredEndpoints } from '../build/registry.ts';
+import { costOfCall, costsOfCalls, startCost, startMilliseconds } from '../cost/calls.ts';
+import { prices } from '../cost/prices.ts';
+import { vectorConsumption, vectorDollars, vectorGigabytes } from '../cost/vectors.ts';
 import { readSettings, type Settings } from '../settings/settings.ts';
-import { costOfCall, costsOfCalls, startCost, startMilliseconds } from './cost/calls.ts';
 import { deliveryConsumption, deliveryCost } from './cost/deliveries.ts';
 import { floodBill } from './cost/flood.ts';
 import { type CostLine, heartbeatBill, idleBill, totalOf } from './cost/idle.ts';
 import { liveBill, workday } from './cost/live.ts';
 import { metricBill } from './cost/metrics.ts';
-import { prices } from './cost/prices.ts';
-import { vectorConsumption, vectorDollars, vectorGigabytes } from './cost/vectors.ts';
 import { watchingBill } from './cost/watching.ts';
 import { parseArguments, runCommand } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
@@ -16,7 +16,7 @@ import type { StackTemplates } from './templateChanges.ts';
 
 const USAGE = `Usage: npm run cost [-- --live]
 
-Prints costs at list prices of us-east-1 (infra/commands/cost/prices.ts), without free tiers: a month without calls, a
+Prints costs at list prices of us-east-1 (infra/cost/prices.ts), without free tiers: a month without calls, a
 million calls of each endpoint, a million events and a million deliveries.
 
   --live   prints also a workday of 1,000 connected users, and the month with the setting live

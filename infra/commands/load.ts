@@ -5,8 +5,8 @@ import { createClient, type Methods, ServiceError } from '../../lib/client/index
 import { slicesOf } from '../../lib/shared/collections.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import { registeredEndpoints } from '../build/registry.ts';
+import { MILLION } from '../cost/prices.ts';
 import { apiCredentials } from './apiCredentials.ts';
-import { MILLION } from './cost/prices.ts';
 import { callMix, costsOfMix, type MixedPath } from './load/mix.ts';
 import { type CallOutcome, documentsFor, inProportion, plannedStarts, reportsOf } from './load/rules.ts';
 import { apiAddress, parseArguments, runCommand } from './operator.ts';

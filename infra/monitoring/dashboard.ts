@@ -5,9 +5,9 @@ import { pathInFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics, type MetricName } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import { limitedClasses } from '../../lib/observability/rateLimited.ts';
-import { MILLION, prices } from '../commands/cost/prices.ts';
 import { API_MEMORY_MB } from '../constructs/memory.ts';
 import { queueNames } from '../constructs/queues.ts';
+import { MILLION, prices } from '../cost/prices.ts';
 import { type MonitoringProps, runbookLink } from './alarms.ts';
 import {
   accountConcurrency,

@@ -10,8 +10,8 @@ import { dependencyMetric, faultsMetric } from '../../lib/observability/faults.t
 import { MIN_FAULT_SHARE } from '../../lib/observability/faultShare.ts';
 import { type LimitedClass, rateLimitedMetric } from '../../lib/observability/rateLimited.ts';
 import { slicesOf } from '../../lib/shared/collections.ts';
-import { refusedCall } from '../commands/cost/flood.ts';
-import { MILLION } from '../commands/cost/prices.ts';
+import { refusedCall } from '../cost/calls.ts';
+import { MILLION } from '../cost/prices.ts';
 
 const period = Duration.minutes(5);
 

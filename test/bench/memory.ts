@@ -3,7 +3,7 @@
  * with the vector search of the engine.
  */
 import { SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
-import { MILLION, tableDollars } from '../../infra/commands/cost/prices.ts';
+import { MILLION, tableDollars } from '../../infra/cost/prices.ts';
 import { environment } from '../../lib/app/capability.ts';
 import { lexicalEmbedder } from '../../lib/memory/embedders.ts';
 import { vectorsOf } from '../../lib/memory/entities.ts';

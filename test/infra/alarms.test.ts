@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
 import { worker as heartbeatWorker } from '../../functions/workers/heartbeat.ts';
-import { refusedCall } from '../../infra/commands/cost/flood.ts';
-import { prices } from '../../infra/commands/cost/prices.ts';
 import { pascal } from '../../infra/constructs/names.ts';
 import { queueNames } from '../../infra/constructs/queues.ts';
+import { refusedCall } from '../../infra/cost/calls.ts';
+import { prices } from '../../infra/cost/prices.ts';
 import { loadAssembly } from '../../infra/local/assembly/cloudAssembly.ts';
 import type { AlarmModel } from '../../infra/local/assembly/monitoring/alarmModel.ts';
 import { type MetricId, metricsOf } from '../../infra/local/assembly/monitoring/expression.ts';

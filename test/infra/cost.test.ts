@@ -4,21 +4,22 @@ import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
 import { registeredEndpoints, registeredWorkers } from '../../infra/build/registry.ts';
 import { costOptions, costReport, deployedResources } from '../../infra/commands/cost.ts';
+import { deliveryConsumption, deliveryCost, deliveryDollars } from '../../infra/commands/cost/deliveries.ts';
+import { floodBill } from '../../infra/commands/cost/flood.ts';
+import { heartbeatBill, idleBill, totalOf } from '../../infra/commands/cost/idle.ts';
+import { liveBill, workday } from '../../infra/commands/cost/live.ts';
+import { metricBill } from '../../infra/commands/cost/metrics.ts';
+import { watchingBill, widgetCosts } from '../../infra/commands/cost/watching.ts';
 import {
   consumptionOfRequests,
   costOfCall,
   costsOfCalls,
+  refusedCall,
   startCost,
   startMilliseconds,
-} from '../../infra/commands/cost/calls.ts';
-import { deliveryConsumption, deliveryCost, deliveryDollars } from '../../infra/commands/cost/deliveries.ts';
-import { floodBill, refusedCall } from '../../infra/commands/cost/flood.ts';
-import { heartbeatBill, idleBill, totalOf } from '../../infra/commands/cost/idle.ts';
-import { liveBill, workday } from '../../infra/commands/cost/live.ts';
-import { metricBill } from '../../infra/commands/cost/metrics.ts';
-import { prices } from '../../infra/commands/cost/prices.ts';
-import { vectorDollars, vectorGigabytes } from '../../infra/commands/cost/vectors.ts';
-import { watchingBill, widgetCosts } from '../../infra/commands/cost/watching.ts';
+} from '../../infra/cost/calls.ts';
+import { prices } from '../../infra/cost/prices.ts';
+import { vectorDollars, vectorGigabytes } from '../../infra/cost/vectors.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { limitedClasses } from '../../lib/observability/rateLimited.ts';
 import { queues } from '../../lib/workers/queues.ts';

@@ -1,6 +1,6 @@
 /** The cost of a million events, and of a million webhook deliveries. The consumption is measured by a test. */
-import { LAMBDA_LOG_BYTES } from './calls.ts';
-import { byteDollars, lambdaDollars, MILLION, prices, tableDollars } from './prices.ts';
+import { LAMBDA_LOG_BYTES } from '../../cost/calls.ts';
+import { byteDollars, lambdaDollars, MILLION, prices, tableDollars } from '../../cost/prices.ts';
 
 /**
  * What one event or one delivery uses. Events and deliveries are processed in batches. Each gets an equal share of what

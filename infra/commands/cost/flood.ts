@@ -1,21 +1,9 @@
 /** The cost of a flood of calls that the service refuses. */
+import { refusedCall } from '../../cost/calls.ts';
+import { MILLION } from '../../cost/prices.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { quotas } from '../simulate/quotas.ts';
-import { costOfCall } from './calls.ts';
 import type { CostLine } from './idle.ts';
-import { MILLION } from './prices.ts';
-
-const ERROR_BYTES = 120;
-
-/**
- * The dearest refused call without valid credentials: an unknown API key of the right form, which a process reads eventually and
- * then consistently. A malformed key costs no read.
- */
-export const refusedCall = costOfCall(
-  'a call with an unknown API key',
-  { roundTrips: 2, read: 1, written: 0 },
-  { answerBytes: ERROR_BYTES },
-);
 
 /** The default quota of an account in the regions with the smallest one, in requests per second. */
 const MIN_QUOTA = 2_500;

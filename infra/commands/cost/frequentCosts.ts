@@ -1,9 +1,8 @@
 import { registeredEndpoints } from '../../build/registry.ts';
-import { costOfCall, costsOfCalls, withIdempotencyKey } from './calls.ts';
+import { costOfCall, costsOfCalls, refusedCall, withIdempotencyKey } from '../../cost/calls.ts';
+import { prices } from '../../cost/prices.ts';
+import { vectorConsumption, vectorDollars } from '../../cost/vectors.ts';
 import { deliveryConsumption, deliveryCost } from './deliveries.ts';
-import { refusedCall } from './flood.ts';
-import { prices } from './prices.ts';
-import { vectorConsumption, vectorDollars } from './vectors.ts';
 
 /** Returns the costs that section "Cost" of infra/README.md names, in dollars per million. */
 export function frequentCosts(): [subject: string, dollars: number][] {

@@ -1,7 +1,7 @@
 /** The cost of a month without calls, computed from the templates of a deployment. */
 import { API_MEMORY_MB } from '../../constructs/memory.ts';
-import { consumptionOfRequests, costOfCall, LAMBDA_LOG_BYTES } from './calls.ts';
-import { byteDollars, lambdaDollars, MILLION, MINUTES_PER_MONTH, prices, tableDollars } from './prices.ts';
+import { consumptionOfRequests, costOfCall, LAMBDA_LOG_BYTES } from '../../cost/calls.ts';
+import { byteDollars, lambdaDollars, MILLION, MINUTES_PER_MONTH, prices, tableDollars } from '../../cost/prices.ts';
 
 interface Resource {
   readonly Type: string;

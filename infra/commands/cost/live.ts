@@ -1,7 +1,7 @@
 /** The cost of users who are connected to the push service, computed from the traffic of their clients. */
-import type { CallCost } from './calls.ts';
+import type { CallCost } from '../../cost/calls.ts';
+import { lambdaDollars, MILLION, prices, tableDollars } from '../../cost/prices.ts';
 import type { CostLine } from './idle.ts';
-import { lambdaDollars, MILLION, prices, tableDollars } from './prices.ts';
 
 /** The traffic of users who write in documents together. */
 export interface LiveTraffic {

@@ -1,8 +1,8 @@
 /** The cost of the metrics that the service itself writes. */
 import { deliveryMetrics } from '../../../lib/observability/deliveryMetrics.ts';
 import { limitedClasses } from '../../../lib/observability/rateLimited.ts';
+import { prices } from '../../cost/prices.ts';
 import type { CostLine } from './idle.ts';
-import { prices } from './prices.ts';
 
 /**
  * The number of fault metrics of one endpoint: one for all faults, and one for faults in instances in which many calls

@@ -1,6 +1,6 @@
 /** The cost of watching the dashboard, computed from the templates of a deployment. */
+import { MILLION, prices } from '../../cost/prices.ts';
 import type { CostLine } from './idle.ts';
-import { MILLION, prices } from './prices.ts';
 
 interface Widget {
   readonly type: string;

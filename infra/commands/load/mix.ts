@@ -4,7 +4,7 @@
  */
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { takesIdempotencyKey } from '../../../lib/http/capabilities.ts';
-import { type CallCost, consumptionOfRequests, costsOfCalls, withIdempotencyKey } from '../cost/calls.ts';
+import { type CallCost, consumptionOfRequests, costsOfCalls, withIdempotencyKey } from '../../cost/calls.ts';
 
 /** A call in the call mix. */
 export interface MixedCall {

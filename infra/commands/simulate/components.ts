@@ -4,7 +4,7 @@
  */
 import { CURRENT_KEY_MILLISECONDS } from '../../../lib/crypto/keyRing.ts';
 import { API_MEMORY_MB } from '../../constructs/memory.ts';
-import { CREDENTIALS_UNITS_READ, startMilliseconds } from '../cost/calls.ts';
+import { CREDENTIALS_UNITS_READ, startMilliseconds } from '../../cost/calls.ts';
 import { POSTING_MILLISECONDS } from '../cost/deliveries.ts';
 import { ORGANIZATIONS, type Scope } from './footprints.ts';
 import { type Quota, quotas } from './quotas.ts';

@@ -3,7 +3,8 @@
  * randomness and no clock.
  */
 import { POSITIVE_MILLISECONDS } from '../../../lib/table/recordCache.ts';
-import { CREDENTIALS_UNITS_READ, idempotencyConsumption } from '../cost/calls.ts';
+import { CREDENTIALS_UNITS_READ, idempotencyConsumption } from '../../cost/calls.ts';
+import { MILLION, MINUTES_PER_MONTH, prices, tableDollars } from '../../cost/prices.ts';
 import {
   type DeliveryConsumption,
   deliveryConsumption,
@@ -12,7 +13,6 @@ import {
   POSTING_MILLISECONDS,
 } from '../cost/deliveries.ts';
 import { pushDollars } from '../cost/live.ts';
-import { MILLION, MINUTES_PER_MONTH, prices, tableDollars } from '../cost/prices.ts';
 import type { PricedCall } from '../load/mix.ts';
 import { callFootprints, eventFootprint, type Footprint } from './footprints.ts';
 import { quotas } from './quotas.ts';

@@ -17,7 +17,7 @@ export const sources = [
   'functions/**/*.ts',
   'lib/**/*.ts',
   'infra/app.ts',
-  'infra/{build,commands,constructs,monitoring,settings,stacks}/**/*.ts',
+  'infra/{build,commands,constructs,cost,monitoring,settings,stacks}/**/*.ts',
   'infra/local/assembly/{synthesise,assemblySettings}.ts',
   'cdk.json',
   'package.json',

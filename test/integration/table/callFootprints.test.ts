@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { consumptionOfRequests } from '../../../infra/commands/cost/calls.ts';
 import { callMix } from '../../../infra/commands/load/mix.ts';
 import { callFootprints, type Footprint } from '../../../infra/commands/simulate/footprints.ts';
+import { consumptionOfRequests } from '../../../infra/cost/calls.ts';
 import { measureCallFootprints } from '../../bench/callFootprints.ts';
 
 const byPartition = (footprints: readonly Footprint[]) =>

@@ -8,15 +8,15 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as registry from '../../../functions/index.ts';
-import { withIdempotencyKey } from '../../../infra/commands/cost/calls.ts';
+import { withIdempotencyKey } from '../../../infra/cost/calls.ts';
 import {
   type Numbers,
   readsInOrganizations,
   readsOfConfiguration,
   requestCosts,
   writesOfOneThing,
-} from '../../../infra/commands/cost/requests.ts';
-import { vectorConsumption } from '../../../infra/commands/cost/vectors.ts';
+} from '../../../infra/cost/requests.ts';
+import { vectorConsumption } from '../../../infra/cost/vectors.ts';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { costOf, nameOf, prepare, scenarios, type Subject } from '../../bench/scenarios.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';

@@ -4,7 +4,6 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { registeredEndpoints } from '../../../infra/build/registry.ts';
 import { apiCredentials } from '../../../infra/commands/apiCredentials.ts';
-import { costsOfCalls } from '../../../infra/commands/cost/calls.ts';
 import { loadOptions } from '../../../infra/commands/load.ts';
 import { costsOfMix } from '../../../infra/commands/load/mix.ts';
 import {
@@ -14,6 +13,7 @@ import {
   plannedStarts,
   reportsOf,
 } from '../../../infra/commands/load/rules.ts';
+import { costsOfCalls } from '../../../infra/cost/calls.ts';
 import { MAX_COMMENTS } from '../../../lib/comments/rules/comments.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import { testProperty } from '../../support/testProperty.ts';

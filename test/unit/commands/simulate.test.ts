@@ -4,10 +4,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { projectDir } from '../../../infra/build/build.ts';
 import { registeredEndpoints } from '../../../infra/build/registry.ts';
-import { costsOfCalls, withIdempotencyKey } from '../../../infra/commands/cost/calls.ts';
 import { deliveryConsumption, deliveryCost } from '../../../infra/commands/cost/deliveries.ts';
 import { liveBill } from '../../../infra/commands/cost/live.ts';
-import { prices } from '../../../infra/commands/cost/prices.ts';
 import { callMix, costsOfMix } from '../../../infra/commands/load/mix.ts';
 import { defaultWorkload, simulatedComponents, simulatedLoads } from '../../../infra/commands/simulate.ts';
 import { componentsOf, fullAt } from '../../../infra/commands/simulate/components.ts';
@@ -28,6 +26,8 @@ import {
   type Workload,
   zipfShares,
 } from '../../../infra/commands/simulate/rules.ts';
+import { costsOfCalls, withIdempotencyKey } from '../../../infra/cost/calls.ts';
+import { prices } from '../../../infra/cost/prices.ts';
 import { queues } from '../../../lib/workers/queues.ts';
 import { testProperty } from '../../support/testProperty.ts';
 

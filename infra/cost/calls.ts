@@ -1,7 +1,7 @@
 /** The cost of a million calls. The table calls and capacity units are values that tests assert. */
-import type { Endpoint } from '../../../lib/app/endpoint.ts';
-import { jsonBytes } from '../../../lib/shared/bytes.ts';
-import { API_MEMORY_MB } from '../../constructs/memory.ts';
+import type { Endpoint } from '../../lib/app/endpoint.ts';
+import { jsonBytes } from '../../lib/shared/bytes.ts';
+import { API_MEMORY_MB } from '../constructs/memory.ts';
 import { byteDollars, lambdaDollars, MILLION, prices, startDollars, tableDollars } from './prices.ts';
 import { requestCosts } from './requests.ts';
 import { vectorConsumption, vectorDollars } from './vectors.ts';
@@ -159,3 +159,15 @@ export function costsOfCalls(
       }),
   );
 }
+
+const ERROR_BYTES = 120;
+
+/**
+ * The dearest refused call without valid credentials: an unknown API key of the right form, which a process reads eventually and
+ * then consistently. A malformed key costs no read.
+ */
+export const refusedCall = costOfCall(
+  'a call with an unknown API key',
+  { roundTrips: 2, read: 1, written: 0 },
+  { answerBytes: ERROR_BYTES },
+);
