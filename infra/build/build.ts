@@ -6,9 +6,7 @@ import type { Asset } from '../../lib/app/asset.ts';
 import { endpointId, sourceFile } from '../../lib/app/endpoint.ts';
 import { isTwin, type Routed } from '../../lib/app/page.ts';
 import { type Worker, workerFile, workerId } from '../../lib/app/worker.ts';
-
-/** The id of the function that answers unknown paths and wrong methods. */
-export const DEFAULT_FUNCTION = 'default';
+import { DEFAULT_FUNCTION } from '../constructs/names.ts';
 
 /** The root folder of the project. Paths of entries, and paths in the metafile, are relative to this folder. */
 export const projectDir = resolve(import.meta.dirname, '../..');

@@ -1,5 +1,8 @@
 import { pathInFamily } from '../../lib/app/endpoint.ts';
 
+/** The id of the function that answers unknown paths and wrong methods. */
+export const DEFAULT_FUNCTION = 'default';
+
 /**
  * Returns a text in Pascal case: `SendLoginLink` for `send-login-link`, `AuthPermissionsGet` for
  * `auth/permissions/get`.

@@ -6,7 +6,6 @@ import {
   type Build,
   buildFunctions,
   bundleEntries,
-  DEFAULT_FUNCTION,
   findEntries,
   omittedModules,
   projectDir,
@@ -15,6 +14,7 @@ import {
 import { projectContext } from '../../infra/build/projectContext.ts';
 import { registeredAssets, registeredRoutes, registeredWorkers } from '../../infra/build/registry.ts';
 import { synthesise } from '../../infra/build/synthesise.ts';
+import { DEFAULT_FUNCTION } from '../../infra/constructs/names.ts';
 import { cachedAssembly } from '../../infra/local/assembly/assemblyCache.ts';
 import { assemblySettings } from '../../infra/local/assembly/assemblySettings.ts';
 import type { Capability } from '../../lib/app/capability.ts';
