@@ -15,7 +15,7 @@ const files: Readonly<Record<string, string>> = {
   [`${RUNBOOK}/restore`]: 'infra/RESTORE.md',
   [`${RUNBOOK}/rollback`]: 'infra/ROLLBACK.md',
   [`${RUNBOOK}/deployment`]: 'infra/README.md',
-  [`${RUNBOOK}/local`]: 'infra/local/README.md',
+  [`${RUNBOOK}/local`]: 'infra/LOCAL.md',
 };
 
 /** Returns a page of the runbook as HTML, or undefined if there is none at this path. `queryNames` are the saved queries. */
