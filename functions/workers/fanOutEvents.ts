@@ -1,6 +1,6 @@
 import { defineWorker } from '../../lib/app/worker.ts';
-import { fanOut, fanOutCapability } from '../../lib/events/fanOut.ts';
 import { EventEntity, toInsertedEvent } from '../../lib/events/outbox.ts';
+import { fanOut, fanOutCapability } from '../../lib/fanOut/fanOut.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 
 export const worker = defineWorker(

@@ -1,5 +1,5 @@
 import { defineWorker } from '../../lib/app/worker.ts';
-import { outboxIndex } from '../../lib/events/sweepOutbox.ts';
+import { outboxIndex } from '../../lib/fanOut/sweepOutbox.ts';
 import { dueJobIndex } from '../../lib/jobs/jobStore.ts';
 import { liveSessionSweep } from '../../lib/live/sweepSessions.ts';
 import { dueMailIndex } from '../../lib/mail/mailStore.ts';

@@ -1,5 +1,5 @@
 import { defineWorker } from '../../lib/app/worker.ts';
-import { outboxSweep } from '../../lib/events/sweepOutbox.ts';
+import { outboxSweep } from '../../lib/fanOut/sweepOutbox.ts';
 import { jobSweep } from '../../lib/jobs/jobSweep.ts';
 import { mailSweep } from '../../lib/mail/mailSweep.ts';
 import { deliverySweep, firstAttemptSweep } from '../../lib/webhooks/sweepDeliveries.ts';

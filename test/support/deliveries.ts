@@ -1,7 +1,7 @@
 import { environment } from '../../lib/app/capability.ts';
-import { fanOut, fanOutCapability, type FanOutPorts } from '../../lib/events/fanOut.ts';
 import { emit, EventEntity, type NewEvent, OutboxStore, type StoredEvent } from '../../lib/events/outbox.ts';
-import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
+import { fanOut, fanOutCapability, type FanOutPorts } from '../../lib/fanOut/fanOut.ts';
+import { sweepOutbox } from '../../lib/fanOut/sweepOutbox.ts';
 import { type JobMessage, JobSweeper, updateJobs } from '../../lib/jobs/jobStore.ts';
 import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
 import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';

@@ -1,5 +1,5 @@
-import { fanOutCapability } from '../../lib/events/fanOut.ts';
-import { outboxSweep } from '../../lib/events/sweepOutbox.ts';
+import { fanOutCapability } from '../../lib/fanOut/fanOut.ts';
+import { outboxSweep } from '../../lib/fanOut/sweepOutbox.ts';
 import { updateJobs } from '../../lib/jobs/jobStore.ts';
 import { jobSweep } from '../../lib/jobs/jobSweep.ts';
 import { mailSweep } from '../../lib/mail/mailSweep.ts';

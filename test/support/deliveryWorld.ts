@@ -1,6 +1,6 @@
-import { fanOut, type FanOutPorts } from '../../lib/events/fanOut.ts';
 import type { StoredEvent } from '../../lib/events/outbox.ts';
-import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
+import { fanOut, type FanOutPorts } from '../../lib/fanOut/fanOut.ts';
+import { sweepOutbox } from '../../lib/fanOut/sweepOutbox.ts';
 import type { Stored } from '../../lib/table/entity.ts';
 import { attemptDelivery, type AttemptPorts } from '../../lib/webhooks/attempt.ts';
 import type { DeliveryRevision, StoredDelivery } from '../../lib/webhooks/deliveries.ts';

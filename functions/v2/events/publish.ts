@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ContentUser } from '../../../lib/content/rules/contentUser.ts';
-import { publishEvents } from '../../../lib/events/publishEvents.ts';
-import { PublishableType } from '../../../lib/events/rules/publishedEvent.ts';
+import { publishEvents } from '../../../lib/fanOut/publishEvents.ts';
+import { PublishableType } from '../../../lib/fanOut/rules/publishedEvent.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, list, OpenObject, optional } from '../../../lib/shared/schema.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
-import { fanOutCapability } from '../../../lib/events/fanOut.ts';
+import { fanOutCapability } from '../../../lib/fanOut/fanOut.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { startQueues } from '../../support/queues.ts';

@@ -1,9 +1,9 @@
 import { type Capability, combine } from '../app/capability.ts';
+import { listOutbox, outboxShards, type OutboxStore, pendingEvents } from '../events/outbox.ts';
 import { firstAttemptBacklog, type IsBacklogged } from '../webhooks/firstAttemptBacklog.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
 import { type ShardSweep, sweepPages } from '../workers/sweep.ts';
 import { fanOut, fanOutCapability, type FanOutPorts } from './fanOut.ts';
-import { listOutbox, outboxShards, type OutboxStore, pendingEvents } from './outbox.ts';
 
 export interface OutboxSweepPorts {
   readonly outbox: Pick<OutboxStore, 'listPending'>;

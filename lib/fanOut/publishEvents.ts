@@ -4,12 +4,12 @@ import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
 import { type Document, DocumentReader, readDocuments } from '../directory/documents.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type Organization, OrganizationReader } from '../directory/organizations.ts';
+import { EventEntity, publishedId, recordEvent } from '../events/outbox.ts';
+import { type AudienceThread, sourceOf } from '../events/rules/payload.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { EventEntity, publishedId, recordEvent } from './outbox.ts';
-import { type AudienceThread, sourceOf } from './rules/payload.ts';
 import { publishedAnnotationId, type PublishedEvent, publishedPayload } from './rules/publishedEvent.ts';
 
 /** An event that a customer publishes for an organization or document. */

@@ -1,5 +1,6 @@
 import { type Capability, combine, type Uses } from '../app/capability.ts';
 import type { WorkerCall } from '../app/worker.ts';
+import { type OutboxStore, processOutbox, type StoredEvent } from '../events/outbox.ts';
 import { mailFanOut } from '../mail/mailFanOut.ts';
 import type { EventConsumer } from '../notifications/audience.ts';
 import { inAppFanOut } from '../notifications/inAppFanOut.ts';
@@ -16,7 +17,6 @@ import { readSubscriptions, type SubscriptionReader, type Subscriptions } from '
 import type { Timing } from '../workers/rules/schedule.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
-import { type OutboxStore, processOutbox, type StoredEvent } from './outbox.ts';
 
 export interface FanOutPorts {
   readonly outbox: Pick<OutboxStore, 'withPayloads' | 'markFannedOut'>;

@@ -2,12 +2,12 @@ import * as z from 'zod';
 import { type ContentUser, MAX_INVOLVED_USERS } from '../../content/rules/contentUser.ts';
 import { eventMetadata, type EventNames } from '../../content/rules/eventMetadata.ts';
 import { accessFields } from '../../directory/rules/access.ts';
+import { type EventType, eventTypes, isOperational } from '../../events/rules/catalogue.ts';
+import { type Audience, type AudienceThread, type EventPayload, sourceOf } from '../../events/rules/payload.ts';
 import { commentsOf, parseEventContent } from '../../mail/rules/eventMailContent.ts';
 import { distinct, isObject } from '../../shared/collections.ts';
 import { invalid } from '../../shared/errors.ts';
 import { AccessContext, Id, optional } from '../../shared/schema.ts';
-import { type EventType, eventTypes, isOperational } from './catalogue.ts';
-import { type Audience, type AudienceThread, type EventPayload, sourceOf } from './payload.ts';
 
 const publishable = eventTypes.filter((type) => !isOperational(type));
 const publishableTypes: ReadonlySet<string> = /* @__PURE__ */ new Set(publishable);
