@@ -3,14 +3,8 @@ import { type Capability, combine } from '../app/capability.ts';
 import { publicUrl } from '../app/publicUrl.ts';
 import { type KeyRing, masterKey } from '../crypto/keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
+import type { Subscriber } from '../notifications/unsubscriber.ts';
 import { decodeBase64Url } from '../shared/base64Url.ts';
-
-/** A user who gets the mails of an organization. */
-export interface Subscriber {
-  readonly tenant: string;
-  readonly organizationId: string;
-  readonly userId: string;
-}
 
 /**
  * The path of the page that an unsubscribe link opens. For one-click unsubscription, mail programs send POST requests to the same

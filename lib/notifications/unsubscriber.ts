@@ -1,6 +1,5 @@
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
-import type { Subscriber } from '../mail/unsubscribeLinks.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
@@ -16,6 +15,13 @@ import {
 const PAGE = 50;
 /** The number of settings that are written in parallel. */
 const PARALLEL = 8;
+
+/** A user who gets the mails of an organization. */
+export interface Subscriber {
+  readonly tenant: string;
+  readonly organizationId: string;
+  readonly userId: string;
+}
 
 type User = OrganizationScope & { readonly userId: string };
 
