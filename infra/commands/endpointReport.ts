@@ -1,11 +1,11 @@
 /** The report of `npm run deliveries -- endpoint`. */
+import { DISABLED_AFTER } from '../../lib/events/rules/endpointFailures.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import { isoTime } from '../../lib/shared/isoTime.ts';
 import { itemOf, type Table } from '../../lib/table/table.ts';
 import { DeliveryStore, type StoredDelivery } from '../../lib/webhooks/deliveries.ts';
 import { EndpointHealthEntity } from '../../lib/webhooks/endpointHealth.ts';
 import { WebhookEndpointEntity, WebhookEndpointStore } from '../../lib/webhooks/endpoints.ts';
-import { DISABLED_AFTER } from '../../lib/webhooks/rules/autoDisable.ts';
 import type { BasicWebhookConfig } from '../../lib/webhooks/rules/basicConfig.ts';
 import { checkBreaker } from '../../lib/webhooks/rules/breaker.ts';
 import type { Delivery } from '../../lib/webhooks/rules/delivery.ts';

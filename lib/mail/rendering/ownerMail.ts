@@ -1,4 +1,4 @@
-import { DISABLED_AFTER } from '../../webhooks/rules/autoDisable.ts';
+import { DISABLED_AFTER } from '../../events/rules/endpointFailures.ts';
 import type { MailSubject } from '../rules/mailRecord.ts';
 import type { Mail } from '../senders/sender.ts';
 import { heading, mailDocument, note, paragraph } from './layout.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { warningDays } from '../../webhooks/rules/autoDisable.ts';
+import { warningDays } from '../../events/rules/endpointFailures.ts';
 import {
   deliveryLifetime,
   marginAfter,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DISABLED_AFTER, type WarningDay, warningDays } from '../../events/rules/endpointFailures.ts';
 
 /** The failures of an endpoint since its last success. Times are epoch ms. */
 export const Failing = z.object({
@@ -16,11 +17,6 @@ export type Failing = z.output<typeof Failing>;
 const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;
 const COUNTING_INTERVAL = 12 * HOUR;
-/** An endpoint is disabled after this time without a success, in milliseconds. */
-export const DISABLED_AFTER = 5 * DAY;
-/** The numbers of days without a success after which the owner gets a warning. */
-export const warningDays = [1, 3] as const;
-export type WarningDay = (typeof warningDays)[number];
 
 const dayOf = (time: number) => Math.floor(time / DAY);
 
