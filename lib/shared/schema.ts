@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { filterOperators, isOrdered, listOperators, orderOperators } from '../directory/rules/documentFilters.ts';
 import { isLongerThan, jsonBytes } from './bytes.ts';
 import { dict, isObject } from './collections.ts';
+import { filterOperators, isOrdered, listOperators, orderOperators } from './filterOperators.ts';
 
 /**
  * Returns the schema, or the fields of a schema, that `make` returns. With `@__PURE__` before the call, esbuild leaves the schema out

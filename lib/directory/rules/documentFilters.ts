@@ -1,24 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../shared/collections.ts';
-
-export const filterOperators = [
-  '==',
-  '!=',
-  '<',
-  '<=',
-  '>',
-  '>=',
-  'in',
-  'not-in',
-  'array-contains',
-  'array-contains-any',
-] as const;
-export type FilterOperator = (typeof filterOperators)[number];
-
-/** The operators whose `value` is a list. */
-export const listOperators: readonly FilterOperator[] = ['in', 'not-in', 'array-contains-any'];
-/** The operators that compare two numbers, strings or booleans by their order. */
-export const orderOperators: readonly FilterOperator[] = ['<', '<=', '>', '>='];
+import { type FilterOperator, isOrdered } from '../../shared/filterOperators.ts';
 
 /** A condition on one field of a document's metadata. */
 export interface MetadataFilter {
@@ -68,10 +50,6 @@ function isInOrder(field: unknown, operator: '<' | '<=' | '>' | '>=', value: unk
   if (operator === '<') return field < value;
   if (operator === '<=') return field <= value;
   return operator === '>' ? field > value : field >= value;
-}
-
-export function isOrdered(value: unknown): value is string | number | boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
 function includes(list: unknown, value: unknown): boolean {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { type FilterOperator, matchesFilters } from '../../../lib/directory/rules/documentFilters.ts';
+import { matchesFilters } from '../../../lib/directory/rules/documentFilters.ts';
+import type { FilterOperator } from '../../../lib/shared/filterOperators.ts';
 
 const metadata = {
   version: 3,
