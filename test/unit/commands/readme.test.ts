@@ -166,15 +166,24 @@ describe('the pages of the project', () => {
     expect(texts.get('infra/README.md')).toContain(`up to ${executions} executions`);
   });
 
-  test('list every decision under its title', () => {
+  test('list every decision once under its title', () => {
     const decisions = [...texts].filter(([file]) => /^lib\/decisions\/\d/.test(file));
     const links = decisions.map(([file, text]) => `- [${text.split('\n')[0]?.slice(2)}](${file.split('/').at(-1)})`);
     expect(
       texts
         .get('lib/decisions/README.md')!
         .split('\n')
-        .filter((line) => line.startsWith('- ')),
-    ).toEqual(links);
+        .filter((line) => line.startsWith('- '))
+        .toSorted(),
+    ).toEqual(links.toSorted());
+  });
+
+  // The index of decisions is a list of links.
+  const folderPages = [...texts.keys()].filter(
+    (file) => /^\w+\/\w+\/README\.md$/.test(file) && file !== 'lib/decisions/README.md',
+  );
+  test.each(folderPages)('%s has at most 700 words', (file) => {
+    expect(texts.get(file)!.trim().split(/\s+/).length).toBeLessThanOrEqual(700);
   });
 
   test('include a page for each folder of lib', () => {
