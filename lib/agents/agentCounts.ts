@@ -9,9 +9,8 @@ const queryCount = {
 type Counted = keyof typeof queryCount;
 
 /**
- * Returns the number of a tenant's custom agents or groups. If no number is stored yet, a query counts them. `add`
- * returns the write that changes the number by 1 or -1. Put this write into the transaction that adds or deletes the
- * agent or group, so that parallel calls cannot exceed the limit.
+ * Returns the number of a tenant's custom agents or groups, counted by a query before the first number is stored. `add`
+ * returns the write of the new number for the transaction that adds or deletes one.
  */
 export async function readCount(
   table: Table,
@@ -29,10 +28,7 @@ export async function readCount(
   };
 }
 
-/**
- * Writes a new agent or group and the new number in one transaction. Returns `full` if the tenant already has `limit`
- * of them. `exists` returns whether the new agent or group is stored.
- */
+/** Writes an agent or group and the new number in one transaction. Returns `full` at the limit. */
 export async function createCounted(
   table: Table,
   tenant: string,

@@ -17,19 +17,17 @@ export class AgentGroupStore {
     this.#table = table;
   }
 
-  /** Returns a group. Throws NOT_FOUND for an unknown group. */
   async require(tenant: string, groupId: string): Promise<AgentGroup> {
     const group = await this.#table.get(AgentGroupEntity, { tenant, groupId });
     if (!group) throw unknownGroup();
     return group;
   }
 
-  /** Returns all groups, oldest first. */
   async list(tenant: string): Promise<AgentGroup[]> {
     return readAll((after) => this.#table.query(AgentGroupEntity, { tenant }, { limit: MAX_GROUPS, after }));
   }
 
-  /** Throws NOT_FOUND if one of the agents does not exist. Built-in agents exist for every tenant. */
+  /** Throws NOT_FOUND if an agent does not exist. Built-in agents exist for every tenant. */
   async requireAgents(tenant: string, agentIds: readonly string[]): Promise<void> {
     const custom = distinct(agentIds).filter((agentId) => !findBuiltInAgent(agentId));
     const agents = await this.#table.getMany(
@@ -41,7 +39,6 @@ export class AgentGroupStore {
       throw new ApiError('NOT_FOUND', `agentIds: these agents do not exist: ${unknown.slice(0, 10).join(', ')}`);
   }
 
-  /** Stores a new group. Returns `full` if the tenant already has the largest number of groups. */
   async create(tenant: string, group: AgentGroup): Promise<'done' | 'full'> {
     return createCounted(this.#table, tenant, {
       of: 'GROUPS',
@@ -71,7 +68,6 @@ export class AgentGroupStore {
     });
   }
 
-  /** Deletes a group, but not its agents. Throws NOT_FOUND for an unknown group. */
   async delete(tenant: string, groupId: string): Promise<void> {
     await retryOnConflict(async () => {
       const [stored, groups] = await Promise.all([
@@ -83,7 +79,6 @@ export class AgentGroupStore {
     });
   }
 
-  /** Removes a deleted agent from every group. */
   async removeAgent(tenant: string, agentId: string, now: number): Promise<void> {
     for (const { groupId, agentIds } of await this.list(tenant)) {
       if (agentIds.includes(agentId))

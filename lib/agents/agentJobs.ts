@@ -9,22 +9,15 @@ import type { BuiltInChange } from './rules/agents.ts';
 import { findBuiltInAgent } from './rules/builtIn.ts';
 import { addRuns, type AgentRun } from './rules/runs.ts';
 
-/** A step stops after this many milliseconds. The progress of the job is stored, and the next step continues. */
 const STEP_MS = 2_000;
-/**
- * The largest number of runs that one transaction counts. A transaction has two operations per run and one for the
- * agent, and at most 100 in all.
- */
+/** A transaction has two operations per run and one for the agent, and at most 100 in all. */
 const RUNS_PER_TRANSACTION = 40;
 
 function agentIdOf({ data }: StoredJob): string {
   return z.object({ agentId: z.string() }).parse(JSON.parse(data)).agentId;
 }
 
-/**
- * Runs one step of the job that purges a deleted agent: its versions, its runs and its memberships in groups.
- * Idempotent.
- */
+/** Purges versions, runs and group memberships of a deleted agent. Idempotent. */
 export async function purgeAgentStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const agent = { tenant: job.tenant, agentId: agentIdOf(job) };
   const budget = { clock, deadline: clock() + STEP_MS };
@@ -36,8 +29,8 @@ export async function purgeAgentStep(table: Table, job: StoredJob, clock: () => 
 }
 
 /**
- * Runs one step of the job that counts an agent's new runs. The transaction that adds a run to the count also changes
- * the run from NEW to COUNTED. Parallel and repeated jobs therefore count each run once.
+ * Counts an agent's new runs. The transaction that adds a run to the count also changes the run from NEW to COUNTED, so
+ * parallel and repeated jobs count it once.
  */
 export async function countAgentRunsStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const deadline = clock() + STEP_MS;
@@ -49,13 +42,12 @@ export async function countAgentRunsStep(table: Table, job: StoredJob, clock: ()
   return { progress: {} };
 }
 
-/** Counts up to 40 new runs of an agent. Returns `none` if there are no new runs, or if the agent is deleted. */
+/** Returns `none` if there are no new runs, or if the agent is deleted: the purge then deletes its runs. */
 async function countNextRuns(table: Table, tenant: string, agentId: string): Promise<'none' | 'done' | 'conflict'> {
   const [{ values: newRuns }, countRuns] = await Promise.all([
     table.query(AgentRunEntity, { tenant, agentId }, { prefix: ['NEW'], limit: RUNS_PER_TRANSACTION }),
     findBuiltInAgent(agentId) ? readBuiltInAgent(table, tenant, agentId) : readCustomAgent(table, tenant, agentId),
   ]);
-  // Runs of a deleted agent are not counted, because the purge deletes them.
   if (newRuns.length === 0 || !countRuns) return 'none';
   const countedRuns = await table.getMany(
     AgentRunEntity,
@@ -69,7 +61,6 @@ async function countNextRuns(table: Table, tenant: string, agentId: string): Pro
   ]);
 }
 
-/** Returns the write that adds runs to the count of an agent. */
 type CountRuns = (runs: readonly AgentRun[]) => WriteOp;
 
 async function readCustomAgent(table: Table, tenant: string, agentId: string): Promise<CountRuns | undefined> {

@@ -20,7 +20,6 @@ const PAGE_AGENTS = 1_000;
 /** A list reads at most this many bytes of agents. An answer cannot be larger. */
 const MAX_BYTES = 6_000_000;
 
-/** The custom agents of a tenant, oldest first, and the tenant's settings of built-in agents by agent id. */
 export interface TenantAgents {
   readonly agents: readonly Agent[];
   readonly changes: ReadonlyMap<string, BuiltInChange>;
@@ -34,8 +33,8 @@ export class AgentReader {
   }
 
   /**
-   * Returns a custom agent with its current version, or undefined for an unknown agent. Reads first the agent and then
-   * the version. If another call changes the current version in between, reads both again.
+   * Returns a custom agent with its current version. If another call changes the version between the two reads, reads
+   * both again.
    */
   async get(
     tenant: string,
@@ -49,15 +48,11 @@ export class AgentReader {
     });
   }
 
-  /** Returns the tenant's settings of a built-in agent, or undefined if the tenant has not changed the agent. */
   async getBuiltInChange(tenant: string, agentId: string): Promise<BuiltInChange | undefined> {
     return this.#table.get(BuiltInChangeEntity, { tenant, agentId });
   }
 
-  /**
-   * Returns all agents of a tenant. With `builtInOnly`, reads no custom agents. Throws INVALID_ARGUMENT if the agents are
-   * too large for one answer.
-   */
+  /** With `builtInOnly`, reads no custom agents. Throws INVALID_ARGUMENT if the agents are too large for one answer. */
   async list(tenant: string, { builtInOnly = false } = {}): Promise<TenantAgents> {
     const items: AgentListItem[] = [];
     let remainingBytes = MAX_BYTES;
@@ -77,7 +72,6 @@ export class AgentReader {
     return toTenantAgents(items);
   }
 
-  /** Returns the agents of a tenant that have the given ids. Unknown ids are left out. */
   async findByIds(tenant: string, agentIds: readonly string[]): Promise<TenantAgents> {
     const items = await this.#table.batchGet(
       ...agentIds.map((agentId) => ({
@@ -88,7 +82,7 @@ export class AgentReader {
     return toTenantAgents(items.filter((item) => item !== undefined));
   }
 
-  /** Returns a page of an agent's versions, newest first, or undefined for an unknown agent. */
+  /** Returns a page of versions, newest first, or undefined for an unknown agent. */
   async listVersions(tenant: string, agentId: string, page: PageOptions): Promise<Page<AgentVersion> | undefined> {
     const [agent, versions] = await Promise.all([
       this.#table.get(AgentEntity, { tenant, agentId }),

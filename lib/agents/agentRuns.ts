@@ -11,12 +11,10 @@ interface RunOfAgent extends CommentAgent {
   readonly run: AgentRun;
 }
 
-/** Says which agents named in comments exist, and which of their executions are recorded as runs. */
+/** Which agents named in comments exist, and which of their executions are recorded as runs. */
 export class AgentLookup {
   readonly #tenant: string;
-  /** The ids of existing custom agents. */
   readonly #agentIds: ReadonlySet<string>;
-  /** The keys of recorded runs, as `agentRunKey` returns them. */
   readonly #recorded: Set<string>;
 
   constructor(tenant: string, agentIds: ReadonlySet<string>, recorded: Set<string>) {
@@ -25,21 +23,19 @@ export class AgentLookup {
     this.#recorded = recorded;
   }
 
-  /** Returns the id of the first agent that does not exist, or undefined if all exist. */
   findMissing(agents: readonly CommentAgent[]): string | undefined {
     return agents.find(({ agentId }) => !findBuiltInAgent(agentId) && !this.#agentIds.has(agentId))?.agentId;
   }
 
-  /** Throws NOT_FOUND if one of the agents does not exist. */
   requireAll(agents: readonly CommentAgent[]): void {
     const missingId = this.findMissing(agents);
     if (missingId !== undefined) throw new ApiError('NOT_FOUND', agentNotFound(missingId));
   }
 
   /**
-   * Returns the writes that record new runs of agents and start the jobs that count them. The caller adds these writes
-   * to the transaction that writes the comments. The transaction conflicts if another call records the same run. After
-   * it, the caller must call `onWritten`, so that later transactions of the same call skip these runs.
+   * Returns the writes that record new runs and start the jobs that count them, for the transaction of the comments. It
+   * conflicts if another call records the same run. Call `onWritten` after it, so that later transactions of the call
+   * skip these runs.
    */
   recordRuns(
     agents: readonly CommentAgent[],
@@ -52,8 +48,7 @@ export class AgentLookup {
         ...runs.map(({ agentId, run }) =>
           insert(AgentRunEntity, { tenant: this.#tenant, agentId, state: 'NEW', ...run }),
         ),
-        // No queue message is sent, so endpoints that add comments need no queue client. The sweep, which runs every
-        // minute, starts the job.
+        // No queue message: endpoints that add comments need no queue client. The sweep starts the job.
         ...agentIds.map((agentId) => {
           const job = { jobId: newId('job', now), kind: 'countAgentRuns', data: { agentId }, dueAt: now } as const;
           return startJob(this.#tenant, job, now);
@@ -66,7 +61,6 @@ export class AgentLookup {
   }
 }
 
-/** Returns which of these agents exist and which of their runs are recorded. Reads all with one BatchGetItem. */
 export async function findAgents(table: Table, tenant: string, agents: readonly CommentAgent[]): Promise<AgentLookup> {
   const custom = distinct(agents.map(({ agentId }) => agentId)).filter((agentId) => !findBuiltInAgent(agentId));
   const runs = distinctBy(agents.filter(isRun), agentRunKey);

@@ -20,7 +20,6 @@ export async function sealVersion(
   };
 }
 
-/** Returns a stored version with its secrets decrypted. */
 export async function openVersion(
   box: SecretBox,
   tenant: string,

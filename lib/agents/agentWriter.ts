@@ -17,16 +17,11 @@ import {
   withVersion,
 } from './rules/agents.ts';
 
-/**
- * If the queue message of a purge was lost, the sweep, which runs every minute, starts the purge this long after the
- * deletion (milliseconds). A message that is not lost starts the purge earlier.
- */
 const SWEEP_DELAY_MS = REQUESTS_ENDED_MS + 30_000;
 
-/** The stored content of a version. */
 type VersionContent = Pick<AgentVersion, 'behaviour' | 'metadata' | 'secrets'>;
 interface AgentCall {
-  /** The id of the call. A repeated call with the same Idempotency-Key has the same id. */
+  /** A repeated call with the same Idempotency-Key has the same id. */
   readonly callId: string;
   readonly now: number;
 }
@@ -40,7 +35,6 @@ export class AgentWriter {
     this.#reader = new AgentReader(table);
   }
 
-  /** Stores a new agent with version 1. Returns `full` if the tenant already has the largest number of agents. */
   async create(
     tenant: string,
     agent: Pick<Agent, 'agentId' | 'name' | 'description' | 'enabled'>,
@@ -61,7 +55,6 @@ export class AgentWriter {
     });
   }
 
-  /** Changes name, description or `enabled` of a custom agent without a new version. */
   async update(tenant: string, agentId: string, change: IdentityChange, now: number): Promise<'done' | 'unknown'> {
     return retryOnConflict(async () => {
       const agent = await this.#table.get(AgentEntity, { tenant, agentId });
@@ -70,7 +63,6 @@ export class AgentWriter {
     });
   }
 
-  /** Changes the settings of a built-in agent for one tenant. */
   async updateBuiltIn(tenant: string, change: Pick<BuiltInChange, 'agentId' | 'enabled' | 'updatedAt'>): Promise<void> {
     await retryOnConflict(async () => {
       const stored = await this.#table.get(BuiltInChangeEntity, { tenant, agentId: change.agentId });
@@ -81,9 +73,8 @@ export class AgentWriter {
   }
 
   /**
-   * Writes the next version of an agent and returns its number, or undefined for an unknown agent. `change` gets the
-   * current version and returns the content of the next version. After a conflict, `change` runs again with the new
-   * current version, so parallel calls all succeed.
+   * Writes the next version and returns its number, or undefined for an unknown agent. After a conflict, `change` runs
+   * again with the new current version, so parallel calls all succeed.
    */
   async addVersion(
     tenant: string,
@@ -109,9 +100,9 @@ export class AgentWriter {
   }
 
   /**
-   * Removes the current version and returns the number of the previous version, which is then current again. Returns
-   * `first` if there is no previous version, and undefined for an unknown agent. Throws ABORTED if another call has
-   * changed the current version since the first read, because the caller did not ask to remove that version.
+   * Removes the current version and returns the number of the previous one. Returns `first` if there is none, and
+   * undefined for an unknown agent. Throws ABORTED if another call changed the current version since the first read:
+   * the caller did not ask to remove that version.
    */
   async restore(tenant: string, agentId: string, { callId, now }: AgentCall): Promise<number | 'first' | undefined> {
     let versionToRemove: string | undefined;
@@ -129,7 +120,7 @@ export class AgentWriter {
       if (current.version === 1) return 'first';
       const version = current.version - 1;
       const before = await this.#table.get(AgentVersionEntity, { tenant, agentId, version });
-      // The previous version is missing only if another call has removed the agent or its current version since the agent was read.
+      // Missing only if another call has removed the agent or its current version since.
       if (!before) return 'conflict';
       const restored = { ...withVersion(agent, before), updatedAt: now, restoredBy: callId };
       return this.#table.tryWrite(
@@ -142,10 +133,7 @@ export class AgentWriter {
     });
   }
 
-  /**
-   * Deletes an agent and starts the job that purges its versions, runs and group memberships. Returns the job's queue
-   * message, or undefined for an unknown agent.
-   */
+  /** Deletes an agent and starts its purge. Returns the job's queue message, or undefined for an unknown agent. */
   async delete(tenant: string, agentId: string, { callId, now }: AgentCall): Promise<JobMessage | undefined> {
     return retryOnConflict(async () => {
       const [agent, agents] = await Promise.all([

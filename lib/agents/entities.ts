@@ -5,12 +5,8 @@ import { Agent, AgentVersion, BuiltInChange } from './rules/agents.ts';
 import { AgentGroup } from './rules/groups.ts';
 import { AgentRun } from './rules/runs.ts';
 
-/**
- * Returns the partition key of a tenant's custom agents and the tenant's settings of built-in agents. Both share a
- * partition, so one query reads the list of agents.
- */
+/** Custom agents and the settings of built-in ones share a partition, so one query reads the list. */
 const agentPartition = (of: { tenant: string }) => [of.tenant, 'AGENTS'];
-/** The first part of the sort keys of a tenant's settings of built-in agents. */
 export const BUILT_IN = 'BUILT_IN';
 const VERSION_DIGITS = 10;
 
@@ -44,14 +40,11 @@ export const AgentVersionEntity = defineEntity({
   purpose: 'A version of a custom agent, with encrypted secrets',
   schema: AgentVersion,
   pk: (of: { tenant: string; agentId: string }) => [of.tenant, 'AGENT', of.agentId],
-  // DynamoDB sorts keys as text. Leading zeros make that order the order of the numbers.
+  // DynamoDB sorts keys as text.
   sk: (key: { version: number }) => ['VERSION', String(key.version).padStart(VERSION_DIGITS, '0')],
 });
 
-/**
- * The states of a run: NEW before and COUNTED after the run is added to the run count of its agent. A run has an item
- * in each state if a comment names it while a job counts it.
- */
+/** A run has an item in each state if a comment names it while a job counts it. */
 export const runStates = ['NEW', 'COUNTED'] as const;
 
 export const AgentRunEntity = defineEntity({
@@ -77,9 +70,8 @@ export const AgentGroupEntity = defineEntity({
 });
 
 /**
- * The number of a tenant's custom agents, or of its agent groups. The transaction that adds or deletes an agent or
- * group also writes this number, so limits are exact. The number has a separate partition, because lists read whole
- * partitions.
+ * The number of a tenant's custom agents, or of its groups. Each addition and deletion writes it, so limits are exact.
+ * It has a separate partition, because lists read whole partitions.
  */
 export const AgentCountEntity = defineEntity({
   type: 'AgentCount',
@@ -92,10 +84,8 @@ export const AgentCountEntity = defineEntity({
   sk: (key: { of: 'AGENTS' | 'GROUPS' }) => [key.of],
 });
 
-/** An entry of the list of agents: a custom agent, or a tenant's settings of a built-in agent. */
 export type AgentListItem = { readonly agent: Agent } | { readonly change: BuiltInChange };
 
-/** Queries the list of a tenant's agents. */
 export const AgentListItems: QueryableEntity<AgentListItem, { tenant: string }> = {
   partition: (of) => AgentEntity.partition(of),
   fromItem(item, now) {

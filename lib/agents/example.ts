@@ -1,4 +1,3 @@
-/** The group of agents in the examples of the API reference. */
 export const exampleGroup = {
   id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
   name: 'Website',

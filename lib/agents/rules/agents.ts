@@ -5,22 +5,21 @@ import { behaviourTexts, identityTexts, type OpenKeys } from './behaviourShape.t
 import type { BuiltInAgent } from './builtIn.ts';
 import { runCount, toRunCountResponse } from './runs.ts';
 
-/** The largest number of custom agents of an API key. */
 export const MAX_AGENTS = 1_000;
 
-/** A custom agent: the fields that are the same for all versions, and the number and id of the current version. Times are epoch ms. */
+/** A custom agent: what all versions share, and the current version. Times are epoch ms. */
 export const Agent = /* @__PURE__ */ defineSchema(() =>
   z.object({
     agentId: z.string(),
     name: z.string(),
     description: z.string().optional(),
     enabled: z.boolean(),
-    /** The metadata of the current version as JSON text. With this copy, lists need not read versions. */
+    /** A copy of the current version's metadata as JSON text, so that lists need not read versions. */
     metadata: z.string().optional(),
     version: z.number(),
-    /** The id of the current version. Each version has its own id, but a new version can reuse a number that a restore removed. */
+    /** A new version can reuse a number that a restore removed, but not an id. */
     versionId: z.string(),
-    /** The id of the call that restored the current version. A repetition of that call does not restore again. */
+    /** The call that restored the current version. Its repetition does not restore again. */
     restoredBy: z.string().optional(),
     createdAt: z.number(),
     updatedAt: z.number(),
@@ -29,23 +28,20 @@ export const Agent = /* @__PURE__ */ defineSchema(() =>
 );
 export type Agent = z.output<typeof Agent>;
 
-/** An immutable version of a custom agent. */
 export const AgentVersion = /* @__PURE__ */ defineSchema(() =>
   z.object({
     version: z.number(),
     versionId: z.string(),
-    /** What the agent does, as JSON text. `__redacted__` replaces each secret. */
+    /** JSON text. `__redacted__` replaces each secret. */
     behaviour: z.string(),
-    /** The metadata as JSON text. */
     metadata: z.string().optional(),
-    /** The secrets of `behaviour`, as encrypted text. */
+    /** Encrypted. */
     secrets: z.string().optional(),
     createdAt: z.number(),
   }),
 );
 export type AgentVersion = z.output<typeof AgentVersion>;
 
-/** The settings and the run count of a built-in agent for one tenant. */
 export const BuiltInChange = /* @__PURE__ */ defineSchema(() =>
   z.object({
     agentId: z.string(),
@@ -56,13 +52,11 @@ export const BuiltInChange = /* @__PURE__ */ defineSchema(() =>
 );
 export type BuiltInChange = z.output<typeof BuiltInChange>;
 
-/** A custom agent with the content of its current version. */
 export interface AgentWithVersion {
   readonly agent: Agent;
   readonly current: AgentVersion;
 }
 
-/** Returns a copy of the agent whose current version is the given one. */
 export function withVersion(agent: Agent, { version, versionId, metadata, createdAt }: AgentVersion): Agent {
   const { metadata: _, restoredBy: __, ...otherFields } = agent;
   return { ...otherFields, version, versionId, updatedAt: createdAt, ...(metadata !== undefined && { metadata }) };
@@ -102,7 +96,6 @@ const agentRowFields = /* @__PURE__ */ defineSchema(() => ({
   system: z.literal(true).optional().describe('True for a built-in agent. A custom agent does not have the field.'),
 }));
 
-/** An agent in a list. */
 export const AgentRow = /* @__PURE__ */ defineNamedSchema('AgentSummary', () =>
   z.object(agentRowFields).describe('A review agent in a list, without what it does.'),
 );
@@ -120,7 +113,7 @@ const behaviourFields = /* @__PURE__ */ defineSchema(() => ({
   ),
 }));
 
-/** A custom agent in a response. The schema is loose, because the behaviour can contain the caller's own fields. */
+/** Loose, because the behaviour can contain the caller's own fields. */
 const CustomAgentResponse = /* @__PURE__ */ defineNamedSchema('CustomAgent', () =>
   z
     .looseObject({
@@ -150,11 +143,9 @@ const BuiltInAgentResponse = /* @__PURE__ */ defineNamedSchema('BuiltInAgent', (
     .describe('A review agent that every API key has. Its instructions are not published.'),
 );
 
-/** A single agent in a response. Its `managedBy` says which of the two kinds it is. */
 const AgentResponse = /* @__PURE__ */ defineSchema(() => z.union([CustomAgentResponse, BuiltInAgentResponse]));
 type AgentResponse = z.output<typeof AgentResponse>;
 
-/** The answer of `/v2/agents/get`. */
 export const AgentsOrAgent = /* @__PURE__ */ defineSchema(() =>
   z.union([
     z.object({ agent: AgentResponse.describe('The agent, if the request has an `agentId`.') }),
@@ -162,7 +153,6 @@ export const AgentsOrAgent = /* @__PURE__ */ defineSchema(() =>
   ]),
 );
 
-/** A version in a list. */
 export const VersionResponse = /* @__PURE__ */ defineNamedSchema('AgentVersion', () =>
   z
     .looseObject({
@@ -178,7 +168,6 @@ export const VersionResponse = /* @__PURE__ */ defineNamedSchema('AgentVersion',
 );
 export type VersionResponse = z.output<typeof VersionResponse>;
 
-/** Returns the metadata of a response: the metadata that the caller stored, and `apiKey`, which the service adds. */
 export function toMetadataResponse(tenant: string, metadata = '{}'): Record<string, unknown> {
   return { ...(JSON.parse(metadata) as OpenKeys), apiKey: tenant };
 }
@@ -215,7 +204,6 @@ export function toVersionResponse(
   };
 }
 
-/** Returns the list row of a built-in agent. Built-in agents are enabled by default. */
 export function toBuiltInRow(
   { id, name, description, category, internal }: BuiltInAgent,
   change: BuiltInChange | undefined,
@@ -240,7 +228,6 @@ export function unknownAgent(): ApiError {
   return new ApiError('NOT_FOUND', 'Agent not found.');
 }
 
-/** Returns the error for a built-in agent in a call that can change only custom agents. */
 export function onlyCustomAgents(): ApiError {
   return invalid({
     path: ['agentId'],

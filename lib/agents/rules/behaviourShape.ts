@@ -14,12 +14,10 @@ import {
 } from '../../shared/schema.ts';
 import { HeaderSecret } from '../../workspaces/rules/mergeConfig.ts';
 
-/** The ways in which agents execute; the default is `ai`. */
 export const executionStrategies = ['ai', 'service', 'service+ai', 'stagehand-agent', 'mcp-tools'] as const;
 const serviceIds = ['broken-links', 'crawler', 'screenshot', 'accessibility-checker', 'og-image-checker'] as const;
 const providers = ['claude', 'gemini', 'nova', 'openai'] as const;
 
-/** A JSON object with any keys. */
 export type OpenKeys = Readonly<Record<string, unknown>>;
 
 const MAX_NAMES = 200;
@@ -29,10 +27,6 @@ const MAX_REST_ENDPOINTS = 10;
 const MAX_TOOLS = 64;
 const MAX_PASSWORD = 4_096;
 
-/**
- * Returns the schema of an object that has at most `bytes` bytes as JSON. The schema validates the fields in `shape`
- * and keeps all other fields.
- */
 export function openFields<S extends z.ZodRawShape>(shape: S, bytes: number = limits.objectBytes) {
   return withOpenKeys(shape, bytes).transform(
     ({ open, ...declared }) => ({ ...open, ...declared }) as unknown as z.output<z.ZodObject<S>> & OpenKeys,
@@ -45,7 +39,6 @@ const optionalText = optional(Text);
 const anObject = optional(openFields({}));
 const names = (limit = MAX_NAMES) => optional(list(Name, limit, 0));
 const Url = z.string().min(1).max(MAX_URL_CHARACTERS);
-/** A URL that an agent calls, or a template of such a URL. This schema does not check whether the host is public. */
 const CallableUrl = Url.check(
   z.refine((text) => text.includes('{{') || parseHttpUrl(text) !== undefined, {
     error: 'must be a valid http(s) URL or a template of one',
@@ -56,7 +49,6 @@ const CallableUrl = Url.check(
   }),
 );
 
-/** The values of HTTP headers by header name. */
 const HeaderMap = OpenObject.check(({ value, issues }) => {
   if (!isObject(value)) return;
   for (const [name, sent] of Object.entries(value)) {
@@ -70,14 +62,12 @@ const HeaderMap = OpenObject.check(({ value, issues }) => {
 
 const requiredFields = { none: [], bearer: ['token'], basic: ['username', 'password'], header: ['headers'] } as const;
 
-/** The texts of the fields that all versions of an agent share, in requests and answers. */
 export const identityTexts = {
   name: 'What people call the agent. Several agents can have the same.',
   description: 'What the agent is for, in words for people.',
   enabled: 'Whether the agent is in use. Stored, no effect yet, because this service does not run agents.',
 } as const;
 
-/** The texts of the fields that define what an agent does, in requests and answers. */
 export const behaviourTexts = {
   rawInstructions: 'The instructions before they were processed into `instructions`. Stored, no effect yet.',
   instructions: 'What the agent checks and reports, as its model gets it. Not required. Stored, no effect yet.',
@@ -91,7 +81,6 @@ export const behaviourTexts = {
   setup: 'Notes of the tools with which people make agents. They have no effect on executions.',
 } as const;
 
-/** Credentials for an external service. `token`, `password` and `headers` are secrets. */
 const Auth = /* @__PURE__ */ defineNamedSchema('AgentAuth', () =>
   openFields({
     type: z
@@ -181,7 +170,6 @@ const McpServer = /* @__PURE__ */ defineNamedSchema('AgentMcpServer', () =>
     .describe('A server of the Model Context Protocol (MCP).'),
 );
 
-/** The model that one phase of an agent uses instead of the default model. */
 const AiConfig = /* @__PURE__ */ defineNamedSchema('AgentAiConfig', () =>
   z
     .strictObject({
@@ -201,10 +189,7 @@ const Knowledge = z.strictObject({
   maxActivities: optional(UpTo20).describe('The largest number of recent activities that the model gets.'),
 });
 
-/**
- * What an agent reads before it looks for problems. Strategies that this service does not know are accepted, because
- * the program that runs agents may support them.
- */
+/** Unknown strategies are accepted, because the program that runs agents may support them. */
 const ContextGathering = /* @__PURE__ */ defineNamedSchema('AgentContextGathering', () =>
   openFields({
     strategies: optional(list(Name, MAX_NAMES)).describe(
@@ -256,7 +241,7 @@ const ResponseDescriptions = openFields(
   ),
 );
 
-/** How an agent finds problems. In a change, `mcpServers: []` removes the stored servers. */
+/** In a change, `mcpServers: []` removes the stored servers. */
 const Execution = /* @__PURE__ */ defineNamedSchema('AgentExecution', () =>
   openFields({
     executionStrategy: optional(z.enum(executionStrategies)).describe(
@@ -293,7 +278,7 @@ const Response = /* @__PURE__ */ defineNamedSchema('AgentResponseConfig', () =>
 const stageEnabled = flag.describe('Whether this stage runs. The default is true.');
 const Stage = optional(openFields({ enabled: stageEnabled }));
 
-/** How an agent processes the problems that it found. Each of these stages runs unless its `enabled` is false. */
+/** Each stage runs unless its `enabled` is false. */
 const PostProcess = /* @__PURE__ */ defineNamedSchema('AgentPostProcess', () =>
   openFields({
     guardrails: Stage.describe('The stage that drops findings which the agent is not sure of.'),
@@ -344,7 +329,6 @@ const Input = /* @__PURE__ */ defineNamedSchema('AgentInput', () =>
 
 const patterns = optional(list(Url, MAX_NAMES, 0));
 
-/** The pages and content types on which an agent runs. */
 const Scope = /* @__PURE__ */ defineNamedSchema('AgentScope', () =>
   openFields({
     pageScope: patterns.describe('The URLs of the pages that are reviewed, as glob patterns.'),
@@ -362,7 +346,6 @@ const Scope = /* @__PURE__ */ defineNamedSchema('AgentScope', () =>
   }).describe(behaviourTexts.scope),
 );
 
-/** Notes that editing tools store with an agent. They have no effect when the agent runs. */
 const Setup = /* @__PURE__ */ defineNamedSchema('AgentSetup', () =>
   openFields({
     setupSamples: optional(list(OpenObject, MAX_ITEMS, 0)).describe(
@@ -372,7 +355,6 @@ const Setup = /* @__PURE__ */ defineNamedSchema('AgentSetup', () =>
   }).describe(behaviourTexts.setup),
 );
 
-/** The documented fields of a version, which define what the agent does. */
 export const behaviourShape = {
   rawInstructions: optionalText.describe(behaviourTexts.rawInstructions),
   instructions: optionalText.describe(behaviourTexts.instructions),

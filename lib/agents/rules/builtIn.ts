@@ -1,10 +1,10 @@
-/** A built-in agent, as customers see it. The instructions of built-in agents are not published. */
+/** The instructions of built-in agents are not published. */
 export interface BuiltInAgent {
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly category: string;
-  /** True if only other agents use this agent. Lists of agents do not contain internal agents. */
+  /** True if only other agents use this agent. Lists leave it out. */
   readonly internal?: true;
   readonly inputRequirements: { readonly requires?: readonly string[]; readonly requiresOneOf?: readonly string[] };
 }
@@ -12,7 +12,6 @@ export interface BuiltInAgent {
 const REQUIRES_URL_OR_TEXT = { requiresOneOf: ['url', 'text'] };
 const REQUIRES_URL = { requires: ['url'] };
 
-/** All built-in agents, in the order in which `agents/get` returns them. */
 const catalogue: readonly BuiltInAgent[] = [
   {
     id: 'spell-check',
@@ -108,7 +107,6 @@ export function findBuiltInAgent(agentId: string): BuiltInAgent | undefined {
   return byId.get(agentId);
 }
 
-/** The built-in agents in lists: all except internal agents. */
 export const publicBuiltInAgents: readonly BuiltInAgent[] = /* @__PURE__ */ catalogue.filter(
   ({ internal }) => !internal,
 );

@@ -6,15 +6,11 @@ import { Id, Name, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { behaviourShape, identityTexts, openFields, type OpenKeys } from './behaviourShape.ts';
 import { hideSecrets, keepSecrets, type Path } from './secrets.ts';
 
-/** The largest size of a version as JSON, in bytes. Name and description count if the request contains them. */
+/** Bytes of a version as JSON. Name and description count if the request has them. */
 export const VERSION_BYTES = 256 * 1024;
-/**
- * The largest size of a version's secrets as JSON, in bytes. The item of the version contains the encrypted secrets,
- * and a DynamoDB item has at most 400 KB.
- */
+/** The item of a version has the encrypted secrets, and an item has at most 400 KB. */
 const SECRET_BYTES = 64 * 1024;
 
-/** The fields of an agent that are not part of its behaviour. */
 const otherFields: ReadonlySet<string> = new Set([
   'name',
   'description',
@@ -33,10 +29,9 @@ const otherFields: ReadonlySet<string> = new Set([
 ]);
 const reservedMetadata = ['type', 'category', 'internal', 'apiKey'] as const;
 
-/** What an agent does: all fields of a request except those in `otherFields`. */
 export type Behaviour = OpenKeys;
 
-/** The content of a version. Secrets are in clear text. */
+/** Secrets are in clear text. */
 export interface Version {
   readonly behaviour: Behaviour;
   readonly metadata: OpenKeys | undefined;
@@ -48,7 +43,6 @@ export function behaviourOf(sent: OpenKeys): Behaviour {
   );
 }
 
-/** Returns the paths of the fields in a request that only the service may set. */
 export function serverManagedKeys(sent: OpenKeys): string[][] {
   const { metadata } = sent;
   const reserved = isObject(metadata) ? reservedMetadata.filter((key) => Object.hasOwn(metadata, key)) : [];
@@ -57,7 +51,6 @@ export function serverManagedKeys(sent: OpenKeys): string[][] {
 
 const SERVER_MANAGED = 'is a server-managed field and cannot be set via the API.';
 
-/** Throws INVALID_ARGUMENT with one issue for each path of a server-managed field. Does nothing if there are no paths. */
 export function refuseKeys(paths: readonly (readonly string[])[]): void {
   if (paths.length === 0) return;
   const issues = paths.map((path): Issue => ({
@@ -73,7 +66,6 @@ interface Problem {
   readonly message: string;
 }
 
-/** The fields that `checkAgent` reads. */
 interface CheckedFields {
   readonly contextGathering?: {
     readonly strategies?: readonly string[];
@@ -86,14 +78,14 @@ interface CheckedFields {
   };
 }
 
-/** Returns the problems of an agent that the schemas of single fields cannot find. */
+/** Returns the problems that the schemas of single fields cannot find. */
 function checkAgent(behaviour: Behaviour, metadata: unknown = {}): Problem[] {
   const { contextGathering = {}, execution = {} } = behaviour as CheckedFields;
   const { executionStrategy: strategy = 'ai', serviceId, mcpServers = [] } = execution;
   const restApi = contextGathering.strategyOptions?.['rest-api'];
   const restApiPath = ['contextGathering', 'strategyOptions', 'rest-api'];
   const serversPath = ['execution', 'mcpServers'];
-  // The redacted text is stored, so its size counts. `__redacted__` can be longer than the secret.
+  // The redacted text is stored, and `__redacted__` can be longer than the secret.
   const { redacted, secrets } = hideSecrets(behaviour);
   const checks: readonly (readonly [isBroken: boolean, path: Path, message: string])[] = [
     [
@@ -123,10 +115,7 @@ function checkAgent(behaviour: Behaviour, metadata: unknown = {}): Problem[] {
   return checks.flatMap(([isBroken, path, message]) => (isBroken ? [{ path, message }] : []));
 }
 
-/**
- * Returns checks that reject a repeated id in a list. In a list item, `__redacted__` keeps the secret of the stored
- * item with the same id, so ids must be unique.
- */
+/** In a list item, `__redacted__` keeps the secret of the stored item with the same id, so ids must be unique. */
 function repeatedIds(items: readonly OpenKeys[] = [], path: Path): [boolean, Path, string][] {
   const ids = items.map(({ id }) => id);
   return ids.map((id, index) => [
@@ -151,10 +140,7 @@ const versionShape = {
   ...behaviourShape,
 };
 
-/**
- * An agent in a request. The schema accepts fields that only the service may set. `refuseKeys` rejects these fields
- * with its own form of error.
- */
+/** Accepts the fields that only the service may set. `refuseKeys` rejects them with its own form of error. */
 export const SentAgent = openFields(
   {
     name: Name.describe(identityTexts.name),
@@ -169,19 +155,18 @@ export const SentAgent = openFields(
   issues.push(...toIssues([...checkAgent(behaviour, value.metadata), ...missingSecrets(missingPaths)]));
 });
 
-/** An agent that `/v2/agents/create` accepts. */
 export const CreateAgent = SentAgent.check(({ value, issues }) => {
   issues.push(...toIssues(serverManagedKeys(value).map((path) => ({ path, message: SERVER_MANAGED }))));
 });
 
-/** A change of an agent that makes a new version. It must have at least one of `versionFields`. */
+/** A change that makes a new version. It must have at least one of `versionFields`. */
 export const SentVersion = openFields({ agentId: Id, ...versionShape }, VERSION_BYTES);
 export const versionFields: readonly string[] = Object.keys(versionShape);
 
 /**
- * Returns a schema that turns a change into the version after `stored`. If a field of the behaviour is an object, the
- * sent keys replace the stored keys, and other keys stay. Deeper objects and the metadata are replaced as a whole.
- * `__redacted__` keeps the stored secret.
+ * Returns a schema that turns a change into the version after `stored`. Sent keys of an object of the behaviour replace
+ * stored keys, and other keys stay. Deeper objects and the metadata are replaced as a whole. `__redacted__` keeps the
+ * stored secret.
  */
 export function versionAfter(stored: Version) {
   return z.custom<z.output<typeof SentVersion>>().transform((sent, { issues }): Version => {
@@ -202,10 +187,7 @@ function mergeBlocks(stored: Behaviour, sent: Behaviour): Behaviour {
   return Object.fromEntries(merged);
 }
 
-/**
- * Returns `before` with the sent keys. `Object.fromEntries` keeps a key `__proto__`. An assignment would set the
- * prototype instead.
- */
+/** `Object.fromEntries` keeps a key `__proto__`. An assignment would set the prototype. */
 function mergeKeys(before: object, sent: object): OpenKeys {
   const changed = Object.entries(sent).filter(([, value]) => value !== undefined);
   return Object.fromEntries([...Object.entries(before), ...changed]);

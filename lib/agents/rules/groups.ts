@@ -14,21 +14,17 @@ import {
 } from '../../shared/schema.ts';
 import { toMetadataResponse } from './agents.ts';
 
-/** The largest number of groups of an API key. */
 export const MAX_GROUPS = 50;
-/** The largest number of agents in a group. */
 export const MAX_MEMBERS = 100;
 const MAX_NAME = 200;
 const MAX_DESCRIPTION = 2_000;
 
-/** An ordered group of agents. Times are epoch ms. */
 export const AgentGroup = /* @__PURE__ */ defineSchema(() =>
   z.object({
     groupId: z.string(),
     name: z.string(),
     description: z.string().optional(),
     agentIds: z.array(z.string()),
-    /** The metadata as JSON text. */
     metadata: z.string().optional(),
     createdAt: z.number(),
     updatedAt: z.number(),
@@ -57,7 +53,7 @@ export const NewGroup = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** A change of a group's name or description. `GroupMembers` changes the agents of a group. */
+/** `GroupMembers` changes the agents of a group. */
 export const GroupChange = /* @__PURE__ */ defineSchema(() =>
   z.object({
     groupId: GroupId,
@@ -66,7 +62,6 @@ export const GroupChange = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** Agents to add to a group or to remove from it. */
 export const GroupMembers = /* @__PURE__ */ defineSchema(() =>
   z.object({
     groupId: GroupId,
@@ -98,10 +93,7 @@ export function changeGroup(
   return { ...group, name, ...(description !== undefined && { description }), updatedAt: now };
 }
 
-/**
- * Returns the group after the agents that it lacks are appended, or the same object if it lacks none. Throws
- * RESOURCE_EXHAUSTED if the group would have more than `MAX_MEMBERS` agents.
- */
+/** Returns the same object if the group lacks none of the agents. Throws RESOURCE_EXHAUSTED above `MAX_MEMBERS`. */
 export function withAgents(group: AgentGroup, added: readonly string[], now: number): AgentGroup {
   const agentIds = distinct([...group.agentIds, ...added]);
   if (agentIds.length === group.agentIds.length) return group;
@@ -110,7 +102,7 @@ export function withAgents(group: AgentGroup, added: readonly string[], now: num
   return { ...group, agentIds, updatedAt: now };
 }
 
-/** Returns the group without these agents, or the same object if the group has none of them. */
+/** Returns the same object if the group has none of the agents. */
 export function withoutAgents(group: AgentGroup, removed: readonly string[], now: number): AgentGroup {
   const agentIds = group.agentIds.filter((agentId) => !removed.includes(agentId));
   return agentIds.length === group.agentIds.length ? group : { ...group, agentIds, updatedAt: now };
@@ -133,14 +125,12 @@ const GroupResponse = /* @__PURE__ */ defineNamedSchema('AgentGroup', () =>
     })
     .describe('An ordered group of review agents.'),
 );
-/** A group in a list. */
 export const GroupRow = /* @__PURE__ */ defineNamedSchema('AgentGroupSummary', () =>
   z
     .object({ ...responseShape, agentCount: z.number().describe('How many agents are in the group.') })
     .describe('A group of review agents in a list, without its agents.'),
 );
 
-/** An answer that contains one group. */
 export const GroupAnswer = /* @__PURE__ */ defineSchema(() =>
   z.object({ data: z.object({ group: GroupResponse.describe('The group as it is now.') }) }),
 );

@@ -1,18 +1,13 @@
 import { isObject } from '../../shared/collections.ts';
 import type { OpenKeys } from './behaviourShape.ts';
 
-/**
- * The text that replaces a secret in responses and in stored configurations. If a request sends this text, the stored
- * secret stays.
- */
+/** Replaces a secret in responses and in stored configurations. In a request, it keeps the stored secret. */
 export const REDACTED = '__redacted__';
 
 type Secret = string | number;
 export type Path = readonly (string | number)[];
 
-/** The fields of an `auth` block that are not secret. */
 const openAuthFields: ReadonlySet<string> = new Set(['type', 'username']);
-/** Matches the names of headers and query parameters that contain credentials. */
 const CREDENTIAL_NAME =
   /auth(?!or(?!i))|cookie|token(?!s)|secret|passw|credential|signature|session|api[-_.]?key|access[-_.]?key|^key$/i;
 
@@ -30,19 +25,15 @@ interface SecretPosition {
   readonly region: Region;
   readonly path: Path;
   /**
-   * `path` with the `id` of each list item instead of its index. It leads to the same item after the list is reordered.
-   * An item without an `id` keeps its index.
+   * `path` with the `id` of each list item instead of its index, so it survives a reordering. An item without an `id`
+   * keeps its index.
    */
   readonly identity: Path;
 }
 
 type Replace = (secret: Secret, path: Path, identity: string) => unknown;
 
-/**
- * Returns a configuration in which `replace` replaces each secret. `replace` is called in document order. Secrets are
- * the texts and numbers in `auth` blocks at any depth, except type and username. Headers and query parameters with the
- * name of a credential are secrets too.
- */
+/** Calls `replace` for each secret, in document order. */
 function replaceSecrets<T>(configuration: T, replace: Replace): T {
   return replaceIn(configuration, { region: 'open', path: [], identity: [] }, replace) as T;
 }
@@ -53,7 +44,7 @@ function replaceIn(value: unknown, { region, path, identity }: SecretPosition, r
       replaceIn(item, { region, path: [...path, index], identity: [...identity, idOf(item) ?? index] }, replace),
     );
   if (isObject(value)) {
-    // `Object.fromEntries` keeps a key `__proto__`. An assignment would set the prototype instead.
+    // `Object.fromEntries` keeps a key `__proto__`. An assignment would set the prototype.
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => {
         const position = { region: regionOf(key, item, region), path: [...path, key], identity: [...identity, key] };
@@ -90,7 +81,6 @@ export function hideSecrets<T extends OpenKeys>(
   return { redacted, secrets };
 }
 
-/** Returns a configuration that `hideSecrets` redacted, with the secrets in their places again. */
 export function revealSecrets<T extends OpenKeys>(redacted: T, secrets: readonly Secret[]): T {
   const remaining = secrets.values();
   return replaceSecrets(redacted, () => {
@@ -100,10 +90,7 @@ export function revealSecrets<T extends OpenKeys>(redacted: T, secrets: readonly
   });
 }
 
-/**
- * Returns the sent configuration with the stored secret instead of each `__redacted__`. `missingPaths` has the paths of
- * `__redacted__` for which no secret is stored.
- */
+/** Puts the stored secret in place of each `__redacted__`. `missingPaths` has those for which no secret is stored. */
 export function keepSecrets<T extends OpenKeys>(
   sent: T,
   stored: OpenKeys = {},

@@ -1,16 +1,14 @@
 import type { Row } from '../../../files/table.ts';
 import { type CellReader, readBoolean, readList, readName, readText } from './cellReaders.ts';
 
-/** A field of an agent that a column of a table can contain. */
 interface AgentField {
-  /** The path of the field in the agent, such as `scope.pageScope`. */
   readonly path: string;
   readonly read: CellReader;
-  /** The column titles that mean this field, as `simplify` returns them. An earlier title has precedence. */
+  /** As `simplify` returns them. An earlier title has precedence. */
   readonly titles: readonly string[];
 }
 
-/** A cell with more characters is no column title. Rows of a workbook can have many long cells, so these are not read as titles. */
+/** Characters. Rows of a workbook can have many long cells, which are not read as titles. */
 const MAX_TITLE_CELL = 200;
 
 function field(path: string, read: CellReader, titles: string): AgentField {
@@ -47,42 +45,35 @@ const fields = [
   field('input.variableKeys', readList(readText), 'variable keys, input variable keys, variables'),
 ];
 
-/** The row of a table that has the column titles. */
 export interface Header {
   readonly row: Row;
   readonly columns: readonly { readonly field: AgentField; readonly title: string; readonly index: number }[];
-  /** The titles of columns that match no field of an agent. */
   readonly unused: readonly string[];
-  /** The number of columns. */
   readonly width: number;
 }
 
-/** The header is searched in this many rows at the beginning of a table. Rows above the header can be, for example, a title. */
+/** Rows above the header can be a title of the table. */
 const HEADER_ROWS = 10;
 const MAX_TITLE = 80;
 
 /**
- * Returns the header of a table, or undefined if no row near the beginning has the column titles of agents. Of several such
- * rows, returns the one with the most titles, because a title of the whole table can be a word such as "Rule".
+ * Returns the header of a table, if a row near the beginning has the column titles of agents. Of several, the one with
+ * the most titles: a title of the whole table can be a word such as "Rule".
  */
 export function findHeader(rows: readonly Row[]): Header | undefined {
   const headers = rows.slice(0, HEADER_ROWS).map(readHeader).filter(describesAgents);
   return headers.toSorted((a, b) => b.columns.length - a.columns.length)[0];
 }
 
-/**
- * Returns whether a header is that of a table of agents. A name beside only unknown columns is not enough, because many
- * other tables have a name or a title.
- */
+/** A name beside only unknown columns is not enough: many other tables have a name or a title. */
 function describesAgents({ columns, unused }: Header): boolean {
   const has = (path: string) => columns.some(({ field }) => field.path === path);
   return has('instructions') || (has('name') && (columns.length > 1 || unused.length === 0));
 }
 
 /**
- * Returns how well rows fit as a table of agents. Any table with a header has a higher score than one without. With a
- * header, the score grows with the number of columns that match fields. Without one, it grows with the number of cells
- * in the first row.
+ * Returns how well rows fit as a table of agents. Any header scores higher than none. Then the number of known columns
+ * counts, or without a header the number of cells in the first row.
  */
 export function scoreTable(rows: readonly Row[]): number {
   const header = findHeader(rows);
@@ -105,7 +96,6 @@ function readHeader(row: Row): Header {
   };
 }
 
-/** Returns a title in lower case without spaces and punctuation, for comparisons. Returns an empty text if the title is too long. */
 function simplify(title: string): string {
   if (title.length > MAX_TITLE_CELL) return '';
   return title.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');

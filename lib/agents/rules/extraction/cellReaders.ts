@@ -3,21 +3,14 @@ import { tableLimits } from '../../../files/table.ts';
 /** Returns the value of a cell that is not blank, or why the cell is invalid. */
 export type CellReader = (cell: string) => { readonly value: unknown } | { readonly problem: string };
 
-/** Matches the values that spreadsheets store for a failed formula. */
 const FORMULA_ERROR = /^#(N\/A|REF!|VALUE!|DIV\/0!|NAME\?|NULL!|NUM!|SPILL!|CALC!)$/;
-/**
- * The largest number of characters of a name in a cell. All names that the service defines are shorter. The limit keeps
- * pattern matching fast.
- */
+/** Longer than all names that the service defines. Keeps pattern matching fast. */
 const MAX_NAME = 200;
 const MAX_QUOTED = 60;
-/**
- * The largest number of values in a cell, with blank ones. No list of an agent may have so many. Without this limit, a file of 14 KB
- * whose cells all refer to the same long list takes 12 s.
- */
+/** Blank values count. Without this limit, a file of 14 KB whose cells all refer to the same long list takes 12 s. */
 const MAX_VALUES = 500;
 
-/** Returns the text of a cell unchanged. Text that begins with `=` or `+` is not evaluated as a formula. */
+/** Formulas are not evaluated. */
 export const readText: CellReader = (cell) =>
   FORMULA_ERROR.test(cell) ? { problem: `holds the error ${cell}` } : { value: cell };
 
@@ -33,7 +26,7 @@ export const readBoolean: CellReader = (cell) => {
   return { problem: `must be yes or no, not "${quoted}"` };
 };
 
-/** Returns a name as the service spells it: `web-page-text` for a cell with `Web page text`. */
+/** `web-page-text` for a cell with `Web page text`. */
 export const readName: CellReader = (cell) => {
   if (cell.length > MAX_NAME) return { problem: `must not have more than ${MAX_NAME} characters` };
   const read = readText(cell);
@@ -42,10 +35,7 @@ export const readName: CellReader = (cell) => {
   return { value: parts.map((part) => part.trim().replace(/[\s_]+/g, '-')).join('+') };
 };
 
-/**
- * Returns a reader of cells with several values. Line breaks and semicolons separate values. Commas separate values
- * only in a cell that has neither.
- */
+/** Line breaks and semicolons separate values. Commas do only in a cell that has neither. */
 export function readList(readItem: CellReader): CellReader {
   return (cell) => {
     if (cell.length >= tableLimits.cellCharacters)

@@ -8,7 +8,6 @@ import {
   toExtractionResult,
 } from './extractionResult.ts';
 
-/** A table of a file. Only sheets of a workbook have names. */
 export type SourceTable = Table & { readonly name?: string };
 
 const MAX_NAME = 80;
@@ -16,7 +15,7 @@ const MAX_LISTED = 20;
 export const UNCALCULATED =
   'has a formula without a calculated value: open the file in a spreadsheet program and save it';
 
-/** Returns the agents of the first table that has the columns of agents, or undefined if no table has them. */
+/** Returns the agents of the first table that has the columns of agents. */
 export function extractFromTables(tables: readonly SourceTable[]): ExtractionResult | undefined {
   for (const table of tables) {
     const header = findHeader(table.rows);
@@ -29,10 +28,7 @@ export function extractFromTables(tables: readonly SourceTable[]): ExtractionRes
   return undefined;
 }
 
-/**
- * Returns the beginning of a row on one line. Cells are shortened before they are joined, because many cells may have
- * the same long text.
- */
+/** Cells are shortened before they are joined, because many cells may have the same long text. */
 export function rowText({ cells }: Row): string {
   return cells
     .filter((cell) => cell !== '')
@@ -58,8 +54,8 @@ function candidatesIn(table: SourceTable, header: Header): AgentCandidate[] {
 }
 
 /**
- * Returns why a row of a CSV text with more cells than columns is skipped: a cell that contains the delimiter was
- * probably split. In a sheet, such cells are in columns without titles, and are ignored like other columns that are not used.
+ * In CSV, a cell that contains the delimiter was probably split. In a sheet, such cells are in columns without titles,
+ * and are ignored.
  */
 function findExtraCells(
   { name }: SourceTable,
@@ -92,7 +88,6 @@ function readAgent(
   return { agent: { ...agent, name: agentName } };
 }
 
-/** Returns the name for an agent without a name: the beginning of its instructions. */
 function nameFrom(instructions: string): string {
   const [line = ''] = instructions.split('\n');
   if (line.length <= MAX_NAME) return line;
@@ -107,10 +102,6 @@ function describeColumns({ columns, unused }: Header, { name }: SourceTable): st
   return `The rows${sheet} were read by their columns: ${quoteList(columns.map(({ title }) => title))}.${others}`;
 }
 
-/**
- * Returns a list with one sentence for the summary, which names the other sheets with content. The list is empty if
- * there are none.
- */
 export function listUnreadSheets(tables: readonly SourceTable[], readTable: SourceTable): string[] {
   const unreadSheets = tables
     .filter((table) => table !== readTable && table.rows.length + table.unread.length > 0)

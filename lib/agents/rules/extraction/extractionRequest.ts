@@ -3,16 +3,14 @@ import * as z from 'zod';
 import { isCharset } from '../../../files/text.ts';
 import { optional } from '../../../shared/schema.ts';
 
-/** The largest size of a file in bytes. A file of this size still fits into a request as base64. */
+/** A file of this size still fits into a request as base64. */
 export const FILE_BYTES = 4_000_000;
 const MAX_FILE_NAME = 255;
 const MAX_MIME_TYPE = 255;
 
-/** The providers of the models that read files. */
 export const providers = ['claude', 'nova'] as const;
 export type Provider = (typeof providers)[number];
 
-/** The file formats by MIME type. */
 const formats = {
   'text/csv': 'csv',
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
@@ -21,7 +19,6 @@ const formats = {
 } as const;
 export type FileFormat = (typeof formats)[keyof typeof formats];
 
-/** Ignores case, and all parameters except the `charset` of a text or CSV. */
 const MimeType = z
   .string()
   .min(1)
@@ -60,7 +57,7 @@ const FileBase64 = z
     };
     if (packed === '') return refuse('must not be empty');
     const digits = packed.replace(/={1,2}$/, '');
-    // This pattern finds one invalid character. A pattern that matches the whole text would overflow the stack at 5 MB.
+    // Finds one invalid character. A pattern that matches the whole text would overflow the stack at 5 MB.
     if (digits === '' || /[^A-Za-z0-9+/]/.test(digits) || digits.length % 4 === 1) return refuse('must be base64');
     const bytes = Buffer.from(packed, 'base64');
     return bytes.length > FILE_BYTES ? refuse(`must be at most ${FILE_BYTES} bytes when it is decoded`) : bytes;

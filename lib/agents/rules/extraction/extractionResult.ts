@@ -2,13 +2,10 @@ import * as z from 'zod';
 import { jsonBytes } from '../../../shared/bytes.ts';
 import { CreateAgent } from '../configuration.ts';
 
-/** The largest number of agents that are extracted from one file. */
 export const MAX_EXTRACTED_AGENTS = 200;
-/** The largest number of skipped parts that a response lists. */
 export const MAX_SKIPPED = 200;
-/** The largest size of all agents in a response as JSON, in bytes. It keeps responses below the limit of API Gateway. */
+/** Bytes of all agents as JSON. Keeps responses below the limit of API Gateway. */
 const AGENTS_BYTES = 3_000_000;
-/** The largest length of `originalText`, in characters. */
 export const ORIGINAL_CHARACTERS = 500;
 const MAX_ISSUES = 5;
 
@@ -19,7 +16,6 @@ const SkippedPart = z.object({
 });
 type SkippedPart = z.output<typeof SkippedPart>;
 
-/** The response of `/v2/agents/extract`: agents that `/v2/agents/create` accepts, and the parts of the file that became no agent. */
 export const ExtractionResult = z.object({
   agents: z
     .array(z.looseObject({ name: z.string().describe('What people call the agent. It is unique in the answer.') }))
@@ -33,18 +29,17 @@ export type ExtractionResult = z.output<typeof ExtractionResult>;
 
 type ExtractedAgent = ExtractionResult['agents'][number];
 
-/** A piece of the file, with the agent that was made from it or the reason why no agent was made. */
+/** A piece of the file, with the agent that was made from it or the reason why none was. */
 export type AgentCandidate = {
   readonly row?: number | undefined;
-  /** The text of the piece, or its beginning. */
   readonly text: string;
-  /** Returns the title of the column that contains a field of the agent, or undefined if no column contains it. */
+  /** Returns the title of the column that has a field of the agent. */
   readonly titleOf?: (field: string) => string | undefined;
 } & ({ readonly agent: Readonly<Record<string, unknown>> } | { readonly reason: string });
 
 /**
- * Returns the response. `agents` has the candidates that `/v2/agents/create` accepts, if they fit and no earlier agent
- * has their name. All other candidates are in `skipped`, each with a reason. `notes` are sentences for the summary.
+ * `agents` has the candidates that `/v2/agents/create` accepts, if they fit and no earlier agent has their name. All
+ * others are in `skipped`, each with a reason. `notes` are sentences for the summary.
  */
 export function toExtractionResult(
   candidates: readonly AgentCandidate[],
@@ -86,8 +81,8 @@ export function toExtractionResult(
 }
 
 /**
- * Returns at most MAX_SKIPPED entries. If more parts were skipped, the last entry says how many are not listed. It is the
- * last part, which can stand for all rows that were not read.
+ * If more parts were skipped, the last entry says how many are not listed. It is the last part, which can stand for all
+ * rows that were not read.
  */
 function limitSkipped(skipped: readonly SkippedPart[]): SkippedPart[] {
   const last = skipped.at(-1);
@@ -101,7 +96,6 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns the first issues of an invalid agent as text. The text names a column by its title. */
 function describeIssues({ issues }: z.ZodError, { titleOf = () => undefined }: AgentCandidate): string {
   const described = issues.map(({ path, message }) => {
     const names = path.filter((part) => typeof part === 'string');

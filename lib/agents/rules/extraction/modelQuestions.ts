@@ -9,19 +9,17 @@ import { type AgentCandidate, type ExtractionResult, toExtractionResult } from '
 import type { FilePart, FileParts } from './fileParts.ts';
 
 const MAX_TOKENS = 4_096;
-/** The largest number of agents, and of skipped texts, that are read from one answer. No part of a file contains so many. */
+/** Of one answer. No part of a file contains so many. */
 const MAX_ITEMS = 500;
 
-/** A request to a model to use one tool once. */
 export interface Question {
   readonly system: string;
   readonly task: string;
-  /** The content of one part of a file. It is untrusted. */
+  /** Untrusted. */
   readonly file: FilePart['file'];
   readonly tool: {
     readonly name: string;
     readonly description: string;
-    /** The JSON Schema of the tool's input. */
     readonly schema: Readonly<Record<string, unknown>>;
   };
   readonly maxTokens: number;
@@ -30,8 +28,8 @@ export interface Question {
 /**
  * Why a call of a model failed:
  *
- * - `busy`: the model was throttled or unavailable
- * - `late`: the model did not answer before the deadline
+ * - `busy`: throttled or unavailable
+ * - `late`: no answer before the deadline
  * - `forbidden`: the service may not call the model
  * - `refused`: the model rejected the input
  */
@@ -39,20 +37,16 @@ export type CallFailure = 'busy' | 'late' | 'forbidden' | 'refused';
 
 export type ModelAnswer =
   /**
-   * The model used the tool. `inputs` are the inputs of all uses in their order, because Claude can use a tool several times
-   * in one answer. `cutOff` is true if the answer reached a length limit.
+   * `inputs` of all uses of the tool: Claude can use it several times in one answer. `cutOff` if the answer reached a
+   * length limit.
    */
   | { readonly outcome: 'answered'; readonly inputs: readonly unknown[]; readonly cutOff: boolean }
-  /** The model did not use the tool. `stopped` is its stop reason. */
   | { readonly outcome: 'nothing'; readonly stopped: string }
   | { readonly outcome: 'failed'; readonly why: CallFailure };
 
 const texts = z.array(z.string());
 
-/**
- * The fields of an agent that a model may fill. A file is untrusted, so it must not decide where an agent sends data.
- * The model can therefore fill neither URLs that an agent calls nor secrets.
- */
+/** A file is untrusted, so a model can fill neither URLs that an agent calls nor secrets. */
 const AgentDraft = z.object({
   name: z.string().describe('A short name for the agent, unique among the agents'),
   description: z.string().optional().describe('One sentence on what it reviews'),
@@ -80,7 +74,6 @@ const rowShape = { row: z.number().describe('The row that it was made of') };
 const SkippedText = z.object({ originalText: z.string(), reason: z.string() });
 const ToolInput = z.object({ agents: z.array(z.unknown()), skipped: z.array(z.unknown()).default([]) });
 
-/** Returns the JSON Schema of the tool's input. For a table, every item has a row number. */
 function toolSchema(isTable: boolean): Record<string, unknown> {
   const [agent, skipped] = isTable
     ? [AgentDraft.extend(rowShape), SkippedText.extend(rowShape)]
@@ -99,7 +92,7 @@ const system = [
   `Answer only with one call of the tool ${TOOL}, also if the file has no guideline.`,
 ].join(' ');
 
-/** Returns the question about a part of a file. Tags in the part's text cannot close the `<file>` tag around the text. */
+/** Tags in the part's text cannot close the `<file>` tag around it. */
 export function questionAbout({ file, rows }: FilePart): Question {
   const task =
     rows === undefined
@@ -118,7 +111,6 @@ export function questionAbout({ file, rows }: FilePart): Question {
   };
 }
 
-/** Returns the result for a service without a model, in which every part is skipped. */
 export function skipAllParts({ parts, skipped, notes }: FileParts, provider: Provider | undefined): ExtractionResult {
   const noModel = `No model${provider === undefined ? '' : ` of the provider ${provider}`} is set up to read this`;
   const reasonFor = ({ rows }: FilePart) =>
@@ -131,8 +123,8 @@ export function skipAllParts({ parts, skipped, notes }: FileParts, provider: Pro
 const UNUSABLE = 'The model that reads files cannot be used: the operator of this service must fix its settings.';
 
 /**
- * The messages for each failure, most severe failure first. `reason` is for one skipped part. `status` and `message`
- * are for a request in which every part failed.
+ * Most severe failure first. `reason` is for a skipped part, `status` and `message` for a request in which every part
+ * failed.
  */
 const failures = {
   forbidden: {
@@ -153,10 +145,7 @@ const failures = {
   },
 } as const;
 
-/**
- * Returns the result that follows from the answers of a model. `answers` has one answer per part, in the order of the
- * parts. Throws an `ApiError` if the model failed on every part.
- */
+/** `answers` has one answer per part. Throws an `ApiError` if the model failed on every part. */
 export function extractFromAnswers(
   { parts, skipped, notes }: FileParts,
   answers: readonly ModelAnswer[],
@@ -244,8 +233,8 @@ function rowOf(item: unknown): number | undefined {
 }
 
 /**
- * Returns an object without keys whose value is null or an empty list. Nested objects are changed too, down to `levels`
- * levels. Models write such values for fields that they leave out. An `AgentDraft` has three levels.
+ * Removes keys whose value is null or an empty list, down to `levels` levels. Models write such values for fields that
+ * they leave out.
  */
 function withoutEmptyFields(value: unknown, levels = 3): unknown {
   if (!isObject(value) || levels === 0) return value;
@@ -259,8 +248,8 @@ function withoutEmptyFields(value: unknown, levels = 3): unknown {
 }
 
 /**
- * Returns the agents and skipped texts of an answer in the order of the rows that they name. A row that the answer does
- * not name is skipped for the reason `reasonWithoutItem`. An item that names no valid row is skipped too.
+ * Returns the agents and skipped texts of an answer in the order of their rows. A row that the answer does not name is
+ * skipped for the reason `reasonWithoutItem`, and so is an item that names no valid row.
  */
 function assignToRows(
   rows: readonly Row[],
@@ -283,7 +272,6 @@ function assignToRows(
   return [...ofRows, ...itemsWithoutRow];
 }
 
-/** Returns a part as skipped: one piece per row for a table, otherwise one piece. */
 function skipPart({ rows, text }: FilePart, reason: string): AgentCandidate[] {
   return rows?.map((row) => ({ row: row.number, text: rowText(row), reason })) ?? [{ text, reason }];
 }

@@ -9,12 +9,12 @@ import type { FileFormat } from './extractionRequest.ts';
 import type { ExtractionResult } from './extractionResult.ts';
 import { type FileParts, partsOfPdf, partsOfTables, partsOfText } from './fileParts.ts';
 
-/** The agents that were read from a file without a model, or the parts of the file to send to a model. */
+/** The agents that were read without a model, or the parts to send to a model. */
 export type ExtractionSource = { readonly result: ExtractionResult } | { readonly parts: FileParts };
 
 /**
- * Returns the agents of a file if it can be read without a model, otherwise its parts. Throws INVALID_ARGUMENT if the
- * bytes do not have the format that the request names. `charset` is the encoding of a text without a byte order mark.
+ * Throws INVALID_ARGUMENT if the bytes do not have the named format. `charset` is the encoding of a text without a byte
+ * order mark.
  */
 export function readSource(format: FileFormat, bytes: Buffer, charset?: string): ExtractionSource {
   try {
@@ -40,10 +40,9 @@ function readTables(tables: readonly SourceTable[]): ExtractionSource {
   return result ? { result } : { parts: partsOfTables(tables) };
 }
 
-/** PDF readers look for the marker `%PDF-` in this many bytes at the start of a file. Other bytes can come before the marker. */
+/** PDF readers look for `%PDF-` in this many bytes. Other bytes can come before it. */
 const MARKER_WITHIN = 1_024;
 
-/** Throws InvalidFileError if the marker of a PDF is missing at the start of the file. Does not read the rest of the file. */
 function requirePdf(bytes: Buffer): void {
   if (!bytes.subarray(0, MARKER_WITHIN).includes('%PDF-')) throw new InvalidFileError('is not a PDF');
 }
