@@ -5,8 +5,8 @@
 import * as z from 'zod';
 import { type Environment, environment } from '../../lib/app/capability.ts';
 import { type LimitClass, limitClasses } from '../../lib/app/rules/limits.ts';
-import { mailableAddress, MailAddress } from '../../lib/mail/rules/mailAddress.ts';
 import { isoTime } from '../../lib/shared/isoTime.ts';
+import { mailableAddress, MailAddress } from '../../lib/shared/mailAddress.ts';
 import { retryOnConflict } from '../../lib/table/retryOnConflict.ts';
 import { openTable, replace } from '../../lib/table/table.ts';
 import { ApiKeyEntity, OwnerEmailEntity } from '../../lib/workspaces/entities.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { mailableAddress, MailAddress } from '../../lib/mail/rules/mailAddress.ts';
+import { mailableAddress, MailAddress } from '../../lib/shared/mailAddress.ts';
 import { BURST_OF_EVERY_REGION, gatewayProblems } from './gatewayQuotas.ts';
 
 /** The id of the root stack in the app. It is also the default of the setting `stackName`. */

@@ -1,8 +1,8 @@
 import type { Capability } from '../app/capability.ts';
 import { type AccessRole, defaultAccessRole, type Grant } from '../app/rules/access.ts';
-import { mailableAddress } from '../mail/rules/mailAddress.ts';
 import { hasFields } from '../shared/collections.ts';
 import { newId } from '../shared/ids.ts';
+import { mailableAddress } from '../shared/mailAddress.ts';
 import type { ItemResult } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';

@@ -3,6 +3,7 @@ import { findUsers } from '../directory/users.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import { type AudienceDeps, type EventConsumer, readRecipientRules } from '../notifications/audience.ts';
 import type { Log } from '../observability/log.ts';
+import { mailAddressOf } from '../shared/mailAddress.ts';
 import { readOnce } from '../shared/readOnce.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import { tableWith } from '../table/storeCapability.ts';
@@ -16,7 +17,6 @@ import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
 import { mailMessage, mailTiming } from './mailMessage.ts';
 import { createMails, isPaused, mailIdOf, MailPauseEntity, type MailStore } from './mailStore.ts';
 import { findPerson, parseEventContent } from './rules/eventMailContent.ts';
-import { mailAddressOf } from './rules/mailAddress.ts';
 import type { MailSubject } from './rules/mailRecord.ts';
 import { isEventMailed } from './rules/provider.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import { EmailTriggerMap } from '../../events/rules/triggers.ts';
-import { mailableAddress, MailAddress } from '../../mail/rules/mailAddress.ts';
+import { mailableAddress, MailAddress } from '../../shared/mailAddress.ts';
 import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
 

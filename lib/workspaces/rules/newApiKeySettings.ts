@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
-import { MailAddress } from '../../mail/rules/mailAddress.ts';
 import { invalid } from '../../shared/errors.ts';
+import { MailAddress } from '../../shared/mailAddress.ts';
 import { defineSchema, ignoredField, list, Name, optional, withRefusal } from '../../shared/schema.ts';
 import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../webhooks/rules/basicConfig.ts';
 import { type ApiKeyConfig, changeApiKeyConfig, settingTexts } from './apiKeyConfig.ts';

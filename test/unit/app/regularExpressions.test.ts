@@ -11,10 +11,10 @@ import { findValueFault, replaceValue } from '../../../lib/editors/rules/yjs/rep
 import { readCsv } from '../../../lib/files/csv.ts';
 import { readDateStyles } from '../../../lib/files/xlsxDates.ts';
 import { newXmlBudget } from '../../../lib/files/xml.ts';
-import { MailAddress, mailAddressOf } from '../../../lib/mail/rules/mailAddress.ts';
 import { oneLine, toQuote } from '../../../lib/mail/rules/plainText.ts';
 import { htmlToText } from '../../../lib/markup/rules/htmlToText.ts';
 import { isAllowedHost } from '../../../lib/net/addressPolicy.ts';
+import { MailAddress, mailAddressOf } from '../../../lib/shared/mailAddress.ts';
 import { Id } from '../../../lib/shared/schema.ts';
 import { Instant } from '../../../lib/shared/times.ts';
 import { Domain, parseDomain } from '../../../lib/workspaces/rules/domains.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { MailAddress, mailAddressOf } from '../../../lib/mail/rules/mailAddress.ts';
+import { MailAddress, mailAddressOf } from '../../../lib/shared/mailAddress.ts';
 import { MAILABLE, NOT_MAILABLE } from '../../support/mailAddresses.ts';
 
 describe('MailAddress', () => {

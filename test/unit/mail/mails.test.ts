@@ -5,7 +5,6 @@ import { eventMail, templateData } from '../../../lib/mail/rendering/eventMail.t
 import { ownerMail } from '../../../lib/mail/rendering/ownerMail.ts';
 import { eventMailContent, findPerson, parseEventContent } from '../../../lib/mail/rules/eventMailContent.ts';
 import { isMailed } from '../../../lib/mail/rules/headlines.ts';
-import { mailAddressOf } from '../../../lib/mail/rules/mailAddress.ts';
 import {
   applyMailResult,
   claimMail,
@@ -24,6 +23,7 @@ import { encodedWords, mailbox } from '../../../lib/mail/senders/mailbox.ts';
 import type { Mail } from '../../../lib/mail/senders/sender.ts';
 import { unsubscribeHeaders } from '../../../lib/mail/unsubscribeLinks.ts';
 import { htmlToText } from '../../../lib/markup/rules/htmlToText.ts';
+import { mailAddressOf } from '../../../lib/shared/mailAddress.ts';
 import { sampleEvent } from '../../../lib/webhooks/rules/samples.ts';
 import { EmailConfig, initialEmailConfig } from '../../../lib/workspaces/rules/emailConfig.ts';
 import { testProperty } from '../../support/testProperty.ts';

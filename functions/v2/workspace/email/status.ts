@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { withInternalMessage } from '../../../../lib/http/withInternalMessage.ts';
-import { MailAddress } from '../../../../lib/mail/rules/mailAddress.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
+import { MailAddress } from '../../../../lib/shared/mailAddress.ts';
 import { emailStatusLimits } from '../../../../lib/workspaces/emailLimits.ts';
 import { ownerStatus } from '../../../../lib/workspaces/verification.ts';
 

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import * as z from 'zod';
-import { defineSchema } from '../../shared/schema.ts';
+import { defineSchema } from './schema.ts';
 
 /** The limits of SMTP for a whole address and for the part before the `@`. */
 const MAX_ADDRESS_CHARACTERS = 254;
