@@ -1,6 +1,6 @@
 import { inParallel } from '../shared/inParallel.ts';
 import type { Key, Stored } from '../table/entity.ts';
-import { type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
+import { arePurged, type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
 import type { QueryableEntity, Table, WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 import { findRecordIds, RecordIdEntity, type RecordIdKey, releaseRecordId } from './recordIds.ts';
@@ -53,11 +53,14 @@ export function purgeItem(entity: {
   };
 }
 
-/** Returns a hook for an entity with one partition per document or organization. */
-export function purgeItems<S>(entity: { readonly type: string; partition(scope: S): string }): PurgeHook<S> {
+/** Returns a hook for entities with one partition per document or organization each. */
+export function purgeItems<S>(
+  ...entities: readonly { readonly type: string; partition(scope: S): string }[]
+): PurgeHook<S> {
   return {
-    entities: [entity],
-    purge: (table, scope, budget) => purgePartition(table, entity.partition(scope), budget),
+    entities,
+    purge: (table, scope, budget) =>
+      arePurged(entities.map((entity) => purgePartition(table, entity.partition(scope), budget))),
   };
 }
 

@@ -1,14 +1,7 @@
-import { purgeActivities } from '../activities/documentPurge.ts';
-import { purgeThreads } from '../comments/documentPurge.ts';
-import { type DeletedDocument, type PurgeHook, purgeItem, purgeItems } from '../content/documentPurge.ts';
-import { purgeEditors } from '../editors/deleteEditors.ts';
+import { type DeletedDocument, type PurgeHook, purgeItem } from '../content/documentPurge.ts';
+import type { ContentKind, KindPurge } from '../content/kind.ts';
+import { contentKinds } from '../kinds/contentKinds.ts';
 import { LiveChannelEntity } from '../live/entities.ts';
-import { LiveStateCountEntity, LiveStateEntity } from '../liveState/liveStates.ts';
-import { purgeDocumentJudgments } from '../memory/purgeJudgments.ts';
-import { purgeNotifications } from '../notifications/documentPurge.ts';
-import { PresenceEntity } from '../presence/presences.ts';
-import { purgeReactions } from '../reactions/documentPurge.ts';
-import { purgeRecordings } from '../recordings/documentPurge.ts';
 import { purgeResource, resourceEntities } from './purgeResource.ts';
 
 const purgeAccess: PurgeHook<DeletedDocument> = {
@@ -16,33 +9,23 @@ const purgeAccess: PurgeHook<DeletedDocument> = {
   purge: (table, document, budget) => purgeResource(table, document, document.documentKey, budget),
 };
 
-/** Purges items in partitions that contain one document only. */
-const ownPartitionPurges: readonly PurgeHook<DeletedDocument>[] = [
-  purgeThreads,
-  purgeReactions,
-  purgeRecordings,
-  purgeNotifications,
-  purgeActivities,
-  purgeEditors,
-  purgeItems(PresenceEntity),
-  purgeItems(LiveStateEntity),
-  purgeItems(LiveStateCountEntity),
-  purgeAccess,
-];
-
-/** Purges items in partitions that contain all documents of the organization. */
-const sharedPartitionPurges: readonly PurgeHook<DeletedDocument>[] = [
-  purgeDocumentJudgments,
-  purgeItem(LiveChannelEntity),
-];
+/** Returns the purges of the kinds that have one. */
+export function purgesOf(kinds: readonly ContentKind[]): KindPurge[] {
+  return kinds.flatMap(({ purge }) => (purge === 'none' ? [] : [purge]));
+}
 
 /**
- * The purge hooks of all features for a deleted document. Each hook purges what one feature stored in the document. Each entity
- * with `ownedBy: 'document'` belongs to one of the hooks.
+ * Returns the hooks for a deleted document: those of all kinds of content, for access, and for the live channel. Each entity with
+ * `ownedBy: 'document'` belongs to one of the hooks. The purge of an organization removes partitions of all its documents at once.
  */
-export const documentPurges: readonly PurgeHook<DeletedDocument>[] = [...ownPartitionPurges, ...sharedPartitionPurges];
-
-/** Returns the hooks that a document needs. The purge of an organization removes partitions of all its documents at once. */
-export function documentPurgesFor({ withOrganization }: DeletedDocument): readonly PurgeHook<DeletedDocument>[] {
-  return withOrganization ? ownPartitionPurges : documentPurges;
+export function documentPurges(
+  { withOrganization = false }: Pick<DeletedDocument, 'withOrganization'> = {},
+  kinds: readonly ContentKind[] = contentKinds,
+): readonly PurgeHook<DeletedDocument>[] {
+  const ofKinds = purgesOf(kinds).filter(({ organization }) => !withOrganization || organization === 'none');
+  return [
+    ...ofKinds.map(({ document }) => document),
+    purgeAccess,
+    ...(withOrganization ? [] : [purgeItem(LiveChannelEntity)]),
+  ];
 }

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { type DeletedDocument, runPurgeHooks } from '../content/documentPurge.ts';
+import type { ContentKind } from '../content/kind.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { PurgeBudget } from '../table/purgePartition.ts';
 import type { Table } from '../table/table.ts';
-import { documentPurgesFor } from './documentPurges.ts';
+import { documentPurges } from './documentPurges.ts';
 import { DocumentsPurge } from './startPurge.ts';
 
 const Progress = z.object({ left: DocumentsPurge.shape.documents });
@@ -40,6 +41,11 @@ export async function purgeDocumentsStep(
  * Purges a deleted document within the time of the budget. Returns true when nothing remains. Call it `REQUESTS_ENDED_MS` after the
  * deletion, because it can miss items that other requests still write.
  */
-export async function purgeDocument(table: Table, document: DeletedDocument, budget: PurgeBudget): Promise<boolean> {
-  return runPurgeHooks(documentPurgesFor(document), table, document, budget);
+export async function purgeDocument(
+  table: Table,
+  document: DeletedDocument,
+  budget: PurgeBudget,
+  kinds?: readonly ContentKind[],
+): Promise<boolean> {
+  return runPurgeHooks(documentPurges(document, kinds), table, document, budget);
 }

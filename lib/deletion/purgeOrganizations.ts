@@ -12,12 +12,13 @@ import { type FolderVisitor, walkFolders, walkFrom } from '../directory/folders/
 import { rootFolderId } from '../directory/rules/folders.ts';
 import { GroupEntity, GroupMemberEntity } from '../directory/userGroups.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import { contentKinds } from '../kinds/contentKinds.ts';
 import { LiveChannelEntity } from '../live/entities.ts';
-import { purgeOrganizationJudgments } from '../memory/purgeJudgments.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { arePurged, type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
 import type { QueryPage, Table } from '../table/table.ts';
+import { purgesOf } from './documentPurges.ts';
 import { purgeDocument } from './purgeDocuments.ts';
 import { purgeFolders as purgeFolderContent } from './purgeFolders.ts';
 import { purgeResource, resourceEntities } from './purgeResource.ts';
@@ -129,7 +130,7 @@ export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
   purgeGroups,
   purgeAccess,
   purgeFolderChanges,
-  purgeOrganizationJudgments,
+  ...purgesOf(contentKinds).flatMap(({ organization }) => (organization === 'none' ? [] : [organization])),
   purgeItems<OrganizationScope>(LiveChannelEntity),
 ];
 

@@ -340,8 +340,8 @@ describe('entities that a purge covers', () => {
     const entityTypes = (parts: readonly { readonly entities: readonly { readonly type: string }[] }[]) =>
       new Set(parts.flatMap((part) => part.entities.map(({ type }) => type)));
     const [ofDocuments, ofOrganizations] = [
-      entityTypes(documentPurges),
-      entityTypes([...documentPurges, ...organizationPurges]),
+      entityTypes(documentPurges()),
+      entityTypes([...documentPurges(), ...organizationPurges]),
     ];
     const missing = entities().filter(
       ({ type, ownedBy }) =>

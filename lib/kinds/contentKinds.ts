@@ -1,0 +1,26 @@
+import { activityKind } from '../activities/kind.ts';
+import { commentKind } from '../comments/kind.ts';
+import { reactionKind } from '../comments/reactionKind.ts';
+import type { ContentKind } from '../content/kind.ts';
+import { editorKind } from '../editors/kind.ts';
+import { liveStateKind } from '../liveState/kind.ts';
+import { judgmentKind } from '../memory/kind.ts';
+import { notificationKind } from '../notifications/kind.ts';
+import { presenceKind } from '../presence/kind.ts';
+import { recordingKind } from '../recordings/kind.ts';
+
+/**
+ * All kinds of content. A kind stands after the kinds that its records refer to: reactions are on comments, and notifications quote
+ * comments. Whoever deletes or erases what a record needs of another kind walks the list backwards.
+ */
+export const contentKinds = [
+  commentKind,
+  reactionKind,
+  recordingKind,
+  notificationKind,
+  activityKind,
+  editorKind,
+  presenceKind,
+  liveStateKind,
+  judgmentKind,
+] as const satisfies readonly ContentKind[];

@@ -1,0 +1,12 @@
+import { defineContentKind } from '../content/kind.ts';
+import { JudgmentEntity } from './entities.ts';
+import { eraseReviewers } from './eraseReviewers.ts';
+import { purgeDocumentJudgments, purgeOrganizationJudgments } from './purgeJudgments.ts';
+
+export const judgmentKind = defineContentKind({
+  name: 'judgment',
+  purge: { document: purgeDocumentJudgments, organization: purgeOrganizationJudgments },
+  // Judgments keep the names of people who left.
+  remove: 'none',
+  erase: { entities: [JudgmentEntity], eraseOrganization: eraseReviewers },
+});

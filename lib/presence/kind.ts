@@ -1,0 +1,12 @@
+import { purgeItems } from '../content/documentPurge.ts';
+import { defineContentKind } from '../content/kind.ts';
+import { PresenceEntity } from './presences.ts';
+import { erasePresence } from './userRemoval.ts';
+
+export const presenceKind = defineContentKind({
+  name: 'presence',
+  purge: { document: purgeItems(PresenceEntity), organization: 'none' },
+  // A removed user's presence ends with the lease.
+  remove: 'none',
+  erase: erasePresence,
+});
