@@ -3,7 +3,7 @@ import { firstRequest } from './readiness.ts';
 import { localSettings } from './settings.ts';
 import { Shutdown } from './shutdown.ts';
 import { StartError } from './startError.ts';
-import { type RunningSystem, startSystem } from './system.ts';
+import { type RunningSystem, startSystem } from './system/system.ts';
 
 const PARENT_POLL_MILLISECONDS = 500;
 
