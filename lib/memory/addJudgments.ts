@@ -29,7 +29,7 @@ export interface IdentifiedJudgment {
 }
 
 interface AddCall {
-  /** The id of the job that embeds the judgments (turns their texts into vectors) if this call cannot. */
+  /** The job embeds the judgments (turns their texts into vectors) if this call cannot. */
   readonly jobId: string;
   readonly now: number;
   readonly log: Log;
@@ -43,14 +43,12 @@ export interface AddedJudgment {
 
 interface WrittenJudgment {
   readonly judgment: Stored<Judgment>;
-  /** The message of this judgment in the answer. */
   readonly message: string;
 }
 
 const PARALLEL_WRITES = 16;
 const NOT_EMBEDDED = ' Searches find it after the embedding model has answered.';
 
-/** Adds judgments and their vectors. */
 export class JudgmentWriter {
   readonly #table: Table;
   readonly #embeddings: EmbeddingStore;
@@ -63,8 +61,8 @@ export class JudgmentWriter {
   }
 
   /**
-   * Adds judgments to an organization or a document and returns a result for each. Ids must be distinct. A stored
-   * judgment with the same id is replaced. An invalid judgment fails, and the others are added.
+   * Adds judgments and returns a result for each. Ids must be distinct. A stored judgment with the same id is replaced.
+   * An invalid judgment fails, and the others are added.
    */
   async add(
     tenant: string,
@@ -81,8 +79,8 @@ export class JudgmentWriter {
   }
 
   /**
-   * Adds judgments and returns a message for each id. The embedding job is written together with the judgments, and
-   * removed after all of them have vectors. If the call ends before that, the job embeds the judgments.
+   * The embedding job is written with the judgments and removed after all of them have vectors. If the call ends before
+   * that, the job embeds them.
    */
   async #addValid(
     tenant: string,
@@ -120,8 +118,8 @@ export class JudgmentWriter {
   }
 
   /**
-   * Writes a judgment over the stored one. Judgments are written one by one, because a write in a transaction costs
-   * twice as much. Throws ABORTED if other calls keep writing the same judgment.
+   * One by one: a write in a transaction costs twice as much. Throws ABORTED if other calls keep writing the same
+   * judgment.
    */
   async #write(
     tenant: string,
@@ -133,7 +131,6 @@ export class JudgmentWriter {
     return retryOnConflict(async () => {
       const stored = isFirst ? before : await this.#table.get(JudgmentEntity, { tenant, ...draft });
       isFirst = false;
-      // A judgment that is sent again without a time keeps its stored time.
       const judgment = stored && sent?.createdAt === undefined ? { ...draft, createdAt: stored.createdAt } : draft;
       // A stored judgment with a generated id comes from an earlier try of the same request.
       const message = stored && sent?.recordId !== undefined ? 'Judgment updated.' : 'Judgment added.';
@@ -157,8 +154,8 @@ export const addJudgments = /* @__PURE__ */ combine(
 );
 
 /**
- * Returns the organization or the document to which judgments are added. Throws INVALID_ARGUMENT for an unknown
- * organization, NOT_FOUND for an unknown document, and FAILED_PRECONDITION for a disabled organization or document.
+ * Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document, and FAILED_PRECONDITION for a
+ * disabled one.
  */
 export type FindJudgmentLocation = (
   tenant: string,

@@ -6,27 +6,20 @@ import type { EmbeddingStore } from './embeddingStore.ts';
 import { embedWith } from './embedJudgments.ts';
 import { changeTo, completeChange, type EmbeddingState, withoutStaleModel } from './rules/embeddingModels.ts';
 
-/**
- * The progress of a pass through all judgments of a tenant. The pass embeds those that have no vectors of `model`.
- * Times are epoch ms.
- */
+/** A pass through all judgments of a tenant, which embeds those without vectors of `model`. Times are epoch ms. */
 const Walk = z.object({
   model: z.string(),
   /**
-   * When the tenant's embedding state first named the model. A request that read the state before this time can still
-   * write judgments without vectors of the model.
+   * When the embedding state first named the model. A request that read the state before can still write judgments
+   * without its vectors.
    */
   since: z.number(),
-  /** When this pass started. */
   from: z.number(),
-  /** How many judgments this pass has embedded so far. */
   embedded: z.number(),
-  /** The position after which the next step continues. */
   after: z.string().optional(),
 });
 type Walk = z.output<typeof Walk>;
 
-/** The progress of the purge of all vectors of the model `stale`. */
 const Purge = z.object({ stale: z.string(), after: z.string().optional() });
 type Purge = z.output<typeof Purge>;
 
@@ -45,14 +38,14 @@ interface Change {
 }
 
 /**
- * Runs a step of the job that changes a tenant's searches to the configured model. The job:
+ * Runs a step of the job that changes a tenant's searches to the configured model:
  *
- * - embeds all judgments with the configured model
+ * - embeds all judgments with it
  * - switches searches to the new vectors
  * - purges the vectors of the old model
  *
- * Before the switch, searches use the old model, and new judgments get vectors of both models. If the configuration
- * changes during the job, the next step continues with the model that is configured then.
+ * Until the switch, new judgments get vectors of both models. If the configuration changes, the next step continues
+ * with the new one.
  */
 export async function changeEmbeddingStep(
   store: EmbeddingStore,
@@ -70,8 +63,7 @@ export async function changeEmbeddingStep(
   const change: Change = { store, tenant, state, revision, now };
   if (!isDeepStrictEqual(state, before)) {
     await store.replaceState(tenant, state, revision);
-    // If vectors became unused, their purge waits, because requests that read the old state may still search or write
-    // such vectors.
+    // Requests that read the old state may still search or write vectors that became unused.
     return { progress: {}, ...(state.next === undefined && { notBefore: now + REQUESTS_ENDED_MS }) };
   }
   if (state.next !== undefined)
@@ -98,8 +90,8 @@ async function continueWalk(
   const embedded = walk.embedded + judgments.length;
   if (next !== undefined) return { progress: { walk: { ...walk, embedded, after: next } } satisfies Progress };
   const everyFunctionReadAt = since + REQUESTS_ENDED_MS;
-  // After this time, no request uses a state without the new model. If a pass that started after this time finds
-  // nothing to embed, all judgments have vectors of the model.
+  // After this time, no request uses a state without the new model. If a pass that started later finds nothing to
+  // embed, all judgments have vectors of the model.
   if (embedded > 0 || walk.from < everyFunctionReadAt) {
     const from = Math.max(now, everyFunctionReadAt);
     return { progress: { walk: { model, since, from, embedded: 0 } } satisfies Progress, notBefore: from };

@@ -7,18 +7,16 @@ import { embedJudgments } from './embedJudgments.ts';
 
 const Progress = z.object({ done: z.number() });
 
-/** One step embeds this many judgments, which have at most 50 texts together. Bedrock gets eight texts at a time. */
 const JUDGMENTS_PER_STEP = 25;
 /**
- * How long the job waits (milliseconds) if this deployment is not configured for a model that the tenant's searches
- * will use. The next attempt may run in a deployment that is.
+ * The wait (milliseconds) if this deployment is not configured for a model that searches will use. The next attempt may
+ * run in one that is.
  */
 const RETRY_DELAY_MS = 60_000;
 
 /**
- * Runs a step of the job that embeds judgments without vectors. The model did not answer the request that added them,
- * or the request changed a thread and therefore did not call the model. Throws if a model fails. The job then repeats
- * the step, after a longer wait each time.
+ * Embeds judgments without vectors: the model did not answer the request that added them, or the request changed a
+ * thread and called no model. Throws if a model fails, so the job repeats the step after a longer wait.
  */
 export async function embedJudgmentsStep(
   store: EmbeddingStore,
@@ -42,10 +40,6 @@ export async function embedJudgmentsStep(
   return next < refs.length ? { progress: { done: next } } : 'done';
 }
 
-/**
- * Returns the embedding state of a tenant. Creates a missing state, because a change of a thread adds a judgment
- * without creating it.
- */
 async function ensureState(store: EmbeddingStore, tenant: string, model: string) {
   const state = await store.getState(tenant);
   if (state) return state;

@@ -16,16 +16,11 @@ export const embeddingModels = [LEXICAL_MODEL, TITAN_MODEL] as const;
 export type EmbeddingModel = (typeof embeddingModels)[number];
 
 export interface Embedders {
-  /** The embedder of the configured model. It embeds new judgments. */
   readonly current: Embedder;
-  /**
-   * Returns the embedder of a model. Returns undefined for a Bedrock model that is not configured, because the Lambda
-   * function has no permission to call it.
-   */
+  /** Undefined for a Bedrock model that is not configured: the function has no permission to call it. */
   readonly of: (model: string) => Embedder | undefined;
 }
 
-/** The embedder that `npm start` uses. It compares words and parts of words, and calls no service. */
 export const lexicalEmbedder: Embedder = {
   model: LEXICAL_MODEL,
   embed: (texts) => Promise.resolve(texts.map(lexical)),

@@ -7,27 +7,21 @@ import type { Table, WriteOp } from '../table/table.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { JudgmentRef } from './entities.ts';
 
-/**
- * The sweep, which runs every minute, replaces a lost queue message of a job this long after the job was stored
- * (milliseconds).
- */
+/** Milliseconds after which the sweep replaces a lost queue message of a job. */
 const SWEEP_DELAY_MS = 60_000;
-/** The id of the job that changes a tenant's model. It is fixed, so that a tenant has at most one such job. */
+/** Fixed, so that a tenant has at most one such job. */
 const MODEL_CHANGE = 'job_embedding';
 
-/** The data of a job that embeds judgments. */
 export const PendingJudgments = z.object({
   judgments: z.array(
     z.object({ organizationKey: z.string(), documentKey: z.string().optional(), recordId: z.string() }),
   ),
 });
 
-/** Returns the write that starts a job to embed up to 100 judgments. Writing the same job id again starts no second job. */
 export function startEmbedding(tenant: string, jobId: string, judgments: readonly JudgmentRef[], now: number): WriteOp {
   return startJob(tenant, embeddingJob(jobId, judgments, now), now);
 }
 
-/** Replaces a job with the same id. */
 export function restartEmbedding(
   tenant: string,
   jobId: string,
@@ -48,10 +42,6 @@ function embeddingJob(jobId: string, judgments: readonly JudgmentRef[], now: num
   return { jobId, kind: 'embedJudgments', data, dueAt: now + SWEEP_DELAY_MS };
 }
 
-/**
- * Starts the job that changes a tenant to the configured model, unless it exists. Logs errors instead of throwing them,
- * because the next request tries again.
- */
 export async function startModelChange(table: Table, tenant: string, now: number, log: Log): Promise<void> {
   const job = { jobId: MODEL_CHANGE, kind: 'changeEmbedding', data: {}, dueAt: now + SWEEP_DELAY_MS } as const;
   try {
@@ -61,14 +51,10 @@ export async function startModelChange(table: Table, tenant: string, now: number
   }
 }
 
-/**
- * Sends the queue messages of jobs that embed judgments. Never throws, because the sweep finds jobs whose message is
- * missing.
- */
+/** Never throws, because the sweep finds jobs whose message is missing. */
 export type NotifyEmbedding = (tenant: string, jobIds: readonly string[], log: Log) => Promise<void>;
 
-// `sendTo` is read inside a function call that is marked as pure. Otherwise esbuild would keep `sendTo`, and the queue
-// client with it, in every bundle.
+// `sendTo` is read inside a call that is marked as pure. Otherwise esbuild would keep the queue client in every bundle.
 export const notifyEmbedding: Capability<NotifyEmbedding> = /* @__PURE__ */ (() =>
   combine({ queue: sendTo.embed }, ({ queue }): NotifyEmbedding => async (tenant, jobIds, log) => {
     await notifyJobs(

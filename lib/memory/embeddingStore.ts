@@ -25,14 +25,10 @@ import type { EmbeddingState } from './rules/embeddingModels.ts';
 import { filteredValues } from './rules/filters.ts';
 import type { Judgment } from './rules/judgments.ts';
 
-/**
- * The numbers in stored vectors have this many significant digits. More digits would not help, because similarities in
- * answers have four digits.
- */
+/** Significant digits of stored vectors. More would not help: similarities in answers have four. */
 const DIGITS = 4;
 const PARALLEL_WRITES = 8;
 
-/** Stores which embedding models a tenant uses, and the vectors of the tenant's judgments. */
 export class EmbeddingStore {
   readonly #table: Table;
 
@@ -40,22 +36,18 @@ export class EmbeddingStore {
     this.#table = table;
   }
 
-  /** Returns the embedding state of a tenant, or undefined before the tenant's first judgment. */
   async getState(tenant: string): Promise<Stored<EmbeddingState> | undefined> {
     return this.#table.get(EmbeddingStateEntity, { tenant });
   }
 
-  /** Creates the embedding state of a tenant. Does nothing if it exists. */
   async createState(tenant: string, model: string): Promise<void> {
     await this.#table.write([insert(EmbeddingStateEntity, { tenant, model })]);
   }
 
-  /** Replaces the embedding state of a tenant. Does nothing if another worker has changed it since `revision`. */
   async replaceState(tenant: string, state: EmbeddingState, revision: number): Promise<void> {
     await this.#table.write([replace(EmbeddingStateEntity, { tenant, ...state }, revision)]);
   }
 
-  /** Returns judgments in the order of `refs`. An entry is undefined if its judgment is deleted. */
   async getJudgments(tenant: string, refs: readonly JudgmentRef[]): Promise<(Stored<Judgment> | undefined)[]> {
     return this.#table.getMany(
       JudgmentEntity,
@@ -63,10 +55,7 @@ export class EmbeddingStore {
     );
   }
 
-  /**
-   * Reads a page of the tenant's judgments, latest first. Returns only those whose current revision has no vectors of
-   * the model.
-   */
+  /** A page, latest first, of the judgments whose current revision has no vectors of the model. */
   async listWithoutVectors(tenant: string, model: string, options: PageOptions): Promise<QueryPage<Judgment>> {
     const { values: judgments, next } = await this.#page(tenant, options);
     const vectors = await this.#table.getMany(
@@ -77,8 +66,8 @@ export class EmbeddingStore {
   }
 
   /**
-   * Writes the vectors of judgments, except over vectors of a later revision. Then removes the vectors of judgments
-   * that have been deleted since they were read.
+   * Does not replace vectors of a later revision. Then removes vectors of judgments that were deleted since they were
+   * read.
    */
   async putVectors(tenant: string, model: string, embedded: readonly Embedded<Stored<Judgment>>[]): Promise<void> {
     await inParallel(embedded, PARALLEL_WRITES, async (vectorsOfJudgment) => {
@@ -93,10 +82,6 @@ export class EmbeddingStore {
     );
   }
 
-  /**
-   * Removes the vectors of a model for a page of judgments. Returns the position after which the next page begins, or
-   * undefined after the last page.
-   */
   async purgeVectors(tenant: string, model: string, options: PageOptions): Promise<string | undefined> {
     const { values: judgments, next } = await this.#page(tenant, options);
     await this.#removeVectors(tenant, model, judgments);
@@ -115,7 +100,7 @@ export class EmbeddingStore {
   }
 }
 
-/** Returns the write of a judgment's vectors. The write fails as a conflict if vectors of a later revision are stored. */
+/** Conflicts if vectors of a later revision are stored. */
 export function vectorsOp(
   tenant: string,
   model: string,

@@ -10,20 +10,19 @@ import { Judgment } from './rules/judgments.ts';
 import { DIMENSIONS } from './rules/similarity.ts';
 import { vectorPartition, vectorTime } from './vectorIndexes.ts';
 
-/** The internal ids of a judgment. Judgments of two documents can have the same `recordId`. */
 export interface JudgmentRef {
   readonly organizationKey: string;
   readonly documentKey?: string | undefined;
   readonly recordId: string;
 }
 
-/** Returns a sort key that has the time and the filtered values, so that a listing applies filters without reading judgments. */
+/** The sort key has the filtered values, so a listing applies filters without reading judgments. */
 const listingKey = (judgment: Judgment) => {
   const values = filteredValues(judgment);
   return [isoTime(judgment.createdAt), ...filterFields.map((field) => values[field])];
 };
 
-/** A judgment. Separate items have its vectors, because only searches read them. */
+/** Vectors are separate items, because only searches read them. */
 export const JudgmentEntity = defineEntity({
   type: 'Judgment',
   version: 1,
@@ -55,12 +54,10 @@ export const JudgmentEntity = defineEntity({
   },
 });
 
-/** Returns whether the judgment with this key belongs to a document. If `documentKey` is undefined, returns true. */
 export function isInDocument({ SK }: Key, documentKey: string | undefined): boolean {
   return documentKey === undefined || SK.split('#')[0] === encodePart(documentKey);
 }
 
-/** A partition of an index that lists judgments by time. */
 export interface JudgmentListing {
   readonly index: IndexName;
   readonly partition: readonly string[];
@@ -70,7 +67,6 @@ function listing(index: IndexName, tenant: string, ...parts: string[]): Judgment
   return { index, partition: [tenant, 'JUDGMENTS', ...parts] };
 }
 
-/** Returns the index partition that lists the judgments of a document, an organization, or the whole tenant. */
 export function listingOf({
   tenant,
   organizationKey,
@@ -83,7 +79,6 @@ export function listingOf({
   return organizationKey === undefined ? listing('gsi3', tenant) : listing('gsi4', tenant, organizationKey);
 }
 
-/** Returns the index partition that lists the judgments of a thread. The scope must have an organization. */
 export function threadListing(
   { tenant, organizationKey = '' }: Partial<OrganizationScope> & { readonly tenant: string },
   annotationId: string,
@@ -91,15 +86,12 @@ export function threadListing(
   return listing('gsi1', tenant, organizationKey, annotationId);
 }
 
-/** Returns the first and the last sort key of a listing in a time range. */
 export function listingRange({ from, to }: TimeRange): [from: string, to: string] {
-  // In a sort key, `#` follows the time. `$` sorts after `#`, so the range includes all keys with the last time.
+  // In a sort key, `#` follows the time. `$` sorts after `#`, so the range includes the last time.
   return [isoTime(from), `${isoTime(to)}$`];
 }
 
-/** Returns what the sort key of a listing says about a judgment: its time, and whether it matches filters. */
 export function parseListingKey(sortKey: string): {
-  /** When the judgment was made, epoch ms. */
   readonly at: number;
   readonly matches: (filters: Partial<Record<FilterField, string | undefined>>) => boolean;
 } {
@@ -133,7 +125,7 @@ const JudgmentVector = z.object({
 });
 export type JudgmentVector = z.output<typeof JudgmentVector>;
 
-/** The vectors that one model made of a judgment. The item has the same revision as the judgment whose texts were embedded. */
+/** The item has the revision of the judgment whose texts were embedded. */
 export const JudgmentVectorEntity = defineEntity({
   type: 'JudgmentVector',
   version: 1,
@@ -149,22 +141,19 @@ export const JudgmentVectorEntity = defineEntity({
   ],
 });
 
-/** Returns the partition of the vector indexes for a tenant and a model. */
 export function vectorsOf(tenant: string, model: string): string {
   return indexPartition([tenant, 'VECTORS', model]);
 }
 
-/** Returns the key of a judgment from the key of its vector item. */
 export function judgmentKeyOf({ PK, SK }: Key): Key {
   return { PK: PK.replace(/VECTORS$/, 'JUDGMENTS'), SK: SK.split('#').slice(0, 2).join('#') };
 }
 
-/** Returns the key of a judgment's vector item from the key of the judgment. */
 export function vectorKeyOf({ PK, SK }: Key, model: string): Key {
   return { PK: PK.replace(/JUDGMENTS$/, 'VECTORS'), SK: `${SK}#${encodePart(model)}` };
 }
 
-/** Which embedding models a tenant uses. The item is created with the tenant's first judgment. */
+/** Which embedding models a tenant uses. Created with the tenant's first judgment. */
 export const EmbeddingStateEntity = defineEntity({
   type: 'EmbeddingState',
   version: 1,

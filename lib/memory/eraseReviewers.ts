@@ -13,17 +13,12 @@ const PARALLEL_WRITES = 8;
 
 /** Judgments that were made after `removedAt` keep the name and the address. */
 interface ErasedReviewers extends RemovedUsers {
-  /**
-   * The `documentKey` of each document whose judgments are changed. If undefined, all judgments of the organization are
-   * changed.
-   */
   readonly documents?: ReadonlySet<string> | undefined;
 }
 
 /**
- * Erases names and e-mail addresses of reviewers from the judgments of an organization. The judgments and the user ids
- * stay. Begins after the position `from`. Returns `done`, or stops at the end of the budget and returns the position
- * for the next call. Idempotent. Throws ABORTED if other writers keep changing the same judgment.
+ * Erases names and e-mail addresses of reviewers, but not user ids. Returns `done`, or the position for the next call
+ * at the end of the budget. Idempotent. Throws ABORTED if other writers keep changing the same judgment.
  */
 export async function eraseReviewers(
   table: Table,

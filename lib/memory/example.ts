@@ -1,4 +1,3 @@
-/** The judgment in the examples of the API reference. */
 export const exampleJudgment = {
   recordId: 'review-17',
   reasoning: 'The price is without VAT, and the page does not say so.',

@@ -20,10 +20,6 @@ import {
 import { ALL_TIME, type JudgmentFilters, type TimeRange } from './rules/filters.ts';
 import type { Judgment } from './rules/judgments.ts';
 
-/**
- * Which judgments are read: those of an existing document, those of an existing organization, or all of the tenant.
- * Keys are internal ids.
- */
 export interface JudgmentScope extends Partial<OrganizationScope> {
   readonly tenant: string;
   readonly documentKey?: string | undefined;
@@ -35,10 +31,8 @@ export interface ListOptions {
   readonly oldestFirst?: boolean;
 }
 
-/** An entry of a listing: the key of a judgment and its time. */
 export interface ListedJudgment {
   readonly key: Key;
-  /** When the judgment was made, epoch ms. */
   readonly at: number;
 }
 
@@ -48,13 +42,9 @@ export interface JudgmentsWithTotal {
 }
 
 const PAGE_KEYS = 1_000;
-/**
- * The number of judgments that are read at a time. It is larger than the largest `limit`, because listed judgments can
- * be deleted.
- */
 const READ_JUDGMENTS = 100;
 
-/** Lists judgments by time. The indexes that it reads are eventually consistent. */
+/** Lists judgments by time, from indexes that are eventually consistent. */
 export class JudgmentLists {
   readonly #table: Table;
   readonly #organizations: OrganizationReader;
@@ -66,18 +56,15 @@ export class JudgmentLists {
     this.#documents = new DocumentReader(table);
   }
 
-  /** Returns the number of judgments in a scope. */
   async count(scope: JudgmentScope): Promise<number> {
     const { index, partition } = listingOf(scope);
     return this.#table.countIndex(index, partition);
   }
 
-  /** Returns up to `limit` matching judgments of a scope, latest first. */
   async latest(scope: JudgmentScope, options: ListOptions, limit: number): Promise<Stored<Judgment>[]> {
     return this.#readFirst(scope, this.pages(listingOf(scope), options), limit);
   }
 
-  /** Returns up to `limit` matching judgments of a scope, latest first, and the number of all matching judgments. */
   async latestWithTotal(scope: JudgmentScope, filters: JudgmentFilters, limit: number): Promise<JudgmentsWithTotal> {
     const isFiltered = Object.values(filters).some((value) => value !== undefined);
     const [judgments, total] = await Promise.all([
@@ -87,7 +74,6 @@ export class JudgmentLists {
     return { judgments, total };
   }
 
-  /** Returns up to `limit` matching judgments of a thread, oldest first, and the number of all matching judgments. */
   async ofThread(
     scope: JudgmentScope,
     annotationId: string,
@@ -100,7 +86,6 @@ export class JudgmentLists {
     return { judgments: await this.#readFirst(scope, [listed], limit), total: listed.length };
   }
 
-  /** Reads the first `limit` listed judgments. Skips deleted ones. */
   async #readFirst(
     scope: JudgmentScope,
     listing: Iterable<ListedJudgment[]> | AsyncIterable<ListedJudgment[]>,
@@ -123,7 +108,6 @@ export class JudgmentLists {
     return count;
   }
 
-  /** Yields the keys and times of matching judgments, page by page. Reads only the index. */
   async *pages(
     { index, partition }: JudgmentListing,
     { filters = {}, range = ALL_TIME, oldestFirst = false }: ListOptions,
@@ -139,10 +123,6 @@ export class JudgmentLists {
     }
   }
 
-  /**
-   * Returns the listed judgments, in the same order. An entry is undefined if the judgment, its document or its
-   * organization is deleted.
-   */
   async read(
     scope: JudgmentScope,
     listed: readonly { readonly key: Key }[],
@@ -151,7 +131,6 @@ export class JudgmentLists {
       JudgmentEntity,
       listed.map(({ key }) => key),
     );
-    // The document of the scope exists, so no judgment needs a check of its document.
     if (scope.documentKey !== undefined) return judgments;
     const liveDocuments = await this.#findLiveDocuments(
       scope,
@@ -165,10 +144,6 @@ export class JudgmentLists {
     });
   }
 
-  /**
-   * Returns which documents of these judgments exist, as a map from `organizationKey` to a set of `documentKey`.
-   * Deleted organizations are not in the map.
-   */
   async #findLiveDocuments(
     { tenant, organizationKey, ...flags }: JudgmentScope,
     judgments: readonly Judgment[],
@@ -196,10 +171,7 @@ export const readJudgments = /* @__PURE__ */ storeCapability(
   ['gsi1', 'gsi2', 'gsi3', 'gsi4'],
 );
 
-/**
- * Returns the scope for the ids in a request. Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an
- * unknown document.
- */
+/** Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an unknown document. */
 export type FindScope = (
   tenant: string,
   ids: { readonly organizationId?: string | undefined; readonly documentId?: string | undefined },

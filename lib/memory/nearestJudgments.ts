@@ -12,7 +12,6 @@ import { distance } from './rules/similarity.ts';
 import { vectorAttributes, type VectorFilter, vectorPartition, vectorTime } from './vectorIndexes.ts';
 import { searchVectors } from './vectorSearch.ts';
 
-/** A search for the judgments most similar to a query. */
 export interface JudgmentSearch {
   readonly scope: JudgmentScope;
   readonly index: VectorIndexName;
@@ -22,15 +21,12 @@ export interface JudgmentSearch {
 }
 
 interface VectorJudgmentSearch extends JudgmentSearch {
-  /** The embedding model of the vector. */
   readonly model: string;
   readonly vector: Float32Array;
 }
 
-/** A judgment that a search returns. */
 export interface RankedJudgment {
   readonly judgment: Stored<Judgment>;
-  /** The cosine distance between the vectors of the judgment and the query, 0 to 2. */
   readonly distance: number;
 }
 
@@ -38,22 +34,18 @@ interface Candidate extends ListedJudgment {
   readonly distance: number;
 }
 
-/** A search of the vector index within one calendar period. */
 interface PeriodSearch {
   readonly period: CalendarPeriod;
   readonly limit: number;
 }
 
-/** The largest number of hits that DynamoDB returns for one search. */
 const MAX_HITS = 100;
-/** The largest number of index searches in one request. If more are needed, all vectors of a period are read and ranked instead. */
 const MAX_SEARCHES = 64;
 const PARALLEL_SEARCHES = 8;
 const VECTORS_PER_READ = 500;
 
 const periodFilters = { year: 'vYear', month: 'vMonth', day: 'vDay' } as const satisfies Record<string, VectorFilter>;
 
-/** Finds the judgments whose texts are most similar to a query. */
 export class NearestJudgments {
   readonly #table: Table;
   readonly #lists: JudgmentLists;
@@ -66,9 +58,9 @@ export class NearestJudgments {
   /**
    * Returns the judgments with the nearest vectors, nearest first.
    *
-   * The index cannot compare time ranges. It is therefore searched in a few calendar periods that cover the range. If a
-   * period may have a nearer vector than the farthest result, smaller periods of it are searched. After 64 searches, or
-   * if one day has more hits than a search returns, all vectors of the period are read and ranked.
+   * The index cannot compare time ranges, so a few calendar periods that cover the range are searched. If a period may
+   * have a nearer vector than the farthest result, its smaller periods are searched. After 64 searches, or if one day
+   * has more hits than a search returns, all vectors of the period are read and ranked.
    */
   async byVector(search: VectorJudgmentSearch): Promise<RankedJudgment[]> {
     const { scope, limit, range = ALL_TIME } = search;
@@ -76,8 +68,8 @@ export class NearestJudgments {
     let pending = periodsOf(range).map((period): PeriodSearch => ({ period, limit: Math.min(MAX_HITS, 2 * limit) }));
     let searches = 0;
     /**
-     * The searches that returned as many hits as their limit. `reach` is the distance of the farthest hit from the
-     * query. Vectors that such a search did not return are at least this far from the query.
+     * Searches that returned as many hits as their limit. Vectors that such a search did not return are at least
+     * `reach` from the query.
      */
     let limited: { readonly period: PeriodSearch; readonly reach: number }[] = [];
     while (pending.length > 0) {
@@ -104,8 +96,7 @@ export class NearestJudgments {
   }
 
   /**
-   * Returns the judgments with the most similar texts, nearest first. Embeds the texts of all judgments in the scope
-   * with `embed`. Used if this deployment cannot call the embedding model of the tenant.
+   * Embeds the texts of all judgments in the scope with `embed`, for a deployment that cannot call the tenant's model.
    */
   async byText(
     { scope, index, filters, range, limit }: JudgmentSearch,
@@ -151,10 +142,6 @@ export class NearestJudgments {
     }));
   }
 
-  /**
-   * Returns the smaller periods in a period. For `all`, only the time between the first and the last judgment of the
-   * scope is split.
-   */
   async #split(scope: JudgmentScope, period: CalendarPeriod): Promise<CalendarPeriod[]> {
     if (period.unit !== 'all') return splitPeriod(period);
     const [from, to] = await Promise.all(
@@ -167,7 +154,6 @@ export class NearestJudgments {
     return from === undefined || to === undefined ? [] : splitPeriod({ ...period, from, to });
   }
 
-  /** Reads and ranks all vectors of a period. */
   async #rankPeriod(
     { scope, index, filters, model, vector }: VectorJudgmentSearch,
     range: TimeRange,
@@ -190,19 +176,16 @@ export class NearestJudgments {
 
 const identityOf = ({ PK, SK }: Key) => `${PK}\n${SK}`;
 
-/** Orders candidates: nearest first, and at the same distance latest first. */
 function compare(a: Candidate, b: Candidate): number {
   return a.distance - b.distance || b.at - a.at || (identityOf(a.key) < identityOf(b.key) ? -1 : 1);
 }
 
 type ReadCandidates = (candidates: readonly Candidate[]) => Promise<(Stored<Judgment> | undefined)[]>;
 
-/** Ranks candidates. Reads each judgment at most once, and only if its candidate is among the best. Skips deleted judgments. */
 class Ranking {
   readonly #limit: number;
   readonly #read: ReadCandidates;
   readonly #candidates = new Map<string, Candidate>();
-  /** The judgments that were read, by key. Undefined for a deleted judgment. */
   readonly #judgments = new Map<string, Stored<Judgment> | undefined>();
 
   constructor(limit: number, read: ReadCandidates) {
@@ -214,7 +197,6 @@ class Ranking {
     for (const candidate of candidates) this.#candidates.set(identityOf(candidate.key), candidate);
   }
 
-  /** Returns the distance of the last candidate among the best. Returns Infinity if there are fewer candidates than the limit. */
   async farthest(): Promise<number> {
     const best = await this.best();
     return best.length < this.#limit ? Infinity : (best.at(-1)?.distance ?? Infinity);

@@ -6,16 +6,10 @@ import { JudgmentEntity, JudgmentVectorEntity } from './entities.ts';
 
 const entities = [JudgmentEntity, JudgmentVectorEntity] as const;
 
-/**
- * One call removes at most `limit` items of each entity, and reads at most `bytes` bytes for them. An item with vectors
- * has several KB.
- */
 const BATCH = { limit: 500, bytes: 4_000_000 };
 
-/** Purges the judgments of a deleted document and their vectors. */
 export const purgeDocumentJudgments = {
   entities,
-  /** Removes up to 500 items of each entity. Returns true if no items remain. */
   async purge(table: Table, { documentKey, ...scope }: DocumentScope): Promise<boolean> {
     const batches = await Promise.all(
       entities.map((entity) => table.query(AnyItem, entity.partition(scope), { ...BATCH, prefix: [documentKey] })),
@@ -25,7 +19,6 @@ export const purgeDocumentJudgments = {
   },
 } as const;
 
-/** Purges all judgments of a deleted organization and their vectors. */
 export const purgeOrganizationJudgments = {
   entities,
   async purge(table: Table, scope: OrganizationScope, budget: PurgeBudget): Promise<boolean> {

@@ -7,7 +7,6 @@ import { embedders } from './embedders.ts';
 import { writeEmbeddings } from './embeddingStore.ts';
 import { embedJudgmentsStep } from './embedJudgmentsStep.ts';
 
-/** What the worker of the queue `embed` uses to run jobs. */
 export const runEmbeddingJobs: Capability<RunJobDeps<'embed'>> = /* @__PURE__ */ combine(
   { jobs: updateJobs, queue: sendTo.embed, embedders, store: writeEmbeddings },
   ({ jobs, queue, embedders: models, store }): RunJobDeps<'embed'> => ({

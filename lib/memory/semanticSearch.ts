@@ -21,7 +21,6 @@ interface Call {
   readonly log: Log;
 }
 
-/** Searches judgments by the meaning of a query, by thread, or by time. */
 export class SemanticSearch {
   readonly #table: Table;
   readonly #embedders: Embedders;
@@ -38,8 +37,8 @@ export class SemanticSearch {
   }
 
   /**
-   * Returns the results of a search, and how many judgments the search's scope has without filters. Throws UNAVAILABLE
-   * if the query cannot be embedded.
+   * Returns the results, and how many judgments the scope has without filters. Throws UNAVAILABLE if the query cannot
+   * be embedded.
    */
   async search(
     tenant: string,
@@ -64,7 +63,7 @@ export class SemanticSearch {
         const latest = await this.#lists.latest(scope, { filters, range: days }, limit);
         return latest.map((judgment) => toJudgmentResponse(judgment));
       }
-      // A listing of a thread needs the organization of the thread, even if the scope is the whole API key.
+      // A listing of a thread needs its organization, even if the scope is the whole API key.
       const { organizationId } = request;
       const { organizationKey = '' } =
         scope.organizationKey === undefined ? await this.#findScope(tenant, { organizationId }) : scope;
@@ -81,9 +80,8 @@ export class SemanticSearch {
   }
 
   /**
-   * Embeds a query with the model that the tenant's searches use, and returns a function that searches for it. If this
-   * deployment cannot call the model, the function compares texts with the lexical embedding instead. It does so until
-   * a job has changed the tenant's searches to the configured model.
+   * Embeds the query with the model that searches use. If this deployment cannot call it, the returned function
+   * compares texts with the lexical embedding, until a job has changed the tenant's searches.
    */
   async #embed(
     tenant: string,

@@ -2,14 +2,14 @@ import { type VectorIndexName, vectorIndexNames } from '../app/capability.ts';
 import { DIMENSIONS } from './rules/similarity.ts';
 
 /**
- * The partition attribute of the vector indexes. Only items that have it are in these indexes. The indexed attributes
- * have their own names (`v...`), because an attribute must have the same type in the whole table.
+ * Only items with this attribute are in the vector indexes. Names begin with `v`, because an attribute must have the
+ * same type in the whole table.
  */
 export const vectorPartition = 'vectorsOf';
 
 /**
- * The attributes by which a search can filter. DynamoDB allows 18 such attributes in an index, and compares them only
- * for equality. A search for a time therefore compares the year, the month or the day.
+ * DynamoDB allows 18 filtered attributes in an index, and compares them only for equality. A search for a time
+ * therefore compares year, month or day.
  */
 export const vectorFilters = [
   'vOrganization',
@@ -24,19 +24,15 @@ export const vectorFilters = [
 ] as const;
 export type VectorFilter = (typeof vectorFilters)[number];
 
-/** The attribute with the creation time of the judgment. Searches return it. */
 export const vectorTime = 'vAt';
 
-/** The attribute that has the vector, by vector index. */
 export const vectorAttributes: Readonly<Record<VectorIndexName, 'reviewVector' | 'contentVector'>> = {
   review: 'reviewVector',
   content: 'contentVector',
 };
 
-/** The attributes of the vector indexes that CreateTable must define. All are strings. */
 export const vectorKeys: readonly string[] = [vectorPartition, ...vectorFilters];
 
-/** The definitions of the vector indexes for CreateTable. */
 export const vectorIndexes = vectorIndexNames.map((IndexName) => ({
   IndexName,
   VectorAttribute: { AttributeName: vectorAttributes[IndexName] },

@@ -6,32 +6,27 @@ import type { Table } from '../table/table.ts';
 
 export interface VectorQuery {
   readonly vector: readonly number[];
-  /** The value that each attribute of a hit must have. The partition of the index is required. Undefined values are ignored. */
   readonly where: Readonly<Record<string, string | undefined>>;
-  /** The largest number of hits, 1 to 100. */
   readonly limit: number;
 }
 
 export interface VectorHit {
   readonly key: Key;
-  /** The attributes that the index contains. */
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** The cosine distance between the hit's vector and the searched vector, 0 to 2. */
   readonly distance: number;
 }
 
-/** AWS's guide names about half a minute for an index of a new table, and minutes for one that is backfilled. */
+/** AWS's guide names half a minute for an index of a new table, and minutes for one that is backfilled. */
 const RETRY_SECONDS = 60;
 /**
- * The messages of the `ValidationException` that DynamoDB throws while it creates or backfills an index, and shortly
- * after it reports the index as ACTIVE. An index that is missing after a restore has the second message.
+ * Messages of the `ValidationException` while DynamoDB creates or backfills an index, and shortly after it reports
+ * ACTIVE. An index that is missing after a restore has the second.
  */
 const NOT_READY = /Cannot search backfilling vector index|The table does not have the specified index/;
 
 /**
- * Returns the items with the nearest vectors, nearest first. Conditions apply before the limit. The index is eventually
- * consistent, and approximate if it is large. Throws UNAVAILABLE while the index is not ready, and on a table engine
- * without vector search, such as DynamoDB Local.
+ * Nearest first. Conditions apply before the limit. The index is eventually consistent, and approximate if it is large.
+ * Throws UNAVAILABLE while it is not ready, and on an engine without vector search.
  */
 export async function searchVectors(
   table: Table,

@@ -3,46 +3,37 @@ import type { TimeRange } from './filters.ts';
 const units = ['all', 'year', 'month', 'day'] as const;
 
 /**
- * A time range within one calendar unit (UTC). The vector index compares only for equality, so a search compares the
- * name of a year, month or day, such as `2026-01`. The unit `all` has an empty name.
+ * A time range within one calendar unit (UTC). The vector index compares only for equality, so a search compares a name
+ * such as `2026-01`. The unit `all` has an empty name.
  */
 export interface CalendarPeriod extends TimeRange {
   readonly unit: (typeof units)[number];
   readonly name: string;
 }
 
-/**
- * The number of characters of an ISO 8601 time that make the name of the unit. For example, the name of a month has 7
- * characters: `2026-01`.
- */
 const nameLengths = { all: 0, year: 4, month: 7, day: 10 } as const;
 
 function nameOf(unit: CalendarPeriod['unit'], time: number): string {
   return new Date(time).toISOString().slice(0, nameLengths[unit]);
 }
 
-/** Returns the names of the year, month and day that contain a time. */
 export function calendarOf(time: number): { readonly year: string; readonly month: string; readonly day: string } {
   return { year: nameOf('year', time), month: nameOf('month', time), day: nameOf('day', time) };
 }
 
-/** Returns the range with the name of the smallest calendar unit that contains it. */
 export function periodOf({ from, to }: TimeRange): CalendarPeriod {
   const unit = units.findLast((candidate) => nameOf(candidate, from) === nameOf(candidate, to)) ?? 'all';
   return { unit, name: nameOf(unit, from), from, to };
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/**
- * The approximate length of a unit in milliseconds. If a range is shorter than half of it, smaller units are searched.
- * `all` counts as two years.
- */
+/** Approximate milliseconds. If a range is shorter than half a unit, smaller units are searched. */
 const unitLengths = { all: 730 * DAY_MS, year: 365 * DAY_MS, month: 30 * DAY_MS, day: DAY_MS } as const;
 const MAX_PERIODS = 4;
 
 /**
- * Returns at most four periods that cover a range and little more. For example, an hour around midnight of New Year
- * gives two days, not the unit `all`.
+ * Returns at most four periods that cover a range and little more: an hour around New Year gives two days, not the unit
+ * `all`.
  */
 export function periodsOf(range: TimeRange): CalendarPeriod[] {
   let periods = [periodOf(range)];
@@ -55,7 +46,6 @@ export function periodsOf(range: TimeRange): CalendarPeriod[] {
   }
 }
 
-/** Returns the next smaller periods in a period, in order. Returns none for a day. */
 export function splitPeriod({ unit, from, to }: CalendarPeriod): CalendarPeriod[] {
   const [next] = units.slice(units.indexOf(unit) + 1);
   if (next === undefined || next === 'all') return [];
@@ -68,7 +58,6 @@ export function splitPeriod({ unit, from, to }: CalendarPeriod): CalendarPeriod[
   return parts;
 }
 
-/** Returns the last millisecond of the year, month or day that contains a time. */
 function endOf(unit: 'year' | 'month' | 'day', time: number): number {
   const date = new Date(time);
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];

@@ -3,7 +3,6 @@ import { defineSchema, Id, Name, optional } from '../../shared/schema.ts';
 import { Instant } from '../../shared/times.ts';
 import { judgeTypeOf, judgeTypes, type Judgment } from './judgments.ts';
 
-/** The filters of requests. A judgment matches if it has exactly the value of each filter. */
 export const judgmentFilters = /* @__PURE__ */ defineSchema(() => ({
   decision: optional(Name).describe('Only judgments with exactly this decision.'),
   judgeType: optional(z.enum(judgeTypes)).describe(
@@ -14,7 +13,7 @@ export const judgmentFilters = /* @__PURE__ */ defineSchema(() => ({
 }));
 export type JudgmentFilters = z.output<z.ZodObject<typeof judgmentFilters>>;
 
-/** A time range in epoch ms, both ends included. */
+/** Epoch ms, both ends included. */
 export interface TimeRange {
   readonly from: number;
   readonly to: number;
@@ -22,7 +21,6 @@ export interface TimeRange {
 
 export const ALL_TIME: TimeRange = { from: 0, to: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
 
-/** A date range of a request. Without `start` or `end`, the range is open on that side. */
 export const DateRange = /* @__PURE__ */ defineSchema(() =>
   z
     .object({
@@ -45,19 +43,14 @@ export function toTimeRange({ start, end }: z.output<typeof DateRange>): TimeRan
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/**
- * Returns the time range that begins `days` days before `now`. It has no end, because the clock of a caller can be ahead,
- * so the latest judgments can have a time after `now`.
- */
+/** Without an end: the clock of a caller can be ahead, so the latest judgments can have a time after `now`. */
 export function lastDays(days: number, now: number): TimeRange {
   return { from: Math.max(0, now - days * DAY_MS), to: ALL_TIME.to };
 }
 
-/** The fields that filters compare, in the order in which sort keys contain them. */
 export const filterFields = ['decision', 'judgeType', 'contentType', 'reviewerId'] as const;
 export type FilterField = (typeof filterFields)[number];
 
-/** Returns the values of a judgment that filters compare. A missing content type is an empty text. */
 export function filteredValues(judgment: Judgment): Record<FilterField, string> {
   const { decision, contentType = '', actionUser } = judgment;
   return { decision, judgeType: judgeTypeOf(judgment), contentType, reviewerId: actionUser.userId };

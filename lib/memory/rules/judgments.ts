@@ -2,12 +2,10 @@ import * as z from 'zod';
 import { defineNamedSchema, defineSchema, Id, Name, optional, Text, withFurtherFields } from '../../shared/schema.ts';
 import { EpochMilliseconds } from '../../shared/times.ts';
 
-/** The kinds of reviewers: a person or an agent. */
 export const judgeTypes = ['human', 'agent'] as const;
 export type JudgeType = (typeof judgeTypes)[number];
 
 const MAX_REASONING = 10_000;
-/** How far a caller's clock may be ahead of the service's clock, in milliseconds. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
 const NotBlank = /* @__PURE__ */ defineSchema(() =>
@@ -21,7 +19,6 @@ export const Reasoning = /* @__PURE__ */ defineSchema(() =>
     .describe('Why the reviewer decided so. Searches compare it with the query.'),
 );
 
-/** A judgment in a request. */
 export const NewJudgment = /* @__PURE__ */ defineNamedSchema('JudgmentInput', () =>
   z
     .object({
@@ -83,7 +80,6 @@ const Reviewer = /* @__PURE__ */ defineNamedSchema('Reviewer', () =>
     .describe('Who decided.'),
 );
 
-/** A stored judgment: a decision, who made it and why. Without a document, it belongs to the organization. */
 export const Judgment = /* @__PURE__ */ defineSchema(() =>
   z.object({
     recordId: z.string(),
@@ -104,7 +100,6 @@ export const Judgment = /* @__PURE__ */ defineSchema(() =>
 );
 export type Judgment = z.output<typeof Judgment>;
 
-/** The document or the organization to which a judgment belongs. */
 export type JudgmentLocation = Pick<Judgment, 'organizationKey' | 'organizationId' | 'documentKey' | 'documentId'>;
 
 export function toJudgment(
@@ -116,27 +111,22 @@ export function toJudgment(
   return { ...sent, recordId, organizationKey, organizationId, documentKey, documentId, createdAt: createdAt ?? now };
 }
 
-/** Returns why a judgment cannot be added, as a text for the answer. Returns undefined if it can be added. */
 export function findJudgmentFault({ createdAt = 0 }: NewJudgment, now: number): string | undefined {
   return createdAt > now + CLOCK_SKEW_MS ? 'createdAt must not be in the future.' : undefined;
 }
 
-/** Returns who made a judgment: an agent if the judgment has `agent`, otherwise a person. */
 export function judgeTypeOf({ agent }: Pick<Judgment, 'agent'>): JudgeType {
   return agent ? 'agent' : 'human';
 }
 
-/** Returns the text that is embedded as the review: decision and reasoning. */
 export function reviewText({ decision, reasoning }: Pick<Judgment, 'decision' | 'reasoning'>): string {
   return `${decision}\n${reasoning}`;
 }
 
-/** Returns the text that is embedded as the content, or undefined if the judgment has no content. */
 export function contentText({ content = '' }: Pick<Judgment, 'content'>): string | undefined {
   return content.trim() === '' ? undefined : content;
 }
 
-/** A judgment in a response. */
 export const JudgmentResponse = /* @__PURE__ */ defineNamedSchema('Judgment', () =>
   z
     .object({
@@ -164,7 +154,6 @@ export const JudgmentResponse = /* @__PURE__ */ defineNamedSchema('Judgment', ()
 );
 export type JudgmentResponse = z.output<typeof JudgmentResponse>;
 
-/** Returns the response body of a judgment, without its revision, its internal ids and its content. */
 export function toJudgmentResponse(
   { _r, organizationKey, documentKey, content, ...judgment }: Judgment & { readonly _r?: number },
   similarity = 1,
@@ -174,8 +163,8 @@ export function toJudgmentResponse(
 }
 
 /**
- * Returns the judgment without the name and e-mail address of its reviewer. Returns the same judgment if the reviewer
- * is not in `userIds` or the judgment was made after `removedAt` (epoch ms). The user id always stays.
+ * Returns the judgment without name and address of its reviewer, or the same one if the reviewer is not in `userIds` or
+ * the judgment is from after `removedAt` (epoch ms).
  */
 export function eraseFromJudgment(
   judgment: Judgment,

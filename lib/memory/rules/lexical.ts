@@ -1,18 +1,15 @@
 import { features } from './lexicalFeatures.ts';
 import { DIMENSIONS } from './similarity.ts';
 
-/**
- * The name of this embedding. Vectors under different names are never compared. Increase the number in the name
- * whenever a change of the code changes any vector.
- */
+/** Vectors under different names are never compared. Increase the number whenever the code changes any vector. */
 export const LEXICAL_MODEL = 'lexical-1';
 
-/** Each feature changes this many dimensions. Two features that share a dimension by chance differ in the others. */
+/** Two features that share a dimension by chance differ in the others. */
 const DIMENSIONS_PER_FEATURE = 4;
 
 /**
  * Returns the unit vector of a text by feature hashing. Texts with the same words, or other forms of them, have near
- * vectors in any language. Paraphrases do not. The result is the same on every machine.
+ * vectors in any language. The result is the same on every machine.
  */
 export function lexical(text: string): Float32Array {
   const sums = new Float64Array(DIMENSIONS);
@@ -21,15 +18,14 @@ export function lexical(text: string): Float32Array {
     for (let repetition = 0; repetition < DIMENSIONS_PER_FEATURE; repetition++) {
       state = mixBits(state + 0x9e3779b9);
       const index = state % DIMENSIONS;
-      // The sign comes from a bit that the index of the dimension does not use. Features that share a dimension
-      // therefore cancel out on average.
+      // The sign comes from a bit that the index does not use, so features that share a dimension cancel out on
+      // average.
       sums[index] = (sums[index] ?? 0) + ((state >>> 16) & 1 ? weight : -weight);
     }
   }
   return toUnitVector(sums);
 }
 
-/** Returns the unit vector with the direction of `sums`. Returns the first axis if all sums are zero, which is rare. */
 function toUnitVector(sums: Float64Array): Float32Array {
   let squares = 0;
   for (const value of sums) squares += value * value;
@@ -39,14 +35,13 @@ function toUnitVector(sums: Float64Array): Float32Array {
     : new Float32Array(DIMENSIONS).fill(1, 0, 1);
 }
 
-/** Returns the 32-bit FNV-1a hash of the code units of a text. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash >>> 0;
 }
 
-/** Mixes a value with the final steps of MurmurHash3, so that each bit of the value affects all bits of the result. */
+/** The final steps of MurmurHash3: each bit of the value affects all bits of the result. */
 function mixBits(value: number): number {
   let mixed = value >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);

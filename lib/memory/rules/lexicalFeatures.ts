@@ -1,4 +1,4 @@
-/** Common words of English, German, French and Spanish that say little about a text. They are in the form that `fold` returns. */
+/** Common words of English, German, French and Spanish, as `fold` returns them. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   [
     'a about after all also am an and any are as at be been before but by can could did do does for from had has have he her here his how i if in into is it its just may me more most my',
@@ -11,22 +11,17 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** The weight of each kind of feature. An ordinary word has the weight 1. */
 const WEIGHT = { stopWord: 0.1, short: 0.5, stem: 0.8, pieces: 0.9, pair: 0.5 } as const;
 
-/** The lengths of the pieces of a word, in characters. */
 const PIECE_LENGTHS = [3, 4, 5] as const;
 
-/** The characters of a word after this many are ignored. A longer word is usually a code or a URL. */
 const MAX_WORD = 64;
 
-/** Matches characters of scripts that are written without spaces between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const RUNS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{M}]+|[\p{L}\p{N}\p{M}]+/gu;
 
-/** English endings and what replaces them. The first ending that matches is used. */
 const ENDINGS: readonly (readonly [ending: string, replacement: string])[] = [
   ['ations', 'at'],
   ['ation', 'at'],
@@ -48,9 +43,9 @@ const ENDINGS: readonly (readonly [ending: string, replacement: string])[] = [
 const MIN_STEM = 4;
 
 /**
- * Returns the features of a text with their weights: words, stems, pieces of words, and pairs of neighbouring words.
- * Because of the pieces, words with other endings, compounds and typos are similar. If a text has no letters or digits,
- * its characters are the features. An empty text has a feature that no other text has.
+ * Returns words, stems, pieces of words and pairs of neighbouring words with their weights. Pieces make words with
+ * other endings, compounds and typos similar. Without letters and digits, the characters are the features. An empty
+ * text has a feature of its own.
  */
 export function features(text: string): Map<string, number> {
   const counts = new Map<string, number>();
@@ -67,10 +62,7 @@ export function features(text: string): Map<string, number> {
   return counts.size > 0 ? toWeights(counts) : charactersOf(text);
 }
 
-/**
- * Returns the weight of each feature from its count. The weight grows with the logarithm of the count, so a repeated
- * word does not dominate.
- */
+/** The weight grows with the logarithm of the count, so a repeated word does not dominate. */
 function toWeights(counts: ReadonlyMap<string, number>): Map<string, number> {
   const weights = new Map<string, number>();
   const add = (feature: string, weight: number) => void weights.set(feature, (weights.get(feature) ?? 0) + weight);
@@ -85,8 +77,8 @@ function toWeights(counts: ReadonlyMap<string, number>): Map<string, number> {
     if (UNSPACED.test(word)) continue;
     add(`s:${stemOf(word)}`, weight * WEIGHT.stem);
     const pieces = piecesOf(word);
-    // The weight of each piece is divided by the square root of the number of pieces. The pieces of every word then
-    // have the same influence together, whatever the length of the word.
+    // Divided by the square root of their number, the pieces of each word have the same influence together, whatever
+    // its length.
     for (const piece of pieces) add(`g:${piece}`, (weight * WEIGHT.pieces) / Math.sqrt(pieces.length));
   }
   return weights;
@@ -97,7 +89,6 @@ function weightOf(word: string): number {
   return word.length < 3 ? WEIGHT.short : 1;
 }
 
-/** Returns a text in lower case, without accents, and with each character in its plain form. */
 function fold(text: string): string {
   return text
     .normalize('NFKD')
@@ -107,7 +98,6 @@ function fold(text: string): string {
     .replaceAll('ß', 'ss');
 }
 
-/** Returns each character of `run`, and each pair of neighbouring characters. */
 function charactersAndPairs(run: string): string[] {
   const characters = Array.from(run);
   return [...characters, ...characters.slice(1).map((character, index) => `${characters[index]}${character}`)];
@@ -121,10 +111,7 @@ function stemOf(word: string): string {
   return word.slice(0, word.length - ending.length) + replacement;
 }
 
-/**
- * Returns the pieces of a word. The word's ends are marked, as in `<contract>`, so that the first and last pieces
- * differ from inner ones.
- */
+/** The ends are marked, as in `<contract>`, so that first and last pieces differ from inner ones. */
 function piecesOf(word: string): string[] {
   const marked = `<${word}>`;
   const pieces: string[] = [];

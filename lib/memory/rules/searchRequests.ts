@@ -3,7 +3,6 @@ import { isObject } from '../../shared/collections.ts';
 import { Id, optional, Text } from '../../shared/schema.ts';
 import { DateRange, judgmentFilters } from './filters.ts';
 
-/** The scopes of a search: one document, an organization with its documents, or all judgments of the API key. */
 const scopeNames = ['document', 'organization', 'apiKey'] as const;
 export type ScopeName = (typeof scopeNames)[number];
 
@@ -19,17 +18,12 @@ const ids = {
   documentId: optional(Id).describe('Only judgments of this document. Needs `organizationId`.'),
 };
 
-/** Returns the scope of a request. By default, the ids in the request select the smallest scope. */
 export function scopeNameOf({ scope, organizationId, documentId }: ScopedRequest): ScopeName {
   if (scope) return scope;
   if (organizationId === undefined) return 'apiKey';
   return documentId === undefined ? 'organization' : 'document';
 }
 
-/**
- * Returns the ids that the scope of a request uses. The scope `organization` ignores `documentId`, and `apiKey` ignores
- * both ids.
- */
 export function idsOf(request: ScopedRequest): Pick<ScopedRequest, 'organizationId' | 'documentId'> {
   const name = scopeNameOf(request);
   const { organizationId, documentId } = request;
@@ -38,7 +32,6 @@ export function idsOf(request: ScopedRequest): Pick<ScopedRequest, 'organization
 
 type Refuse = (path: string[], message: string) => void;
 
-/** Calls `refuse` if the scope of a request needs an id that is missing. A filter by thread always needs the organization. */
 export function checkScope({ scope, organizationId, documentId, annotationId }: ScopedRequest, refuse: Refuse): void {
   const requireOrganization = (reason: string) => refuse(['organizationId'], `is required ${reason}`);
   if (organizationId === undefined) {
@@ -49,16 +42,11 @@ export function checkScope({ scope, organizationId, documentId, annotationId }: 
     refuse(['documentId'], 'is required for scope document');
 }
 
-/**
- * Returns a function that Zod calls for each request. The function calls `check`, and adds an issue to the request for
- * each call of `refuse`.
- */
 function checkWith<T>(check: (value: T, refuse: Refuse) => void) {
   return ({ value, issues }: z.core.ParsePayload<T>) =>
     check(value, (path, message) => issues.push({ code: 'custom', input: value, path, message }));
 }
 
-/** The request of `/v2/memory/judgments/query`. */
 export const QueryRequest = z
   .object({
     ...ids,
@@ -84,8 +72,8 @@ function withFullNames(sent: Readonly<Record<string, unknown>>): Record<string, 
 }
 
 /**
- * The request of `/v2/memory/search`. Fields that have no effect are not validated: `query` and `recencyDays` if the
- * request names a thread, and otherwise `query` and the date range if it has `recencyDays`.
+ * Fields without effect are not validated: `query` and `recencyDays` if the request names a thread, otherwise `query`
+ * and the date range if it has `recencyDays`.
  */
 export const SearchRequest = z.preprocess(
   (sent) => {
