@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { parseJson } from '../../lib/shared/parseJson.ts';
 
-/** The credentials of a workspace, as `npm start` and `npm run workspace -- create` write them. */
 const ApiCredentials = z.object({
   apiKey: z.string(),
   authToken: z.string(),
@@ -20,9 +19,8 @@ const variables: Readonly<Record<keyof ApiCredentials, string>> = {
 };
 
 /**
- * Returns the credentials in `file`. Without a file, returns the credentials of the environment variables if all four
- * are set. Otherwise reads `credentials.json` in `DATA_DIR`. Throws an error that names missing fields and contains no
- * credentials.
+ * Without a file, reads four environment variables if all are set, otherwise `credentials.json` in `DATA_DIR`. Throws
+ * an error that names missing fields and contains no credentials.
  */
 export async function apiCredentials(
   file: string | undefined,

@@ -7,16 +7,15 @@ import { deploymentRegion } from '../build/projectContext.ts';
 import { installTool } from '../tools/installTool.ts';
 
 interface Session {
-  /** Whether a person can read the question and answer it. */
   readonly hasTerminal: boolean;
   readonly environment: NodeJS.ProcessEnv;
-  /** The content of cdk.json, which can also have options of the CDK CLI. */
+  /** cdk.json can also have options of the CDK CLI. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Returns an error message if a deployment would ask for approval and nobody could answer. The CDK CLI itself fails only
- * after it has uploaded all functions. Returns undefined if an option decides about approval.
+ * Returns an error message if a deployment would ask for approval and nobody could answer. The CDK CLI fails only after
+ * it has uploaded all functions.
  */
 export function missingApproval(
   args: readonly string[],
@@ -35,10 +34,10 @@ export function missingApproval(
   ].join('\n');
 }
 
-/** The commands of the CDK that run the app, so that the app would refuse invalid settings later. */
+/** The commands that run the app, which takes seconds until it refuses invalid settings. */
 const appCommands = new Set(['bootstrap', 'deploy', 'destroy', 'diff', 'import', 'list', 'ls', 'synth', 'synthesize']);
 
-/** Returns the problems of the settings in cdk.json and in the arguments, or undefined. The app itself takes seconds to do so. */
+/** Returns the problems of the settings in cdk.json and in the arguments, or undefined. */
 async function invalidSettings(
   args: readonly string[],
   { config }: Pick<Session, 'config'>,
@@ -55,7 +54,6 @@ async function invalidSettings(
 if (import.meta.main) {
   const args = process.argv.slice(2);
   const config = JSON.parse(await readFile(join(import.meta.dirname, '../../cdk.json'), 'utf8')) as Session['config'];
-  // The CDK CLI asks on stdout, and reads the answer from stdin.
   const hasTerminal = process.stdin.isTTY && process.stdout.isTTY;
   const problem =
     missingApproval(args, { hasTerminal, environment: process.env, config }) ??

@@ -1,6 +1,6 @@
 /**
- * `npm run check:deploy`: fails if an update would replace or delete a resource with state, such as the table. Also
- * prints what the AWS account lacks. Run it before a deployment.
+ * `npm run check:deploy`: fails if an update would lose state, such as the table. Also prints what the AWS account
+ * lacks.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,10 +29,9 @@ the settings in cdk.json the state of SES and the access to Bedrock models. Prin
   --before  an output folder of cdk synth, such as that of the version before (default: the deployed templates)
   --allow   the id of a resource whose loss you accept, as this command prints it`;
 
-/** The part of CloudFormation's client that the command uses. Tests pass a fake. */
 export type Deployed = Pick<CloudFormationClient, 'send'>;
 
-/** Checks the account and compares the templates. Returns both reports, or throws an error with them. */
+/** Returns both reports, or throws an error with them. */
 export async function checkDeployment(
   args: string[],
   client?: Deployed,
@@ -41,7 +40,6 @@ export async function checkDeployment(
   parse(args);
   const [account, templates] = await Promise.allSettled([check(), run(args, client)]);
   if (account.status === 'rejected') throw account.reason;
-  // Without credentials both checks fail for the same reason.
   const report = templates.status === 'rejected' && account.value.unreadAccount ? [] : [accountReport(account.value)];
   if (templates.status === 'rejected')
     throw new Error([explanation(templates.reason as Error), ...report].join('\n\n'));
@@ -50,7 +48,6 @@ export async function checkDeployment(
   return text;
 }
 
-/** Compares what this source with the settings of cdk.json needs with what the account has. */
 export async function checkAccount(read = readAccount): Promise<AccountCheck> {
   const context = projectContext();
   const settings = readSettings((name) => context[name]);
@@ -71,7 +68,6 @@ function parse(args: string[]) {
   }).values;
 }
 
-/** Compares the templates and returns the report. Throws an error whose message is for the operator. */
 export async function run(args: string[], client?: Deployed): Promise<string> {
   const { stack, after, before, allow } = parse(args);
   const deployed =
@@ -96,7 +92,6 @@ function lines(findings: readonly Finding[]): string {
 }
 
 async function templatesOfThisSource(): Promise<StackTemplates> {
-  // The CDK takes a second to load. Only this comparison needs it.
   const { synthesise } = await import('../build/synthesise.ts');
   const outdir = await mkdtemp(join(tmpdir(), 'check-deploy-'));
   try {
@@ -107,7 +102,7 @@ async function templatesOfThisSource(): Promise<StackTemplates> {
   }
 }
 
-/** Returns the deployed templates of a stack and of its nested stacks. Returns undefined if the stack does not exist. */
+/** Returns undefined if the stack does not exist. */
 async function deployedTemplates(client: Deployed, stack: string): Promise<StackTemplates | undefined> {
   const { GetTemplateCommand, ListStackResourcesCommand } = await import('@aws-sdk/client-cloudformation');
   const load = async (name: string): Promise<StackTemplates> => {

@@ -1,7 +1,4 @@
-/**
- * Returns rows of cells as text with aligned columns. An empty row ends a table. The rows after it form a new table
- * with its own column widths.
- */
+/** An empty row ends a table. The rows after it form a new table with its own column widths. */
 export function columns(rows: readonly (readonly string[])[]): string {
   let current: (readonly string[])[] = [];
   const groups = [current];

@@ -1,4 +1,4 @@
-/** `npm run cost`: prints the cost of a month without calls, of calls, and of deliveries, at list prices. */
+/** `npm run cost`: prints the cost of a month without calls, of calls, and of deliveries. */
 import { registeredEndpoints } from '../build/registry.ts';
 import { costOfCall, costsOfCalls, startCost, startMilliseconds } from '../cost/calls.ts';
 import { prices } from '../cost/prices.ts';
@@ -22,7 +22,7 @@ million calls of each endpoint, a million events and a million deliveries.
   --live   prints also a workday of 1,000 connected users, and the month with the setting live
   --help   prints this text`;
 
-/** Returns the resources of the root stack and of every nested stack. `settings` override the defaults. */
+/** Returns the resources of the root stack and of each nested stack. `settings` override the defaults. */
 export async function deployedResources(settings: Partial<Settings> = {}): Promise<StackTemplates['resources'][]> {
   const all = ({ resources, nested }: StackTemplates): StackTemplates['resources'][] => [
     resources,
@@ -96,7 +96,6 @@ export function costReport(
   ].join('\n');
 }
 
-/** Returns the lines of the report about connected users. */
 function liveReport(lines: readonly CostLine[]): string[] {
   const { users, hours, usersPerDocument, editsPerSecond, cursorsPerSecond } = workday;
   const total = totalOf(lines);
@@ -125,7 +124,6 @@ function row(name: string, width: number, values: readonly number[]): string {
   return [name.padEnd(width), ...values.map(dollars)].join('');
 }
 
-/** Returns the options of a command line. Throws an error that names the invalid argument. */
 export function costOptions(args: string[]): { live: boolean } {
   const { live } = parseArguments(USAGE, { args, options: { live: { type: 'boolean', default: false } } }).values;
   return { live };

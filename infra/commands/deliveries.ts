@@ -1,4 +1,4 @@
-/** `npm run deliveries`: shows the state of deliveries and sends failed ones again. Uses the operator's AWS credentials. */
+/** `npm run deliveries`: shows the state of deliveries and sends failed ones again. */
 import {
   DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
@@ -64,24 +64,18 @@ redrive   Moves the dead letters of a queue back into it. Fix the cause of the f
   --help      prints this text`;
 
 const MINUTE = 60_000;
-/**
- * How long a delivery has been due before it counts as overdue. A delivery that is due for a shorter time may be in
- * progress.
- */
+/** A delivery that has been due for a shorter time may be in progress. */
 const OVERDUE = 5 * MINUTE;
 const PAGE = 500;
 const BATCH = 10;
 
-/** The environment and queues of a deployment or of a local run. */
 interface OperatorContext {
   readonly env: Environment;
   readonly stack: string;
   readonly sqs: SQSClient;
-  /** Returns the URL of a queue. Returns the URL of its dead-letter queue if `deadLetters` is true. */
   readonly urlOf: (queue: QueueName, deadLetters?: boolean) => Promise<string>;
 }
 
-/** The outputs of a stack with the values of environment variables. */
 const outputNames = {
   TABLE_NAME: 'TableName',
   WEBHOOK_RETRY_SCHEDULE: 'WebhookRetrySchedule',
@@ -90,7 +84,6 @@ const outputNames = {
 
 const log = { info: console.error, warn: console.error, error: console.error };
 
-/** Runs the command and returns its output. Throws an error whose message is for the operator. */
 export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.now()): Promise<string> {
   const {
     positionals: [command = '', ...parameters],
@@ -127,7 +120,7 @@ function sinceOf(text: string, now: number): number {
   const { success, data: since } = Instant.safeParse(text);
   if (!success) throw new Error(`${JSON.stringify(text)} is not a time. Use a time such as 2026-11-20T09:30:00Z.`);
   requireRecoverable(since, now);
-  // The query of failed messages ends now, and DynamoDB rejects a range that begins after its end.
+  // DynamoDB rejects a range that begins after its end. The query ends now.
   return Math.min(since, now);
 }
 
@@ -141,8 +134,8 @@ async function contextOf(source: NodeJS.ProcessEnv, stack: string): Promise<Oper
   if (!values.TABLE_NAME) throw new Error(`Stack ${stack} has no output TableName, and TABLE_NAME is not set.`);
   const urlOf = async (queue: QueueName, deadLetters = false) => {
     const localUrl = source[queueVariable[queue]];
-    // The environment of a local run has the URL of each queue, but not the URLs of dead-letter queues. URLs of local
-    // queues end with the logical id, so the URL of the dead-letter queue is derived from the URL of its queue.
+    // In a local run, only queues have URLs in the environment, not dead-letter queues. These URLs end with the logical
+    // id.
     if (localUrl) return deadLetters ? localUrl.replace(/Queue$/, 'DeadLetters') : localUrl;
     return physicalId(stack, `${pascal(queue)}${deadLetters ? 'DeadLetters' : 'Queue'}`);
   };
@@ -195,7 +188,6 @@ async function status(context: OperatorContext, now: number): Promise<string> {
   ]);
 }
 
-/** Calls `read` for all shards in parallel. */
 async function inShards(shards: number, read: (shard: number) => Promise<void>): Promise<void> {
   await Promise.all(Array.from({ length: shards }, (_each, shard) => read(shard)));
 }
@@ -235,7 +227,7 @@ async function message({ env }: OperatorContext, tenant: string, messageId: stri
     ...deliveries.map((delivery) => [delivery.endpointId, ...stateOf(delivery)]),
     [],
     ['Attempt at', 'endpoint', 'number', 'outcome', 'answer', 'ms', 'reason'],
-    // The receiver's response body is not shown, because it may contain data of the customer.
+    // The response body is left out, because it may contain data of the customer.
     ...attempts
       .sort((a, b) => a.at - b.at)
       .map((attempt) => {
@@ -279,10 +271,7 @@ async function recover(
   return `${sent} Pending messages are still being tried: "npm run deliveries -- endpoint" shows the time of the next attempt.`;
 }
 
-/**
- * Moves the dead letters of a queue back into the queue. Deletes a dead letter only after the queue has it, so the
- * command can be interrupted and repeated.
- */
+/** Deletes a dead letter only after the queue has it, so the command can be interrupted and repeated. */
 async function redrive({ sqs, urlOf }: OperatorContext, queue: QueueName): Promise<string> {
   const [to, from] = await Promise.all([urlOf(queue), urlOf(queue, true)]);
   for (let moved = 0; ;) {

@@ -1,4 +1,3 @@
-/** The report of `npm run deliveries -- endpoint`. */
 import { DISABLED_AFTER } from '../../lib/events/rules/endpointFailures.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import { isoTime } from '../../lib/shared/isoTime.ts';
@@ -21,16 +20,12 @@ import { unknownApiKey } from './operator.ts';
 
 type Rows = readonly (readonly string[])[];
 
-/** The number of messages that the report shows. */
 const MESSAGES = 20;
 const PARALLEL = 10;
 const DAY = 24 * 60 * 60_000;
-/**
- * The largest number of attempts that the report reads for one delivery. Only deliveries with many resends have more.
- */
 const ATTEMPTS = 100;
 
-/** Returns the id of the endpoint whose id or `uid` is `name`. If there is no such endpoint, returns `name` itself. */
+/** `name` is an id or a `uid`. If there is no such endpoint, returns `name` itself. */
 export async function endpointIdOf(table: Table, tenant: string, name: string): Promise<string> {
   const store = new WebhookEndpointStore(table);
   if (isBasicTarget(name) || (await store.get(tenant, name))) return name;
@@ -38,9 +33,8 @@ export async function endpointIdOf(table: Table, tenant: string, name: string): 
 }
 
 /**
- * Returns a report about a webhook endpoint or a URL of basic webhooks: its configuration, its health, and its last
- * messages. `name` is the id or the `uid` of the endpoint. Throws if the API key does not exist, or if the endpoint does
- * not exist and got no message in the last 30 days.
+ * Returns configuration, health and last messages of a webhook endpoint or a URL of basic webhooks. Throws if the API
+ * key does not exist, or if the endpoint does not exist and got no message in the last 30 days.
  */
 export async function endpointReport(table: Table, tenant: string, name: string, now: number): Promise<string> {
   const endpointId = await endpointIdOf(table, tenant, name);
@@ -51,8 +45,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
       itemOf(BasicWebhookConfigEntity, { tenant }),
       itemOf(WebhookEndpointEntity, { tenant, endpointId }),
     ),
-    // The worker that sends webhooks reads the receiver's URL from the target. It is undefined if the endpoint is
-    // disabled or deleted.
+    // Undefined if the endpoint is disabled or deleted.
     table.batchGet(targetItem({ tenant, endpointId }), itemOf(EndpointHealthEntity, { tenant, endpointId })),
     new DeliveryStore(table).listOfEndpoint({ tenant, endpointId }, 0, { limit: MESSAGES, descending: true }),
   ]);
@@ -71,8 +64,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
   return columns([
     ['Endpoint', endpointId],
     ...(isBasic ? basicRows(basic, endpointId) : advancedRows(endpoint, advancedState(key, advanced))),
-    // A change of the endpoint gives it a new revision. Like the worker, the report ignores the health of earlier
-    // revisions.
+    // Like the worker, the report ignores the health of earlier revisions of the endpoint.
     ...(target ? healthRows(healthAt(storedHealth, target._r), delivered, now) : []),
     ['Last delivered', lastDelivered(deliveries.length, delivered)],
     [],
@@ -91,7 +83,6 @@ function lastDelivered(messages: number, at: number | undefined): string {
   return messages === 0 ? 'no messages in the last 30 days' : `none of the last ${messages} messages`;
 }
 
-/** Returns the attempts of each delivery, oldest first. */
 async function attemptsOf(table: Table, deliveries: readonly StoredDelivery[]): Promise<Attempt[][]> {
   const store = new DeliveryStore(table);
   const attemptsByEvent = new Map<string, Attempt[]>();
@@ -116,7 +107,6 @@ function outcomeOf(attempts: readonly Attempt[] = []): string {
     : '-';
 }
 
-/** Returns whether an API key can use advanced webhooks. If it cannot, returns the reason too. */
 function advancedState(
   key: { withheld?: readonly string[] | undefined },
   config: { isEnabled: boolean } | undefined,
@@ -133,7 +123,7 @@ function advancedRows(endpoint: WebhookEndpoint | undefined, state: string): Row
     ...(uid === undefined ? [] : [['Uid', uid]]),
     ['State', disabledState(endpoint) ?? 'enabled'],
     ['Advanced webhooks', state],
-    // Only the origin is shown, because the path and the query of the URL may contain secrets.
+    // The path and the query of the URL may contain secrets.
     ['URL', new URL(url).origin],
     ['Events', filterTypes?.join(', ') ?? 'every type'],
     ['Channels', channels ? `events with one of ${channels.join(', ')}` : 'events with any channel or none'],
@@ -168,10 +158,7 @@ function basicState(config: BasicWebhookConfig | undefined): string {
   return config.useWebhookService ? 'on' : 'off: disabled by the customer';
 }
 
-/**
- * Returns the rows about the health of an endpoint. The worker does not record every success in the health item, so a
- * success in the attempt log counts too.
- */
+/** The health item does not record every success, so a success in the attempt log counts too. */
 function healthRows({ breaker, failing }: EndpointHealth, delivered: number | undefined, now: number): Rows {
   const fails = failing && (delivered === undefined || delivered < failing.since);
   return [
@@ -185,7 +172,6 @@ function pauseOf(decision: ReturnType<typeof checkBreaker>): string {
   return decision === 'probe' ? 'no: the next attempt decides' : 'no';
 }
 
-/** Returns the status, the number of attempts and the time of the next attempt of a delivery, as table cells. */
 export function stateOf({ status, attempts, nextAt, parked }: Delivery): string[] {
   return [status, `${attempts}`, nextAt === undefined ? (parked ? 'parked' : '-') : isoTime(nextAt)];
 }

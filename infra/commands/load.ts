@@ -1,4 +1,4 @@
-/** `npm run load`: sends a bounded load to a deployed API or a local run, and prints latencies, errors and cost by endpoint. */
+/** `npm run load`: sends a bounded load, and prints latencies, errors and cost by endpoint. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Methods, ServiceError } from '../../lib/client/index.ts';
@@ -26,34 +26,23 @@ endpoint include cold starts. A rate above the limits of the API key (npm run wo
 
 const MAX_CALLS_PER_SECOND = 1_000;
 const MAX_MINUTES = 60;
-/**
- * The largest number of calls that may wait for an answer. At this number the run fails, because the API is too slow
- * for the rate.
- */
+/** With more unanswered calls the run fails, because the API is too slow for the rate. */
 const MAX_UNANSWERED_CALLS = 2_000;
 const TIMEOUT_MILLISECONDS = 30_000;
-/** The number of parallel calls while the run creates its data. */
 const PARALLEL_CREATIONS = 8;
-/** The number of documents in one call of `/v2/organizations/documents/add`. */
 const DOCUMENTS_PER_CALL = 100;
 
-/** The organization and the documents that a run creates. */
 interface LoadData {
   readonly organizationId: string;
-  /** The documents, each with the id of its comment thread. */
+  /** Each document has one comment thread. */
   readonly documents: readonly { readonly documentId: string; readonly annotationId: string }[];
 }
 
 type SendCall = (client: Methods, organizationId: string, at: LoadData['documents'][number]) => Promise<unknown>;
 
-/** The path of the calls that add comments to threads. */
 const COMMENT = '/v2/commentannotations/comments/add';
 const user = { userId: 'load-user', name: 'Load', email: 'load@example.com' };
 
-/**
- * The functions that send one call each, by the path of the call. They cover all paths of the call mix (`callMix`),
- * which is the mixture of calls that a run sends.
- */
 const senders: Readonly<Record<MixedPath, SendCall>> = {
   '/v2/commentannotations/get': (client, organizationId, { documentId }) =>
     client.v2.commentannotations.get({ organizationId, documentIds: [documentId] }),
@@ -76,7 +65,6 @@ const senders: Readonly<Record<MixedPath, SendCall>> = {
     }),
 };
 
-/** The options of a load run. */
 export interface LoadOptions {
   readonly baseUrl: string;
   readonly credentialsFile?: string | undefined;
@@ -86,8 +74,8 @@ export interface LoadOptions {
 }
 
 /**
- * Sends the load and returns a report as text. Deletes the organization of the run at the end, also after a failure.
- * Throws if the API is too slow for the rate, if the organization cannot be created, or if `interrupt` aborts the run.
+ * Deletes the organization of the run at the end, also after a failure. Throws if the API is too slow for the rate, and
+ * if `interrupt` aborts the run.
  */
 export async function runLoad(
   { baseUrl, credentialsFile, perSecond, minutes, serviceName }: LoadOptions,
@@ -97,7 +85,7 @@ export async function runLoad(
   const options = { baseUrl, ...credentials, serviceName, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
   const organizationId = `load-${crypto.randomUUID()}`;
   const retryingClient = createClient(options);
-  // This call is outside of the `try`. If it fails, for example for wrong credentials, there is no data to delete.
+  // Outside of the `try`: if this call fails, for example for wrong credentials, there is no data to delete.
   await retryingClient.v2.organizations.add({ organizations: [{ organizationId }] });
   try {
     const starts = plannedStarts(perSecond, minutes);
@@ -138,7 +126,7 @@ async function createData(
   return { organizationId, documents };
 }
 
-/** Starts each call at its planned time, even while earlier calls are unanswered. Returns the outcomes of all calls. */
+/** Starts each call at its planned time, even while earlier calls are unanswered. */
 async function sendCalls(
   client: Methods,
   { organizationId, documents }: LoadData,
@@ -149,8 +137,7 @@ async function sendCalls(
   const begin = performance.now();
   const outcomes: CallOutcome[] = [];
   const running = new Set<Promise<void>>();
-  // Calls of each path go through all documents in turn. One counter for all paths would always send the same path to
-  // the same document, because the order of paths repeats.
+  // With one counter for all paths, a path would always go to the same document, because the order of paths repeats.
   const sentOfKind = new Map<string, number>();
   for (const [index, call] of calls.entries()) {
     const start = begin + (starts[index] ?? 0);
@@ -205,7 +192,6 @@ function report(outcomes: readonly CallOutcome[], perSecond: number, minutes: nu
   ].join('\n');
 }
 
-/** Returns the options of a command line. Throws an error that names the invalid argument. */
 export function loadOptions(args: string[]): LoadOptions {
   const { values, positionals } = parseArguments(USAGE, {
     args,

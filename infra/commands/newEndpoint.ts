@@ -12,13 +12,12 @@ v2/comments/add: v1 or v2, and two parts or more of lower-case letters, digits, 
 
 const REGISTRY = 'functions/index.ts';
 
-/** The paths of a new endpoint's files from the root of the project. */
 export interface NewEndpoint {
   readonly declaration: string;
   readonly tests: string;
 }
 
-/** Returns the text of a declaration. It leaves out fields that have no default, so that the compiler reports them. */
+/** Leaves out fields that have no default, so that the compiler reports them. */
 function declarationOf(path: string): string {
   const lib = `${rootFrom(sourceFile(path))}lib`;
   return `import * as z from 'zod';
@@ -53,7 +52,6 @@ export const handler = toLambda(endpoint);
 `;
 }
 
-/** Returns the text of the tests. It leaves out cases that have no default, so that the compiler reports them. */
 function testsOf(path: string): string {
   return `import { describeEndpoint } from '${rootFrom(testFile(path)).replace('../', '')}support/describeEndpoint.ts';
 
@@ -88,22 +86,17 @@ function testFile(path: string): string {
   return `test/endpoints${path}.test.ts`;
 }
 
-/** Returns the relative path from the folder of a file to the root of the project, such as `../../` for `functions/v2/a.ts`. */
 function rootFrom(file: string): string {
   return '../'.repeat(file.split('/').length - 1);
 }
 
-/**
- * Returns the name of the export in the registry: `usersDataGet` for `/v2/users/data/get`, `usersDataGetV1` for
- * `/v1/users/data/get`.
- */
+/** Returns `usersDataGet` for `/v2/users/data/get`, and `usersDataGetV1` for `/v1/users/data/get`. */
 function exportName(path: string): string {
   const [, version, ...segments] = path.split('/');
   const name = pascal(segments.join('/'));
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}${version === 'v1' ? 'V1' : ''}`;
 }
 
-/** Returns the text of the registry with a line for the new endpoint. Lines are in the order of file names. */
 function withEndpoint(registry: string, path: string): string {
   const file = `.${path}.ts`;
   const exports = [...registry.matchAll(/^export \{[^}]*\} from '(.+)';$/gm)];
@@ -112,8 +105,8 @@ function withEndpoint(registry: string, path: string): string {
 }
 
 /**
- * Writes the declaration and the tests of a new endpoint, and its line in the registry. The files do not compile until they
- * are filled in. Throws for an invalid path, and for a path whose files exist.
+ * Writes the declaration, the tests and the line in the registry. The files do not compile until they are filled in.
+ * Throws for an invalid path, and for a path whose files exist.
  */
 export function createEndpoint(projectDir: string, route: string): NewEndpoint {
   const path = `/${route.replace(/^\//, '')}`;

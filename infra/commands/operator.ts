@@ -1,16 +1,14 @@
-/** Functions that several commands for operators use. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { configuredStack } from '../build/projectContext.ts';
 
-/** The options of commands that read a deployment or a local run. */
 export const deploymentOptions = {
   stack: { type: 'string', default: configuredStack() },
   local: { type: 'string' },
 } as const;
 
-/** Returns the parsed arguments of a command. If one is invalid, throws an error that contains the usage of the command. */
+/** If an argument is invalid, throws an error that contains the usage. */
 export function parseArguments<C extends ParseArgsConfig>(usage: string, config: C): ReturnType<typeof parseArgs<C>> {
   try {
     return parseArgs(config);
@@ -19,36 +17,30 @@ export function parseArguments<C extends ParseArgsConfig>(usage: string, config:
   }
 }
 
-/** Returns the only positional argument of a command: the address of an API. Throws if it is not a web address. */
+/** Returns the only positional argument of a command. Throws if it is not a web address. */
 export function apiAddress([address, ...more]: readonly string[]): string {
   if (address === undefined || more.length > 0 || !isWebAddress(address))
     throw new Error('Give the address of the API, such as https://api.example.com. --help explains the options.');
   return address;
 }
 
-/** Returns whether a text is an http or https URL. */
 export function isWebAddress(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
 }
 
-/** Returns the error for an API key that does not exist. */
 export function unknownApiKey(apiKey: string): Error {
   return new Error(
     `API key ${apiKey} does not exist. "npm run workspace -- show <email>" lists the API keys of a customer.`,
   );
 }
 
-/** Returns the outputs of a stack by name. */
 export async function stackOutputs(stack: string): Promise<Map<string, string>> {
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
   const { Stacks } = await new CloudFormationClient().send(new DescribeStacksCommand({ StackName: stack }));
   return new Map(Stacks?.[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
 }
 
-/**
- * Returns the physical id of a stack's resource, such as the URL of a queue or the name of an alarm. Throws if the
- * resource does not exist.
- */
+/** Returns for example the URL of a queue or the name of an alarm. Throws if the resource does not exist. */
 export async function physicalId(stack: string, logicalId: string): Promise<string> {
   const { CloudFormationClient, DescribeStackResourceCommand } = await import('@aws-sdk/client-cloudformation');
   const { StackResourceDetail } = await new CloudFormationClient().send(
@@ -60,7 +52,7 @@ export async function physicalId(stack: string, logicalId: string): Promise<stri
 
 /**
  * Returns the environment in `operator.json`, which a local run wrote. Also adds it to the environment of this process,
- * because the SDK reads credentials and endpoints there. Throws if the file does not exist.
+ * because the SDK reads credentials and endpoints there.
  */
 export async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessEnv> {
   const file = join(dataDir, 'operator.json');
@@ -71,8 +63,7 @@ export async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessE
 }
 
 /**
- * Runs a command with the arguments of the process, and prints its output. Prints `usage` for `--help`. If the command throws,
- * prints the message without a stack trace and sets exit code 1.
+ * Prints the output of a command. If the command throws, prints the message without a stack trace and sets exit code 1.
  */
 export async function runCommand(usage: string, execute: (args: string[]) => string | Promise<string>): Promise<void> {
   const args = process.argv.slice(2);
@@ -84,10 +75,7 @@ export async function runCommand(usage: string, execute: (args: string[]) => str
   }
 }
 
-/**
- * Returns the message of an error. For frequent errors of the SDK, returns a message that says what the operator can
- * do.
- */
+/** For frequent errors of the SDK, returns what the operator can do. */
 export function explanation(error: Error): string {
   const { name, message } = error;
   if (message === 'Region is missing')
@@ -101,7 +89,7 @@ export function explanation(error: Error): string {
   return messageOf(error);
 }
 
-/** Returns the message of an error with its cause, such as `ECONNREFUSED`, because the message of `fetch` does not name it. */
+/** Adds the cause, such as `ECONNREFUSED`, which the message of `fetch` does not name. */
 export function messageOf({ name, message, cause }: Error): string {
   if (!(cause instanceof Error)) return message || name;
   let root = cause;

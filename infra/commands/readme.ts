@@ -1,4 +1,4 @@
-/** `npm run readme`: writes the generated tables of all pages, and the methods and webhook types of the typed client. */
+/** `npm run readme`: writes the generated blocks of pages, and the methods and webhook types of the typed client. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import * as z from 'zod';
@@ -28,7 +28,6 @@ for (const file of globSync('lib/**/*.ts', { cwd: projectDir })) {
 
 const workload = lazy(defaultWorkload);
 
-/** The functions that generate blocks of pages, by the name of the block. */
 export const generatedTables: Readonly<Record<string, () => string>> = {
   errors: () =>
     table(
@@ -124,10 +123,6 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
   },
 };
 
-/**
- * Returns a page with its generated blocks written again. A block is between `<!-- generated:NAME -->` and `<!--
- * /generated:NAME -->`.
- */
 export function withGeneratedTables(page: string): string {
   return page.replace(
     /(<!-- generated:(\w+) -->\n)[^]*?(<!-- \/generated:\2 -->)/g,
@@ -140,20 +135,17 @@ export function withGeneratedTables(page: string): string {
   );
 }
 
-/** Returns every page of the project: its path from the root, and its text. */
 export function pages(): { readonly file: string; readonly text: string }[] {
   return globSync(['*.md', '.github/*.md', '{functions,lib,infra,test}/**/*.md'], { cwd: projectDir })
     .sort()
     .map((file) => ({ file, text: readFileSync(join(projectDir, file), 'utf8') }));
 }
 
-/** Returns a code sample for customers. The tests run it. */
 function sample(file: string): string {
   const language = { '.ts': 'ts', '.py': 'python' }[extname(file)] ?? 'js';
   return `\`\`\`${language}\n${readFileSync(join(projectDir, 'test/samples', file), 'utf8').trim()}\n\`\`\``;
 }
 
-/** Returns what starts a worker, in words. */
 function triggerOf(on: Source): string {
   if ('queue' in on) return `for messages of ${on.queue}`;
   if ('inserts' in on) return `for new items: ${on.inserts.join(', ')}`;
@@ -182,16 +174,13 @@ function everyEntity(): AnyEntity[] {
   return entities().toSorted(by(({ type }) => type));
 }
 
-/**
- * Returns a number that stands for a numeric attribute while a key is built: a time in the year 2200. No other part of
- * a key contains such a time.
- */
+/** Returns a time in the year 2200, which no other part of a key contains. It stands for a numeric attribute. */
 const timeOf = (attribute: number) => Date.UTC(2200, attribute, 15, 12, 34, 56);
 
 /**
- * Returns a key with the placeholder `<name>` for each part. The function that builds a key may format a number as a
- * date, so it gets a time for each number. The placeholder then replaces this time in the key. Includes keys that exist
- * only with optional attributes.
+ * Returns a key with the placeholder `<name>` for each part. A function that builds keys may format a number as a date,
+ * so it gets a time for each number, which the placeholder then replaces. Includes keys that exist only with optional
+ * attributes.
  */
 function keyPattern({ definition }: AnyEntity, make: (parts: never) => object): Record<string, unknown> {
   const numbers: [string, number][] = [];
@@ -202,10 +191,7 @@ function keyPattern({ definition }: AnyEntity, make: (parts: never) => object): 
   );
 }
 
-/**
- * Returns an object that has a placeholder under every name. Optional attributes of the schema are undefined unless
- * `optionals` is true.
- */
+/** Optional attributes of the schema are undefined unless `optionals` is true. */
 function placeholders(schema: z.ZodObject, optionals: boolean, numbers: [string, number][]): object {
   const values = new Map<string | symbol, unknown>(
     Object.entries(schema.shape).map(([name, field]) => [

@@ -1,4 +1,3 @@
-/** `npm run deliveries -- resend`. It follows the rules of the endpoint `messages/resend`. */
 import type { Environment } from '../../lib/app/capability.ts';
 import type { Log } from '../../lib/observability/log.ts';
 import { ApiError } from '../../lib/shared/errors.ts';
@@ -17,12 +16,12 @@ import { unknownApiKey } from './operator.ts';
 export interface Resend {
   readonly tenant: string;
   readonly messageId: string;
-  /** The id or `uid` of the endpoint. Without it, the message goes to each endpoint that has not received it. */
+  /** An id or `uid`. Without it, the message goes to each endpoint that has not received it. */
   readonly endpoint: string | undefined;
 }
 
 /**
- * Plans one more attempt of a message, now. Returns one line for each endpoint. Throws if the API key, the message or the named
+ * Plans one more attempt, now. Returns one line for each endpoint. Throws if the API key, the message or the named
  * endpoint does not exist, or if the named endpoint is disabled.
  */
 export async function resendMessage(
@@ -66,7 +65,6 @@ export async function resendMessage(
   return lines.join('\n');
 }
 
-/** Returns the error for a message that does not exist. */
 export function unknownMessage(tenant: string, messageId: string): Error {
   return new Error(`API key ${tenant} has no message ${messageId}. Messages are kept for 30 days.`);
 }

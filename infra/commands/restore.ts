@@ -1,6 +1,6 @@
 /**
  * `npm run restore`: prints the commands that restore a deleted table with the settings of the template. Does not run
- * the commands.
+ * them.
  */
 import { configuredStack, projectContext } from '../build/projectContext.ts';
 import { readSettings, stackOf } from '../settings/settings.ts';
@@ -8,7 +8,6 @@ import { parseArguments, runCommand } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
 import type { DeployedResource, StackTemplates } from './templateChanges.ts';
 
-/** The first versions of the AWS CLI with vector indexes, of 4 August 2026. */
 const CLI_VERSIONS = '2.36.16 or later, or 1.45.64 or later of version 1';
 
 const USAGE = `Usage: npm run -s restore -- table|stream [--stack <stack>]
@@ -25,7 +24,7 @@ interface VectorIndex {
   readonly SearchSchema: readonly { readonly AttributeName: string }[];
 }
 
-/** The properties of the table that this command reads. The only replica is in the region of the stack. */
+/** The only replica is in the region of the stack. */
 interface TableProperties {
   readonly AttributeDefinitions: readonly { readonly AttributeName: string }[];
   readonly Replicas: readonly [
@@ -40,9 +39,6 @@ interface TableProperties {
   readonly VectorIndexes: readonly VectorIndex[];
 }
 
-/**
- * The properties of an event source mapping that the new mapping does not copy, because the printed commands set them.
- */
 interface MappingProperties {
   readonly DestinationConfig?: unknown;
   readonly EventSourceArn?: unknown;
@@ -54,7 +50,6 @@ interface TemplateResource {
   readonly properties: unknown;
 }
 
-/** Returns the commands that restore the table. */
 export function tableCommands({ resources }: StackTemplates, stack: string): string {
   const table = singleResource(resources, ({ Type }) => Type === 'AWS::DynamoDB::GlobalTable')
     .properties as TableProperties;
@@ -107,9 +102,6 @@ export function tableCommands({ resources }: StackTemplates, stack: string): str
   ]);
 }
 
-/**
- * Returns the commands that connect workers to the new stream of the table, and disconnect them from the old stream.
- */
 export function streamCommands({ resources, nested }: StackTemplates, stack: string): string {
   const streamReaders = [...nested].flatMap(([nestedStack, { resources: nestedResources }]) =>
     findResources(
@@ -155,21 +147,16 @@ function script(stack: string, sections: readonly (readonly [title: string, line
   );
 }
 
-/**
- * Returns the commands that change the table and wait until the change is done, because DynamoDB allows one change at a
- * time.
- */
+/** DynamoDB allows one change of a table at a time, so the commands wait until it is done. */
 function update(change: string): string[] {
   return [`aws dynamodb update-table --table-name "$TABLE" ${change}`, 'wait_for_table'];
 }
 
-/** Returns the attribute definitions that an index needs. */
 function definitionsOf({ SearchSchema }: VectorIndex, { AttributeDefinitions }: TableProperties): object[] {
   const names = new Set(SearchSchema.map(({ AttributeName }) => AttributeName));
   return AttributeDefinitions.filter(({ AttributeName }) => names.has(AttributeName));
 }
 
-/** Returns the properties that the new mapping copies from the old one. The printed commands set the others. */
 function settingsOf({
   EventSourceArn: _,
   FunctionName: __,
@@ -179,7 +166,6 @@ function settingsOf({
   return settings;
 }
 
-/** Returns a value as JSON in single quotes, so that a shell expands nothing in it. */
 function json(value: unknown): string {
   return `'${JSON.stringify(value).replaceAll("'", `'"'"'`)}'`;
 }
@@ -200,10 +186,6 @@ function singleResource(...[resources, isWanted]: Parameters<typeof findResource
   return resource;
 }
 
-/**
- * Runs the command and returns its output. `context` has the settings of the deployment. Throws an error whose message
- * is for the operator.
- */
 export async function run(args: string[], context = projectContext()): Promise<string> {
   const commands: Readonly<Record<string, typeof tableCommands>> = { table: tableCommands, stream: streamCommands };
   const {

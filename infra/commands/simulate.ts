@@ -1,6 +1,6 @@
 /**
- * `npm run simulate`: prints which limits a load exceeds, and what the load costs. It computes both from a model, and
- * sends no calls.
+ * `npm run simulate`: prints which limits a load exceeds, and what the load costs. It computes a model and sends no
+ * calls.
  */
 import { queues } from '../../lib/workers/queues.ts';
 import { registeredEndpoints } from '../build/registry.ts';
@@ -27,19 +27,13 @@ const USAGE = `Usage: npm run simulate
 Prints, for three loads on paper, the price and the components that are full, and for each component its use and the load that
 fills it. Section "Large loads" of infra/README.md explains the model.`;
 
-/** The loads for which the tables have columns, in requests per second. */
 const LOADS = [10, 1_000, 100_000] as const;
 
-/** A share below this one is printed as `<` and this share. */
 const MIN_SHARE = 0.001;
 
-/** The rows of a table. The first row is the head. */
 type Rows = readonly (readonly string[])[];
 
-/**
- * Returns the workload for which the tables are computed: the call mix of `npm run load`, the default settings, and a
- * million API keys.
- */
+/** The call mix of `npm run load`, the default settings, and a million API keys. */
 export function defaultWorkload(): Workload {
   const { requestsPerSecond, readsPerSecondPerKey, writesPerSecondPerKey } = readSettings(() => undefined);
   return {
@@ -55,10 +49,6 @@ export function defaultWorkload(): Workload {
   };
 }
 
-/**
- * Returns a table with a column for each load. Its rows are the cost, the components (parts of the service and of AWS)
- * that are full, and the API keys above their limits.
- */
 export function simulatedLoads(workload: Workload): Rows {
   const components = ordered(componentsOf(workload)).filter(({ when }) => when === 'steady');
   const row = (name: string, cell: (load: number) => string) => [name, ...LOADS.map(cell)];
@@ -84,8 +74,7 @@ export function simulatedLoads(workload: Workload): Rows {
 }
 
 /**
- * Returns the table of components. Components that are full at smaller loads come first. The use of a component without
- * a limit is in units per second.
+ * Components that are full at smaller loads come first. The use of a component without a limit is in units per second.
  */
 export function simulatedComponents(workload: Workload): Rows {
   return [
@@ -114,7 +103,6 @@ function integer(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-/** Returns a number with two significant digits. From 100, returns it as an integer. */
 function significant(value: number): string {
   return value >= 100 ? integer(value) : String(Number(value.toPrecision(2)));
 }

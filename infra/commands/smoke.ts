@@ -1,4 +1,4 @@
-/** `npm run smoke`: sends the example of every endpoint to a deployed API or a local run, and tests a webhook, a mail and an alarm. */
+/** `npm run smoke`: sends the example of every endpoint, and tests a webhook, a mail and an alarm. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,22 +29,19 @@ API key, and later runs use it again, because no endpoint deletes API keys. The 
   --help          prints this text`;
 
 const TIMEOUT_MILLISECONDS = 35_000;
-/** The longest time that the command waits for a webhook or a notification. */
 const PATIENCE_MILLISECONDS = 60_000;
 const POLL_MILLISECONDS = 250;
 const SMOKE_KEY_NAME = 'npm run smoke';
 const MAIL_ORGANIZATION = 'smoke-mail';
-/** The address of the SES mailbox simulator. It accepts every mail and stores none. */
 const SIMULATOR = 'success@simulator.amazonses.com';
 
-/** The API keys and auth tokens that examples contain. A run replaces them by its own. */
+/** Examples contain these values. A run replaces them by its own. */
 const EXAMPLE_KEYS = ['key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD'];
 const EXAMPLE_TOKENS = ['<signed token>', 'the token of the headers'];
 
 const WORKSPACE = '/v2/workspace';
 const ADVANCED = `${WORKSPACE}/advancedwebhook`;
 
-/** The endpoints whose example is not sent, with the reason that the report shows. */
 const skippedExamples: Readonly<Record<string, string>> = {
   [`${WORKSPACE}/create`]: 'creates a workspace, which no endpoint deletes',
   [`${WORKSPACE}/apikey/create`]: 'the first run calls it',
@@ -53,17 +50,14 @@ const skippedExamples: Readonly<Record<string, string>> = {
   '/v2/live/changes': 'needs a user token and the setting live',
 };
 
-/** The options of a run. */
 export interface SmokeOptions {
   readonly baseUrl: string;
   readonly credentialsFile?: string | undefined;
   readonly receiver?: string | undefined;
-  /** The stack whose alarm is tested. If undefined, the alarm test is skipped. */
   readonly alarmStack?: string | undefined;
   readonly serviceName: string;
 }
 
-/** The result of one step. */
 interface StepResult {
   readonly step: string;
   readonly result: 'ok' | 'failed' | 'skipped';
@@ -77,8 +71,7 @@ export interface SmokeReport {
 }
 
 /**
- * Runs all steps. Returns a table of the results as text, and the number of failed steps. At the end, deletes what the
- * run created, also after a failure.
+ * Returns a table of the results, and the number of failed steps. Deletes what the run created, also after a failure.
  */
 export async function runSmoke(options: SmokeOptions): Promise<SmokeReport> {
   const workspace = await apiCredentials(options.credentialsFile);
@@ -98,7 +91,6 @@ class SmokeRun {
   readonly #receiver: string | undefined;
   readonly #endpoints = new Map(registeredEndpoints().map((endpoint) => [endpoint.path as string, endpoint]));
   readonly #results: StepResult[] = [];
-  /** The API key of the run, and its token. */
   #key = { apiKey: '', authToken: '' };
   #ownerEmail = '';
   #values = new ExampleValues();
@@ -136,10 +128,6 @@ class SmokeRun {
     return { text: `${columns(rows)}\n\n${summary}`, failed };
   }
 
-  /**
-   * Runs a step and records its result. Returns whether the step succeeded. A text that `execute` returns becomes the
-   * detail in the report.
-   */
   async #step(step: string, execute: () => Promise<unknown>): Promise<boolean> {
     const begin = performance.now();
     try {
@@ -163,10 +151,7 @@ class SmokeRun {
     this.#results.push({ step, result: 'skipped', detail });
   }
 
-  /**
-   * Finds or creates the API key of the run. Replaces its auth token, because no endpoint shows the token of an earlier
-   * run.
-   */
+  /** Replaces the auth token of an existing key, because no endpoint shows the token of an earlier run. */
   async #openKey(): Promise<void> {
     const { owner } = await this.#send(`${WORKSPACE}/get`, {});
     this.#ownerEmail = owner.email;
@@ -199,10 +184,7 @@ class SmokeRun {
     return undefined;
   }
 
-  /**
-   * Causes a mail to the mailbox simulator of SES. Waits for the in-app notification of the same event, because the API
-   * does not show mails.
-   */
+  /** Waits for the in-app notification of the same event, because the API does not show mails. */
   async #requestMail(): Promise<string> {
     const organizationId = MAIL_ORGANIZATION;
     const documentId = 'letter';
@@ -210,8 +192,8 @@ class SmokeRun {
     const reader = { userId: 'reader', name: 'Reader', email: SIMULATOR };
     await this.#send(`${WORKSPACE}/emailconfig/update`, emailConfig);
     await this.#send(`${WORKSPACE}/notificationconfig/update`, { useNotificationService: true });
-    // An earlier run sent the example of `apikeyconfig/update`, after which most users cannot open new documents. Users
-    // who cannot open a document get no mails about it, so new documents are public again here.
+    // The example of `apikeyconfig/update`, which an earlier run sent, makes new documents restricted. Users who cannot
+    // open a document get no mails about it.
     await this.#send(`${WORKSPACE}/apikeyconfig/update`, { defaultDocumentAccessType: 'public' });
     await this.#send('/v2/organizations/add', { organizations: [{ organizationId }] });
     await this.#send('/v2/users/add', { organizationId, users: [author, reader] });
@@ -255,7 +237,6 @@ class SmokeRun {
     }
   }
 
-  /** Returns the fields of an example that a run replaces by its own values. */
   #changesOf(path: string): object {
     const changes: Readonly<Record<string, object>> = {
       [`${WORKSPACE}/apikey/update`]: { apiKeyName: SMOKE_KEY_NAME },
@@ -293,7 +274,6 @@ class SmokeRun {
     await this.#step('alarm', () => setAlarm(stack));
   }
 
-  /** Deletes all data of the API key, and turns off its webhooks, mails and permission provider. */
   async #deleteData(): Promise<void> {
     const organizations = (await this.#post('/v2/organizations/get', {})).data as readonly Identified[];
     if (organizations.length > 0)
@@ -311,7 +291,6 @@ class SmokeRun {
     await this.#send(`${WORKSPACE}/permissionproviderconfig/update`, { usePermissionProvider: false });
   }
 
-  /** Calls `isDone` repeatedly until it returns true. Throws after a time limit. */
   async #waitFor(awaited: string, isDone: () => Promise<boolean>, describe = () => 'nothing'): Promise<void> {
     const end = performance.now() + PATIENCE_MILLISECONDS;
     while (!(await isDone())) {
@@ -321,12 +300,10 @@ class SmokeRun {
     }
   }
 
-  /** Sends a request and returns `data` of the answer's result. */
   async #send(path: string, data: object): Promise<AnswerData> {
     return (await this.#post(path, data)).data as AnswerData;
   }
 
-  /** Sends a request and returns the answer's result. */
   async #post(path: string, data: object): Promise<Record<string, unknown>> {
     const { baseUrl } = this.#options;
     const settings = { baseUrl, attempts: 1, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
@@ -351,7 +328,6 @@ interface Identified {
   readonly id: string;
 }
 
-/** The fields of results that the command reads. Each result has some of them. */
 interface AnswerData {
   readonly agents: readonly Identified[];
   readonly allowedDomains: readonly string[];
@@ -363,7 +339,6 @@ interface AnswerData {
   readonly owner: { readonly email: string };
 }
 
-/** Throws if a result does not match the output that the endpoint declares. */
 function requireDocumented({ output }: Endpoint, result: unknown): void {
   const { error } = output.safeParse(result);
   const [issue] = error?.issues ?? [];
@@ -374,7 +349,6 @@ function isLoopback(url: string): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname);
 }
 
-/** Starts a server on this machine that answers every webhook with status 200. */
 async function startReceiver(): Promise<{ readonly url: string; readonly stop: () => void }> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.end());
@@ -390,7 +364,6 @@ async function startReceiver(): Promise<{ readonly url: string; readonly stop: (
   };
 }
 
-/** Returns the options of a command line. Throws an error that names the invalid argument. */
 export function smokeOptions(args: string[]): SmokeOptions {
   const { values, positionals } = parseArguments(USAGE, {
     args,

@@ -9,7 +9,7 @@ export type Template = {
   >;
 };
 
-/** Returns the templates in an output folder of `cdk synth`. */
+/** `dir` is an output folder of `cdk synth`. */
 export async function synthesisedTemplates(dir: string): Promise<StackTemplates> {
   const read = async (file: string) =>
     JSON.parse(
@@ -32,7 +32,6 @@ export async function synthesisedTemplates(dir: string): Promise<StackTemplates>
   return load(`${STACK}.template.json`);
 }
 
-/** Returns the logical ids of the nested stacks. */
 export function nestedIn(resources: Template['Resources']): string[] {
   return Object.entries(resources)
     .filter(([, { Type }]) => Type === 'AWS::CloudFormation::Stack')

@@ -1,7 +1,4 @@
-/**
- * Functions that compare two versions of a stack's templates. They find resources with state that an update would
- * delete or replace, and routes that it cannot move. They are pure, so tests need no AWS account.
- */
+/** Finds resources with state that an update would delete or replace, and routes that it cannot move. */
 import { isDeepStrictEqual } from 'node:util';
 
 export interface DeployedResource {
@@ -11,34 +8,28 @@ export interface DeployedResource {
   readonly UpdateReplacePolicy?: string;
 }
 
-/** A template, and the templates of its nested stacks by their logical ids. */
 export interface StackTemplates {
   readonly resources: Readonly<Record<string, DeployedResource>>;
   readonly nested: ReadonlyMap<string, StackTemplates>;
 }
 
 export interface Finding {
-  /** The logical ids of the nested stacks and of the resource, such as `Workers/Sweep`. */
+  /** Logical ids of the nested stacks and of the resource, such as `Workers/Sweep`. */
   readonly id: string;
   readonly type: string;
   readonly text: string;
 }
 
 export interface UpdateCheck {
-  /** Losses of state that the operator has not accepted, and moved routes. They make the check fail. */
   readonly refused: readonly Finding[];
-  /** Deletions of resources without state, and losses of state that the operator has accepted. */
   readonly deleted: readonly Finding[];
 }
 
 interface StatefulType {
-  /**
-   * What is lost if a resource of this type is deleted or replaced. The text is a part of the message to the operator.
-   */
   readonly holds: string;
   /**
    * Properties that CloudFormation changes without losing state. A change of any other property counts as a
-   * replacement, so unknown properties are refused.
+   * replacement.
    */
   readonly inPlace: readonly string[];
 }
@@ -64,7 +55,7 @@ const stateful: Readonly<Record<string, StatefulType>> = {
   },
   // No template has this type. A deployment of an old one is found before its table is removed.
   'AWS::DynamoDB::Table': { holds: 'all data', inPlace: [] },
-  // `GenerateSecretString` is not in the list, because its change generates a new value that overwrites the old one.
+  // `GenerateSecretString` is missing, because its change generates a new value that overwrites the old one.
   'AWS::SecretsManager::Secret': {
     holds: 'keys or credentials',
     inPlace: ['Description', 'KmsKeyId', 'Tags'],
@@ -95,18 +86,13 @@ const stateful: Readonly<Record<string, StatefulType>> = {
   },
 };
 
-/** Returns whether resources of a type have state. */
 export const holdsState = (type: string): boolean => Object.hasOwn(stateful, type);
 
 const NESTED = 'AWS::CloudFormation::Stack';
 const ROUTE = 'AWS::ApiGatewayV2::Route';
-/** The CDK CLI adds a resource of this type to each template that it deploys. The templates of this source have none. */
+/** The CDK CLI adds this resource to each template that it deploys. The templates of this source have none. */
 const CDK_METADATA = 'AWS::CDK::Metadata';
 
-/**
- * Compares the templates before and after an update. `allowed` contains the ids of resources whose loss the operator
- * accepts.
- */
 export function checkUpdate(
   before: StackTemplates,
   after: StackTemplates,
@@ -143,9 +129,8 @@ function changesIn(path: string, before: StackTemplates, after: StackTemplates |
 }
 
 /**
- * Returns the route keys that become another resource, such as the route of a twin that becomes a function in the stack
- * of another family. CloudFormation creates new resources before it deletes old ones, but an API has only one route for
- * each key.
+ * Returns the route keys that become another resource, such as a twin's route that moves to the stack of another
+ * family. CloudFormation creates new resources first, but an API has only one route for each key.
  */
 function movedRoutes(before: StackTemplates, after: StackTemplates): Change[] {
   const now = routeIds('', after);
@@ -178,10 +163,7 @@ function deletedChange(id: string, { Type: type }: DeployedResource): Change {
   };
 }
 
-/**
- * Returns whether a deletion policy keeps a resource. `RetainExceptOnCreate` deletes it only if the deployment that
- * creates it fails.
- */
+/** `RetainExceptOnCreate` deletes a resource only if the deployment that creates it fails. */
 function isRetained(policy: string | undefined): boolean {
   return policy === 'Retain' || policy === 'RetainExceptOnCreate';
 }
@@ -211,8 +193,8 @@ function changesOf(id: string, old: DeployedResource, now: DeployedResource): Ch
 }
 
 /**
- * Returns the names of the properties that differ. Properties of a table's replicas have names such as `Replicas.Tags`.
- * A replica that only one of the two has makes no difference.
+ * Properties of a table's replicas have names such as `Replicas.Tags`. A replica that only one of the two has makes no
+ * difference.
  */
 function differingProperties(old: DeployedResource, now: DeployedResource): string[] {
   const { Replicas: _, ...oldTable } = old.Properties ?? {};
@@ -230,7 +212,6 @@ function differingKeys(old: Readonly<Record<string, unknown>>, now: Readonly<Rec
 }
 
 interface Replica extends Readonly<Record<string, unknown>> {
-  /** The name of a region, or a reference to that of the stack. */
   readonly Region: unknown;
   readonly DeletionProtectionEnabled?: boolean;
 }
@@ -252,10 +233,7 @@ function replicaLosses(old: DeployedResource, now: DeployedResource): string[] {
   });
 }
 
-/**
- * Returns the changes of a table's indexes that the check refuses. CloudFormation adds or removes only one index per
- * update. After an index is removed, queries that use it fail.
- */
+/** CloudFormation adds or removes only one index per update. After an index is removed, queries that use it fail. */
 function indexChanges(old: DeployedResource, now: DeployedResource): string[] {
   const indexes = ({ Properties = {} }: DeployedResource) =>
     new Map(

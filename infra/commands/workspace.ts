@@ -1,7 +1,4 @@
-/**
- * `npm run workspace`: creates and shows workspaces, changes limits of API keys, and revokes user tokens. Uses the
- * operator's AWS credentials.
- */
+/** `npm run workspace`: creates and shows workspaces, changes limits of API keys, and revokes user tokens. */
 import * as z from 'zod';
 import { type Environment, environment } from '../../lib/app/capability.ts';
 import { type LimitClass, limitClasses } from '../../lib/app/rules/limits.ts';
@@ -44,7 +41,6 @@ show               Prints the owner and the API keys of a workspace, without cre
   --local  the data directory of npm start, such as .local, instead of a stack
   --help   prints this text`;
 
-/** The environment variables that commands need, each with the name of the stack output that has its value. */
 const outputNames = {
   TABLE_NAME: 'TableName',
   MASTER_KEY_SECRET_ARN: 'MasterKeySecretArn',
@@ -53,7 +49,6 @@ const outputNames = {
 type Variable = keyof typeof outputNames;
 const variables = Object.keys(outputNames) as Variable[];
 
-/** Runs a command and returns its output. */
 type Command = (env: Environment) => Promise<object>;
 
 export interface WorkspaceCredentials {
@@ -64,8 +59,7 @@ export interface WorkspaceCredentials {
 }
 
 /**
- * Creates a workspace whose owner counts as verified, so its API keys never expire. Returns `exists` if the address
- * already has a workspace.
+ * The owner counts as verified, so the API keys never expire. Returns `exists` if the address already has a workspace.
  */
 export async function createVerifiedWorkspace(options: {
   email: string;
@@ -82,10 +76,7 @@ export async function createVerifiedWorkspace(options: {
 
 type ApiKey = Parameters<typeof ApiKeyEntity.toItem>[0];
 
-/**
- * Changes an API key and returns it. `change` returns the changed fields, or undefined to write nothing. Throws an error
- * if the API key does not exist.
- */
+/** `change` returns the changed fields, or undefined to write nothing. Throws if the API key does not exist. */
 async function changeApiKey(
   apiKey: string,
   env: Environment,
@@ -103,8 +94,8 @@ async function changeApiKey(
 }
 
 /**
- * Makes advanced webhooks available to an API key, or unavailable. While they are unavailable, the endpoints of
- * advanced webhooks fail. Their configuration stays. Takes effect within 10 s, because functions cache API keys.
+ * While advanced webhooks are unavailable, their endpoints fail and their configuration stays. Takes effect within 10
+ * s, because functions cache API keys.
  */
 export async function setAdvancedWebhooks(options: {
   apiKey: string;
@@ -122,10 +113,6 @@ const CallLimit = z
   .transform((text) => (text === 'default' ? text : Number(text)));
 const CallLimits = z.strictObject({ read: CallLimit, write: CallLimit, expensive: CallLimit }).partial();
 
-/**
- * Sets limits of an API key in calls per second, and returns all of its limits. `default` means the setting of the
- * deployment.
- */
 async function setLimits(
   apiKey: string,
   limits: z.output<typeof CallLimits>,
@@ -141,7 +128,7 @@ async function setLimits(
   ) as Record<LimitClass, number | 'default'>;
 }
 
-/** A workspace as the operator sees it. It contains no credentials. */
+/** Contains no credentials. */
 export interface WorkspaceReport {
   readonly workspaceId: string;
   readonly workspaceName: string;
@@ -156,10 +143,6 @@ export interface WorkspaceReport {
   }[];
 }
 
-/**
- * Returns a workspace by its owner's address, by its id, or by one of its API keys. Returns undefined if it does not
- * exist.
- */
 async function findWorkspace(subject: string, env: Environment): Promise<WorkspaceReport | undefined> {
   const table = openTable(env);
   const ownerOrKey = subject.includes('@')
@@ -190,7 +173,6 @@ async function findWorkspace(subject: string, env: Environment): Promise<Workspa
   };
 }
 
-/** Runs the command and returns its output. Throws an error whose message is for the operator. */
 export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<string> {
   const { positionals, values } = parseArguments(USAGE, {
     args,
@@ -275,7 +257,6 @@ function parseOrThrow(schema: z.ZodType<string>, value: string, label: string): 
   );
 }
 
-/** Returns the environment with the variables of `needs`. Reads missing ones from the outputs of the stack. */
 async function withStackOutputs(
   source: NodeJS.ProcessEnv,
   stack: string,

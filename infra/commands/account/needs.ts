@@ -1,11 +1,9 @@
-/** What a deployment needs of its AWS account and region. */
 import { modelOfProfile } from '../../../lib/bedrock/inferenceProfile.ts';
 import { queues } from '../../../lib/workers/queues.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { DeployedResource, StackTemplates } from '../templateChanges.ts';
 
 export interface RequestLimits {
-  /** Requests per second. */
   readonly rate: number;
   readonly burst: number;
 }
@@ -18,19 +16,15 @@ export interface ModelNeed {
 }
 
 export interface Needs {
-  /** The setting `accountConcurrency`. */
   readonly concurrency: number;
-  /** The largest number of executions at a time that the queues start. */
   readonly queueConcurrency: number;
-  /** The highest limits of the API's stage and of its routes. */
   readonly requests: RequestLimits;
   readonly table: { readonly type: string; readonly properties: readonly string[] };
-  /** The SES identity that sends mails. Undefined if the deployment sends none. */
+  /** Undefined if the deployment sends no mails. */
   readonly mailIdentity: string | undefined;
   readonly models: readonly ModelNeed[];
 }
 
-/** Returns the needs of a deployment with these templates and settings. */
 export function needsOf(templates: StackTemplates, settings: Settings): Needs {
   const resources = allResources(templates);
   const [table, ...more] = resources.filter(({ Type }) => /^AWS::DynamoDB::(Global)?Table$/.test(Type));

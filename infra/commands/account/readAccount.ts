@@ -3,7 +3,6 @@ import { explanation } from '../operator.ts';
 import type { ModelNeed, Needs } from './needs.ts';
 import type { ModelAccess, Reading, Readings } from './readings.ts';
 
-/** Returns what the account has of the needs of a deployment. Does not throw if a part cannot be read. */
 export async function readAccount({ table, mailIdentity, models: modelNeeds }: Needs): Promise<Readings> {
   const [concurrency, requests, tableProperties, mail, isMailIdentityVerified, ...models] = await Promise.all([
     reading('lambda:GetAccountSettings', readConcurrency),
@@ -37,7 +36,7 @@ async function readConcurrency(): Promise<number> {
   return AccountLimit?.ConcurrentExecutions ?? 0;
 }
 
-/** Reads the limits from API Gateway, because Service Quotas can show higher ones than those that hold in the region. */
+/** Service Quotas can show higher limits than those that hold in the region. */
 async function readRequestLimits() {
   const { APIGatewayClient, GetAccountCommand } = await import('@aws-sdk/client-api-gateway');
   const { throttleSettings } = await new APIGatewayClient().send(new GetAccountCommand());
@@ -94,7 +93,7 @@ async function readModel({ id, model, isProfile }: ModelNeed): Promise<Reading<M
     if (!answer) return missingModel;
     const { regionAvailability, authorizationStatus, entitlementAvailability, agreementAvailability } = answer;
     return {
-      // The model of an inference profile can be in other regions only.
+      // An inference profile can have its model in other regions only.
       exists: isProfile || regionAvailability === 'AVAILABLE',
       isAuthorized: authorizationStatus === 'AUTHORIZED' && entitlementAvailability === 'AVAILABLE',
       agreement: agreementAvailability?.status ?? 'unknown',
@@ -104,7 +103,7 @@ async function readModel({ id, model, isProfile }: ModelNeed): Promise<Reading<M
 
 const missingModel: ModelAccess = { exists: false, isAuthorized: false, agreement: 'unknown' };
 
-/** Returns undefined if Bedrock does not know the id. For an unknown id it throws one of two errors. */
+/** For an unknown id, Bedrock throws one of two errors. */
 async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

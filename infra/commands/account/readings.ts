@@ -1,31 +1,26 @@
 import type { RequestLimits } from './needs.ts';
 
-/**
- * A value of the account, or why it is unknown: `denied` is the IAM action that the caller lacks, `failed` the message
- * of another error.
- */
+/** `denied` is the IAM action that the caller lacks, `failed` the message of another error. */
 export type Reading<T> = { readonly value: T } | { readonly denied: string } | { readonly failed: string };
 
 export interface MailAccount {
   readonly isInSandbox: boolean;
   readonly isSendingEnabled: boolean;
-  /** The reasons for which SES adds addresses to the suppression list of the account: `BOUNCE`, `COMPLAINT`. */
+  /** Why SES adds addresses to the suppression list of the account: `BOUNCE`, `COMPLAINT`. */
   readonly suppressedReasons: readonly string[];
 }
 
 export interface ModelAccess {
-  /** Whether Bedrock has the model, and the inference profile if there is one, in the region. */
+  /** Whether the region has the model, and the inference profile if there is one. */
   readonly exists: boolean;
   readonly isAuthorized: boolean;
   /** The state of the agreement with the provider: `AVAILABLE`, `PENDING`, `NOT_AVAILABLE` or `ERROR`. */
   readonly agreement: string;
 }
 
-/** What the account has. A part that the deployment does not need is not read. */
 export interface Readings {
   readonly concurrency: Reading<number>;
   readonly requests: Reading<RequestLimits>;
-  /** The properties of the table's type that CloudFormation knows in the region. */
   readonly tableProperties: Reading<readonly string[]>;
   readonly mail?: Reading<MailAccount>;
   readonly isMailIdentityVerified?: Reading<boolean>;

@@ -1,27 +1,21 @@
-/** Rules that compare what a deployment needs with what the AWS account has. */
 import { quotas } from '../simulate/quotas.ts';
 import type { ModelNeed, Needs, RequestLimits } from './needs.ts';
 import type { MailAccount, ModelAccess, Reading, Readings } from './readings.ts';
 
 export interface AccountFinding {
-  /** What the account has, as a sentence. */
   readonly is: string;
   readonly needed: string;
-  /** The page of the console, the quota or the file in which the operator changes it. */
+  /** Where the operator changes it: a page of the console, a quota or a file. */
   readonly where: string;
-  /** Whether a deployment into the account would fail or have limits without effect. */
   readonly isRefused?: true;
 }
 
 export interface AccountCheck {
   readonly findings: readonly AccountFinding[];
-  /** Parts that could not be read, each as a sentence. */
   readonly unread: readonly string[];
-  /** Set if nothing could be read: the reason. */
   readonly unreadAccount?: string;
 }
 
-/** Returns what the account lacks for a deployment, and what could not be read of it. */
 export function checkReadings(needs: Needs, readings: Readings): AccountCheck {
   const parts = [
     part("Lambda's limit of concurrent executions", readings.concurrency, (limit) => concurrencyFindings(needs, limit)),
@@ -45,7 +39,6 @@ export function checkReadings(needs: Needs, readings: Readings): AccountCheck {
   };
 }
 
-/** Returns the report of a check for the operator. */
 export function accountReport({ findings, unread, unreadAccount }: AccountCheck): string {
   if (unreadAccount !== undefined) return `The account was not read. ${unreadAccount}`;
   const lines = [

@@ -1,38 +1,27 @@
-/** The cost of a million events, and of a million webhook deliveries. The consumption is measured by a test. */
 import { LAMBDA_LOG_BYTES } from '../../cost/calls.ts';
 import { byteDollars, lambdaDollars, MILLION, prices, tableDollars } from '../../cost/prices.ts';
 
-/**
- * What one event or one delivery uses. Events and deliveries are processed in batches. Each gets an equal share of what
- * its batch uses.
- */
+/** What one event or one delivery uses: its equal share of what its batch uses. */
 export interface DeliveryConsumption {
-  /** The number of table calls. */
   readonly calls: number;
   readonly read: number;
   readonly written: number;
-  /** The number of SQS requests to send, receive and delete messages. */
   readonly sqs: number;
-  /** The number of worker runs that send webhooks to receivers. */
   readonly postingRuns: number;
-  /** The number of other worker runs. */
   readonly otherRuns: number;
-  /** The number of webhook requests. */
   readonly posts: number;
 }
 
-/** The assumed duration of a worker run that sends webhooks. It mostly waits for the receiver. */
+/** Assumed. The run mostly waits for the receiver. */
 export const POSTING_MILLISECONDS = 300;
-/** The assumed duration of a worker run that sends no webhooks. */
 export const OTHER_MILLISECONDS = 30;
-/** The bytes that a run logs: one line about the run, and one line with its metrics. */
 const RUN_LOG_BYTES = 650;
-/** The bytes of a webhook request about an event of 2 kB: body, headers and signature. */
+/** The body, headers and signature of a webhook about an event of 2 kB. */
 const POST_BYTES = 3_000;
 
 /**
- * The measured consumption of events of 2 kB. test/integration/webhooks/deliveryConsumption.test.ts asserts these
- * values. The values of a delivery are a difference: an event with one delivery, minus an event without deliveries.
+ * For events of 2 kB. test/integration/webhooks/deliveryConsumption.test.ts asserts these values. A delivery is the
+ * difference between an event with one delivery and an event without deliveries.
  */
 export const deliveryConsumption = {
   event: {
@@ -61,26 +50,20 @@ export const deliveryConsumption = {
   },
 } as const satisfies Readonly<Record<string, { readonly label: string; readonly consumed: DeliveryConsumption }>>;
 
-/** Returns the cost of the table in dollars per million events or deliveries. */
 export function deliveryTableDollars({ read, written }: Pick<DeliveryConsumption, 'read' | 'written'>): number {
   return tableDollars({ read: read * MILLION, written: written * MILLION });
 }
 
-/** The cost of a million events or deliveries in dollars, for each AWS service. */
 export interface DeliveryCost {
   readonly table: number;
   readonly queue: number;
   readonly functions: number;
   readonly logs: number;
-  /** The cost of sending the webhook requests to the internet. */
   readonly dataOut: number;
   readonly total: number;
 }
 
-/**
- * Returns the cost of a million events or deliveries in dollars. It does not include starts of instances, because they
- * are rare in workers.
- */
+/** Returns dollars per million. Starts of instances are left out, because they are rare in workers. */
 export function deliveryCost(consumed: DeliveryConsumption): DeliveryCost {
   const { sqs, postingRuns, otherRuns, posts } = consumed;
   const parts = {
@@ -96,8 +79,8 @@ export function deliveryCost(consumed: DeliveryConsumption): DeliveryCost {
 }
 
 /**
- * Returns the cost of a million events or deliveries in dollars, without logs and without data that is sent to the
- * internet. The targets in test/bench/deliveries/cost.ts are compared with this sum.
+ * Returns dollars per million, without logs and without data that is sent to the internet.
+ * test/bench/deliveries/cost.ts compares this sum with its targets.
  */
 export function deliveryDollars(consumed: DeliveryConsumption): number {
   const { table, queue, functions } = deliveryCost(consumed);

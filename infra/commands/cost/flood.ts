@@ -1,16 +1,16 @@
-/** The cost of a flood of calls that the service refuses. */
 import { refusedCall } from '../../cost/calls.ts';
 import { MILLION } from '../../cost/prices.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { quotas } from '../simulate/quotas.ts';
 import type { CostLine } from './idle.ts';
 
-/** The default quota of an account in the regions with the smallest one, in requests per second. */
+/** Requests per second, in the regions with the smallest default quota of an account. */
 const MIN_QUOTA = 2_500;
 
 /**
- * Returns the cost of an hour of refused calls at each ceiling. The gateway refuses more calls itself, and AWS does not bill
- * those. Assumes that the gateway applies `requestsPerSecond` to each route, so the quota of the account is the ceiling of all.
+ * Returns the cost of an hour of refused calls at each ceiling. AWS does not bill what the gateway refuses above a
+ * ceiling. The gateway applies `requestsPerSecond` to each route, so only the quota of the account limits all routes
+ * together.
  */
 export function floodBill({ requestsPerSecond }: Pick<Settings, 'requestsPerSecond'>): CostLine[] {
   const ceilings = [

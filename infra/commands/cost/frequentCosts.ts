@@ -4,7 +4,6 @@ import { prices } from '../../cost/prices.ts';
 import { vectorConsumption, vectorDollars } from '../../cost/vectors.ts';
 import { deliveryConsumption, deliveryCost } from './deliveries.ts';
 
-/** Returns the costs that section "Cost" of infra/README.md names, in dollars per million. */
 export function frequentCosts(): [subject: string, dollars: number][] {
   const calls = new Map(costsOfCalls(registeredEndpoints()).map(({ name, total }) => [name, total]));
   const call = (name: string) => calls.get(name) ?? NaN;

@@ -1,4 +1,3 @@
-/** The cost of a month without calls, computed from the templates of a deployment. */
 import { API_MEMORY_MB } from '../../constructs/memory.ts';
 import { consumptionOfRequests, costOfCall, LAMBDA_LOG_BYTES } from '../../cost/calls.ts';
 import { byteDollars, lambdaDollars, MILLION, MINUTES_PER_MONTH, prices, tableDollars } from '../../cost/prices.ts';
@@ -9,31 +8,26 @@ interface Resource {
 }
 
 export interface CostLine {
-  /** The name of the billed item. */
   readonly item: string;
   readonly count: number;
   readonly dollars: number;
 }
 
-/** The SQS requests per minute for one idle queue. Lambda reads it with five parallel long polls of 20 s. */
+/** Lambda reads an idle queue with five parallel long polls of 20 s. */
 const POLLS_PER_MINUTE = 15;
-/** The assumed duration of a sweep that finds no work. A sweep makes 427 queries, 50 at a time. */
+/** Assumed. A sweep makes 427 queries, 50 at a time. */
 const SWEEP_MILLISECONDS = 300;
-/**
- * The read units of a sweep that finds no work. A query of an empty partition costs half a unit. A test asserts this
- * value.
- */
+/** A query of an empty partition costs half a unit. A test asserts this value. */
 export const SWEEP_UNITS_READ = 213.5;
 const SWEEP_LOG_BYTES = 3_000;
-/** The assumed duration of one heartbeat, which makes two calls through the public URL. */
 const HEARTBEAT_MILLISECONDS = 100;
 const HEARTBEAT_LOG_BYTES = 1_000;
-/** The assumed duration of a ping. It ends before any middleware. */
+/** Assumed. A ping ends before any middleware. */
 const PING_MILLISECONDS = 2;
 
 /**
- * Returns the cost of a month without calls, by billed item. Resources of the types in `free` cost nothing without
- * calls and data. Throws for a resource type that is neither in `billed` nor in `free`.
+ * Returns the cost of a month without calls, by billed item. Throws for a resource type that is neither in `billed` nor
+ * in `free`.
  */
 export function idleBill(templates: readonly Readonly<Record<string, Resource>>[]): CostLine[] {
   const all = templates.flatMap((resources) => Object.values(resources));
@@ -75,7 +69,6 @@ export function idleBill(templates: readonly Readonly<Record<string, Resource>>[
   ];
 }
 
-/** Returns the cost of pings, which keep instances of functions: the schedules, the runs and what Lambda logs about them. */
 function pingLine(pings: number): CostLine {
   return {
     item: 'pings of warm functions',
@@ -87,14 +80,12 @@ function pingLine(pings: number): CostLine {
   };
 }
 
-/** Returns whether a rule starts the heartbeat worker, whose function has the logical id `Heartbeat`. */
 function startsHeartbeat({ Properties }: Resource): boolean {
   return JSON.stringify(Properties?.Targets ?? []).includes('"Heartbeat"');
 }
 
 /**
- * Returns what the setting `heartbeat` adds to the cost of a month: the runs with their calls, a secret, and three
- * metrics in alarms.
+ * Returns what the setting `heartbeat` adds to a month: runs with their calls, a secret, and three metrics in alarms.
  */
 export function heartbeatBill(): CostLine[] {
   return [
@@ -104,7 +95,6 @@ export function heartbeatBill(): CostLine[] {
   ];
 }
 
-/** Returns the cost of heartbeats: runs and logs, and one write and one read through the API for each. */
 function heartbeatLine(heartbeats: number): CostLine {
   const consumption = consumptionOfRequests([]);
   const calls = ['/v2/organizations/update one', '/v2/organizations/get by id'].map((name) => {
@@ -157,9 +147,8 @@ const free = new Set([
 ]);
 
 /**
- * Returns the number of metrics for which CloudWatch bills an alarm: the metrics in its expression. For a query,
- * CloudWatch bills each metric that the query finds. Without failures it finds none, but a query counts as one metric
- * here.
+ * CloudWatch bills an alarm for each metric of its expression. A query finds no metric without failures, but counts as
+ * one here.
  */
 function metricsOf({ Properties = {} }: Resource): number {
   const parts = (Properties.Metrics ?? []) as readonly { readonly MetricStat?: unknown }[];
@@ -172,7 +161,6 @@ function runsPerMonth(expression: string): number {
   return MINUTES_PER_MONTH / Number(minutes);
 }
 
-/** Returns the sum of the lines in dollars. */
 export function totalOf(lines: readonly CostLine[]): number {
   return lines.reduce((sum, { dollars }) => sum + dollars, 0);
 }

@@ -1,16 +1,12 @@
-/** The cost of users who are connected to the push service, computed from the traffic of their clients. */
 import type { CallCost } from '../../cost/calls.ts';
 import { lambdaDollars, MILLION, prices, tableDollars } from '../../cost/prices.ts';
 import type { CostLine } from './idle.ts';
 
-/** The traffic of users who write in documents together. */
 export interface LiveTraffic {
   readonly users: number;
   readonly hours: number;
   readonly usersPerDocument: number;
-  /** The number of edits of one user per second. */
   readonly editsPerSecond: number;
-  /** The number of cursor movements of one user per second. */
   readonly cursorsPerSecond: number;
 }
 
@@ -22,38 +18,18 @@ export const workday: LiveTraffic = {
   cursorsPerSecond: 1,
 };
 
-/** The seconds between two renewals of a user's presence by the client. */
 const PRESENCE_SECONDS = 10;
 const CHECK_SECONDS = 120;
-/** The seconds between two renewals of a connection's token by the client. A token is valid for 15 minutes. */
+/** The token of a connection is valid for 15 minutes. */
 const CONNECT_SECONDS = 14 * 60;
-/**
- * The billed operations of a client that connects: the connection, and one subscription each to the document channel,
- * the awareness channel and the user's own channel.
- */
+/** A connection, and subscriptions to the document channel, the awareness channel and the user's own channel. */
 const OPERATIONS_TO_CONNECT = 4;
-/**
- * The consumption of the worker `publishLive` for one edit, if its batch has no other edit. It reads the channel twice.
- * Then one transaction writes the channel and the hint, which is the stored message about the edit.
- * test/integration/live/publishing.test.ts asserts these values.
- */
+/** One edit that is alone in its batch. test/integration/live/publishing.test.ts asserts these values. */
 export const editConsumption = { calls: 3, read: 2, written: 4 } as const;
-/**
- * The assumed duration of a run of `publishLive` for one edit: three table calls, the publish, and the code of the
- * function.
- */
 const PUBLISHER_MILLISECONDS = 40;
-/**
- * The assumed duration of a run of `authorizeLive`. Most runs read no table, because an instance keeps the rights of a
- * session for ten seconds.
- */
 const AUTHORIZER_MILLISECONDS = 5;
 
-/**
- * Returns the cost in dollars of a million changes that the worker `publishLive` pushes one by one, each to
- * `subscribers` clients. The cost includes the operations of AppSync, the reads and writes of the table, and the runs
- * of the worker.
- */
+/** Returns dollars for a million changes that `publishLive` pushes one by one, each to `subscribers` clients. */
 export function pushDollars(subscribers: number): number {
   const { read, written } = editConsumption;
   return (
@@ -64,9 +40,8 @@ export function pushDollars(subscribers: number): number {
 }
 
 /**
- * Returns the cost of traffic by billed item, the most expensive first. AppSync bills each event that it receives, and
- * each event for each subscriber that gets it. Events of up to 5 kB count as one operation. `calls` are costs per
- * million calls.
+ * AppSync bills each event that it receives, and each event for each subscriber that gets it. Events of up to 5 kB
+ * count as one operation. `calls` are costs per million calls.
  */
 export function liveBill(traffic: LiveTraffic, calls: readonly CallCost[]): CostLine[] {
   const { users, hours, usersPerDocument, editsPerSecond, cursorsPerSecond } = traffic;
@@ -84,7 +59,6 @@ export function liveBill(traffic: LiveTraffic, calls: readonly CallCost[]): Cost
     return priced(item, count, cost.total);
   };
   const connects = userSeconds / CONNECT_SECONDS;
-  // The authorizer runs for each event that a client publishes, and for each connection and subscription.
   const authorizations = users * OPERATIONS_TO_CONNECT + cursors;
   return [
     priced('AppSync: edits that it receives', edits, prices.eventOperations),

@@ -1,18 +1,14 @@
-/** The cost of the metrics that the service itself writes. */
 import { deliveryMetrics } from '../../../lib/observability/deliveryMetrics.ts';
 import { limitedClasses } from '../../../lib/observability/rateLimited.ts';
 import { prices } from '../../cost/prices.ts';
 import type { CostLine } from './idle.ts';
 
-/**
- * The number of fault metrics of one endpoint: one for all faults, and one for faults in instances in which many calls
- * fail.
- */
+/** Of one endpoint: all faults, and faults in instances in which many calls fail. */
 const FAULT_METRICS = 2;
 
 /**
- * Returns the cost of a month, for each group of metrics, if each metric is written in every hour. CloudWatch bills a
- * metric only for the hours in which it is written. `failing` is the number of endpoints and workers that fail.
+ * Returns the cost of a month, if each metric is written in every hour. CloudWatch bills a metric only for the hours in
+ * which it is written. `failing` is the number of endpoints and workers that fail.
  */
 export function metricBill(failing: number): CostLine[] {
   const names = Object.values(deliveryMetrics);

@@ -1,4 +1,3 @@
-/** The cost of watching the dashboard, computed from the templates of a deployment. */
 import { MILLION, prices } from '../../cost/prices.ts';
 import type { CostLine } from './idle.ts';
 
@@ -16,9 +15,9 @@ export interface WidgetCost {
 const REFRESHES_PER_HOUR = 60;
 
 /**
- * Returns the cost of a refresh of each graph. It is an upper bound: CloudWatch bills GetMetricData by the metric, and may not bill
- * its own console. The number of metrics does not depend on the load. A query counts as many metrics as the largest graph has,
- * because it finds at most one for each function of a family. Throws for a widget that searches logs.
+ * Returns an upper bound for a refresh of each graph: CloudWatch bills GetMetricData by the metric, and may not bill
+ * its own console. A query counts as many metrics as the largest graph has, because it finds at most one for each
+ * function of a family. Throws for a widget that searches logs.
  */
 export function widgetCosts(templates: readonly Readonly<Record<string, Resource>>[]): WidgetCost[] {
   const widgets = templates
@@ -45,7 +44,6 @@ interface Resource {
   readonly Properties?: Readonly<Record<string, unknown>>;
 }
 
-/** The text of a dashboard is joined from parts. Parts that CloudFormation fills in, such as names, are no texts. */
 function widgetsOf({ Properties = {} }: Resource): readonly Widget[] {
   const body = Properties.DashboardBody as string | { readonly 'Fn::Join': readonly [string, readonly unknown[]] };
   const parts = typeof body === 'string' ? [body] : body['Fn::Join'][1];

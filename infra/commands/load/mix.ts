@@ -1,15 +1,14 @@
 /**
- * The call mix: the calls that `npm run load` sends and that `npm run simulate` assumes. They are typical for a server
- * that shows documents with comments.
+ * The calls that `npm run load` sends and that `npm run simulate` assumes. They are typical for a server that shows
+ * documents with comments.
  */
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { takesIdempotencyKey } from '../../../lib/http/capabilities.ts';
 import { type CallCost, consumptionOfRequests, costsOfCalls, withIdempotencyKey } from '../../cost/calls.ts';
 
-/** A call in the call mix. */
 export interface MixedCall {
   readonly path: string;
-  /** How often this call is sent, relative to the weights of the other calls. */
+  /** Relative to the weights of the other calls. */
   readonly weight: number;
   /** The name of the call in `npm run cost`, without the path. */
   readonly cost: string;
@@ -24,22 +23,17 @@ export const callMix = [
   { path: '/v2/organizations/documents/update', weight: 2, cost: 'one' },
 ] as const satisfies readonly MixedCall[];
 
-/** The path of a call in the call mix. */
 export type MixedPath = (typeof callMix)[number]['path'];
 
-/** A call in the call mix with its cost. */
 export interface PricedCall {
   readonly path: MixedPath;
   readonly kind: Endpoint['kind'];
-  /** The share of this call among all calls, from 0 to 1. */
+  /** The part of all calls, from 0 to 1. */
   readonly share: number;
   readonly cost: CallCost;
 }
 
-/**
- * Returns the calls of the call mix with their costs from `npm run cost`. Writes have an `Idempotency-Key`, as the
- * typed client sends them. Throws if the cost of a call is unknown.
- */
+/** Writes have an `Idempotency-Key`, as the typed client sends them. Throws if the cost of a call is unknown. */
 export function costsOfMix(
   endpoints: readonly Endpoint[],
   consumption = consumptionOfRequests(endpoints),

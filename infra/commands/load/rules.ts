@@ -1,9 +1,8 @@
-/** The outcome of one call of a load run. */
 export interface CallOutcome {
   readonly path: string;
-  /** Milliseconds from the planned start to the end of the answer. If a call starts late, its delay counts too. */
+  /** From the planned start to the end of the answer: the delay of a late start counts too. */
   readonly milliseconds: number;
-  /** The status of the error. Undefined if the call succeeded. */
+  /** Undefined if the call succeeded. */
   readonly error: string | undefined;
 }
 
@@ -15,7 +14,7 @@ export interface EndpointReport {
   readonly p99: number;
 }
 
-/** Returns the planned start of each call in milliseconds after the start of the run. Starts have equal distances. */
+/** Returns milliseconds after the start of the run. */
 export function plannedStarts(perSecond: number, minutes: number): number[] {
   const count = Math.max(1, Math.round(perSecond * minutes * 60));
   return Array.from({ length: count }, (_each, index) => (index * 1_000) / perSecond);
@@ -38,28 +37,20 @@ export function inProportion<T extends { readonly weight: number }>(items: reado
   });
 }
 
-/**
- * The smallest and largest number of documents of a run. A run spreads its comments over documents, because reads of
- * long threads would cost more than `npm run cost` assumes.
- */
+/** Reads of long threads would cost more than `npm run cost` assumes, so a run spreads its comments over documents. */
 const DOCUMENTS = { min: 10, max: 1_000 };
 const COMMENTS_PER_THREAD = 20;
 
-/** Returns the number of documents for a run that adds `comments` comments. Each document has one thread. */
 export function documentsFor(comments: number): number {
   return Math.min(DOCUMENTS.max, Math.max(DOCUMENTS.min, Math.ceil(comments / COMMENTS_PER_THREAD)));
 }
 
-/** Returns the nearest-rank percentile of the values. Needs at least one value. */
+/** Returns the nearest-rank percentile. Needs at least one value. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? NaN;
 }
 
-/**
- * Returns one report for each endpoint, sorted by path. `p50` and `p99` are percentiles of the durations, in
- * milliseconds.
- */
 export function reportsOf(outcomes: readonly CallOutcome[]): EndpointReport[] {
   return [...Map.groupBy(outcomes, ({ path }) => path)]
     .map(([path, calls]): EndpointReport => {

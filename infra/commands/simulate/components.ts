@@ -1,7 +1,4 @@
-/**
- * The components of `npm run simulate`: parts of the service and of AWS that have limits, and the load that fills each
- * of them.
- */
+/** A component is a part of the service or of AWS that has a limit, which a load fills. */
 import { CURRENT_KEY_MILLISECONDS } from '../../../lib/crypto/keyRing.ts';
 import { API_MEMORY_MB } from '../../constructs/memory.ts';
 import { CREDENTIALS_UNITS_READ, startMilliseconds } from '../../cost/calls.ts';
@@ -22,24 +19,19 @@ import {
   zipfShares,
 } from './rules.ts';
 
-/** The number of secrets that each execution environment reads. */
 const SECRETS = 2;
 const JUMP_SECONDS = 10;
 
-/** A part of the service or of AWS that has a limit. */
 export interface Component {
   readonly name: string;
-  /** The limit. Undefined if each account agrees on its own limit with AWS. */
+  /** Undefined if each account agrees on its own limit with AWS. */
   readonly limit: number | undefined;
   /** `steady`: the load is constant. `jump`: the whole load begins at once, and `use` is for its first seconds. */
   readonly when: 'steady' | 'jump';
-  /** Returns how much of the component a load uses, in units of `limit`. */
   readonly use: (requestsPerSecond: number) => number;
-  /** What an operator does to raise the limit. */
   readonly remedy: string;
 }
 
-/** Returns all components, in any order. */
 export function componentsOf(workload: Workload): Component[] {
   return [
     ...requestComponents(workload),
@@ -51,7 +43,6 @@ export function componentsOf(workload: Workload): Component[] {
   ];
 }
 
-/** The remedy for a quota that AWS raises on request. */
 const REQUEST = 'request a higher quota';
 
 function requestComponents(workload: Workload): Component[] {
@@ -108,8 +99,8 @@ function tableComponents(workload: Workload): Component[] {
 }
 
 /**
- * The groups of partitions. Partitions belong to the account, to an API key, or to a document or user of an API key.
- * For each group, the output shows its `count` busiest partitions.
+ * Partitions belong to the account, to an API key, or to a document or user of a key. The output shows the `count`
+ * busiest partitions of a group.
  */
 const partitionGroups = {
   account: { count: 1, remedy: 'more shards in the code' },
@@ -118,13 +109,9 @@ const partitionGroups = {
 } as const;
 type PartitionGroup = keyof typeof partitionGroups;
 
-/**
- * The remedy for the partition that contains the organizations of an API key. Every call reads the item of its
- * organization there, and DynamoDB cannot split an item.
- */
+/** Every call reads the item of its organization, and DynamoDB cannot split an item. */
 const organizationRemedy = 'several organizations or API keys';
 
-/** Returns the busiest partitions of each group. Assumes the largest API key, and its largest document and user. */
 function partitionComponents(workload: Workload): Component[] {
   const largestTenant = workload.tenantShares[0] ?? 0;
   const largestDocument = largestTenant * (zipfShares(assumptions.documentsPerTenant)[0] ?? 0);
@@ -258,7 +245,6 @@ function steady(name: string, limit: number | undefined, use: Component['use'], 
   return { name, limit, when: 'steady', use, remedy };
 }
 
-/** Returns a component with a quota that AWS raises on request. */
 function ofQuota(
   name: string,
   { limit }: Quota & { readonly adjustable: true },
@@ -268,13 +254,12 @@ function ofQuota(
   return steady(name, limit, use, condition === undefined ? REQUEST : `${REQUEST}; ${condition}`);
 }
 
-/** The largest load in the search for the load that fills a component. */
 const MAX_REQUESTS_PER_SECOND = 1e9;
 const SEARCH_STEPS = 100;
 
 /**
- * Returns the load at which the component is full, in requests per second. Returns Infinity if a billion requests per
- * second do not fill it, or if it has no limit. Requires that `use` never falls when the load grows.
+ * Returns requests per second: Infinity if a billion do not fill the component, or if it has no limit. Requires that
+ * `use` never falls when the load grows.
  */
 export function fullAt({ limit, use }: Pick<Component, 'limit' | 'use'>): number {
   if (limit === undefined || use(MAX_REQUESTS_PER_SECOND) <= limit) return Infinity;

@@ -1,33 +1,29 @@
 /**
- * How many capacity units a call, or an event with its delivery, uses in each partition of the table. Two tests assert
- * these values: test/integration/table/callFootprints and test/integration/webhooks/eventFootprint.
+ * Capacity units by partition, for a call, and for an event with its delivery. Two tests assert these values:
+ * test/integration/table/callFootprints and test/integration/webhooks/eventFootprint.
  */
 import type { MixedPath } from '../load/mix.ts';
 
 /**
- * What a partition belongs to. `tenant` is an API key, and `endpoint` is a webhook endpoint. `item` is a single event
- * or call.
+ * What a partition belongs to. `tenant` is an API key, `endpoint` a webhook endpoint, `item` a single event or call.
  */
 export type Scope = 'account' | 'tenant' | 'document' | 'user' | 'endpoint' | 'item';
 
-/** How many capacity units one call or one event uses in partitions whose keys have the same pattern. */
 export interface Footprint {
-  /** The index and the pattern of the partition key, such as `gsi3 T#DUE#<n>`. Texts in `<>` are placeholders. */
+  /** The index and the pattern of the partition key, such as `gsi3 T#DUE#<n>`. */
   readonly partitions: string;
   readonly scope: Scope;
-  /** The number of partitions with this pattern, for one `scope`. The units spread evenly over them. */
+  /**
+   * The partitions with this pattern for one `scope`. The units below are for all of them together, and spread evenly.
+   */
   readonly shards: number;
-  /** The capacity units per call or event, for all of these partitions together. */
   readonly read: number;
   readonly written: number;
 }
 
 const organization = 'table T#<tenant>#ORGANIZATION#<organization>';
 const one = { shards: 1, read: 1, written: 0 } as const;
-/**
- * The partition that contains all organizations of an API key. Every call for an organization reads the organization's
- * item here.
- */
+/** All organizations of an API key. Every call for an organization reads the organization's item here. */
 export const ORGANIZATIONS = 'table T#<tenant>#ORGANIZATIONS';
 const organizations: Footprint = { ...one, partitions: ORGANIZATIONS, scope: 'tenant' };
 const documents: Footprint = { ...one, partitions: `${organization}#DOCUMENTS`, scope: 'tenant' };
@@ -37,10 +33,7 @@ const threadId: Footprint = { ...one, partitions: `${organization}#RECORD#thread
 const profile: Footprint = { ...one, partitions: 'table T#<tenant>#USER#<user>', scope: 'user' };
 const member: Footprint = { ...one, partitions: `${organization}#USER#<user>`, scope: 'user' };
 
-/**
- * The footprints of a call, by its path. They do not include the read of credentials, because functions cache
- * credentials. They also do not include the writes of an `Idempotency-Key`.
- */
+/** Without the reads of credentials, which functions cache, and without the writes of an `Idempotency-Key`. */
 export const callFootprints: Readonly<Record<MixedPath, readonly Footprint[]>> = {
   '/v2/commentannotations/get': [organizations, documents, threads],
   '/v2/commentannotations/comments/add': [
@@ -56,10 +49,7 @@ export const callFootprints: Readonly<Record<MixedPath, readonly Footprint[]>> =
   '/v2/organizations/documents/update': [organizations, { ...documents, written: 1 }],
 };
 
-/**
- * The footprints of an event of 2 kB with one delivery, if workers process events and deliveries in batches of ten.
- * They do not include the reads of the request that publishes the event.
- */
+/** An event of 2 kB with one delivery, in batches of ten, without the reads of the request that publishes the event. */
 export const eventFootprint: readonly Footprint[] = [
   { partitions: 'table T#<tenant>#EVENT#<event>', scope: 'item', shards: 1, read: 3, written: 7 },
   { partitions: 'gsi3 T#PENDING#<n>', scope: 'account', shards: 128, read: 0, written: 2 },

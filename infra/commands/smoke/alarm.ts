@@ -2,13 +2,14 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { physicalId } from '../operator.ts';
 
-/** The logical id of the alarm ConcurrencyHigh. It ends with a hash that the CDK computes from the path of the construct. */
+/** The CDK computes the hash at the end from the path of the construct. */
 export const ALARM = 'ConcurrencyHigh2B059A58';
 const REASON = 'Test of npm run smoke. Nothing is broken.';
 
 /**
- * Sets the alarm ConcurrencyHigh of a stack to ALARM with the AWS CLI, so CloudWatch sends a notice to `alarmEmail` and `alarmTopicArn`. Returns
- * the name of the alarm and the text of the notice. Throws if the stack has no such alarm, or with the message of the AWS CLI.
+ * Sets the alarm to ALARM with the AWS CLI, so CloudWatch sends a notice to `alarmEmail` and `alarmTopicArn`. Returns
+ * the name of the alarm and the text of the notice. Throws if the stack has no such alarm, or with the message of the
+ * AWS CLI.
  */
 export async function setAlarm(stack: string): Promise<string> {
   const name = await physicalId(stack, ALARM);

@@ -1,12 +1,8 @@
-/**
- * The order in which `npm run smoke` sends the examples of the API reference, and the values that it replaces in them.
- */
-
 const WORKSPACE = '/v2/workspace';
 const ADVANCED = `${WORKSPACE}/advancedwebhook`;
 const ORGANIZATIONS = '/v2/organizations';
 
-/** The paths whose examples create data for others, or need data of others. In this order, each finds what it needs. */
+/** Examples that create data for others, or need data of others. In this order, each finds what it needs. */
 const firstExamples: readonly string[] = [
   ...[
     'create',
@@ -96,7 +92,6 @@ const firstExamples: readonly string[] = [
   ),
 ];
 
-/** The paths whose examples delete or close what the others use. */
 const lastExamples: readonly string[] = [
   '/v2/crdt/delete',
   '/v1/organizations/documents/locations/update',
@@ -116,19 +111,13 @@ const lastExamples: readonly string[] = [
   ].map((name) => `${ORGANIZATIONS}/${name}`),
 ];
 
-/**
- * Returns the paths in an order in which each example finds the data that it needs. A path that neither list names comes
- * after the data exists and before it is deleted.
- */
+/** A path that neither list names comes after the data exists and before it is deleted. */
 export function orderExamples(paths: readonly string[]): string[] {
   const others = paths.filter((path) => !firstExamples.includes(path) && !lastExamples.includes(path));
   return [...firstExamples, ...others, ...lastExamples];
 }
 
-/**
- * The requests to send before an example, each with its path and data, by the path of the example. They create data
- * that the example needs and that no other example creates.
- */
+/** Requests before an example, by its path. They create the data that no other example creates. */
 export const requestsBefore: Readonly<Record<string, readonly (readonly [path: string, data: object])[]>> = {
   [`${WORKSPACE}/domains/add`]: [[`${WORKSPACE}/domains/add`, { domains: ['localhost'] }]],
   '/v2/notifications/add': [[`${WORKSPACE}/notificationconfig/update`, { useNotificationService: true }]],
@@ -140,15 +129,13 @@ export const requestsBefore: Readonly<Record<string, readonly (readonly [path: s
   ],
 };
 
-/** Matches ids and secrets that the service generates. */
 const GENERATED = /^([a-z]+_[0-9A-Za-z]{20,}|[0-9a-f]{32}|<signed token>)$/;
 
-/** Replaces generated values in examples by the values that the service really returned. */
 export class ExampleValues {
   readonly #actual = new Map<unknown, unknown>();
   readonly #fixed: ReadonlySet<string>;
 
-  /** `fixed` maps texts in examples to their replacements. Values in answers never change these replacements. */
+  /** Values in answers never change the replacements of `fixed`. */
   constructor(fixed: Readonly<Record<string, string>> = {}) {
     this.#fixed = new Set(Object.keys(fixed));
     for (const [example, value] of Object.entries(fixed)) this.set(example, value);
@@ -158,7 +145,6 @@ export class ExampleValues {
     this.#actual.set(example, value);
   }
 
-  /** Returns an example with its texts replaced. Also replaces keys of objects. */
   fill(example: unknown): unknown {
     if (Array.isArray(example)) return example.map((item) => this.fill(item));
     if (typeof example !== 'object' || example === null) return this.#actual.get(example) ?? example;
@@ -167,10 +153,7 @@ export class ExampleValues {
     );
   }
 
-  /**
-   * Compares the answer with the example. Where the example has a generated value, the value of the answer replaces it
-   * in later examples.
-   */
+  /** Where the example has a generated value, the value of the answer replaces it in later examples. */
   recordAnswer(example: unknown, answer: unknown): void {
     if (typeof example === 'string' && GENERATED.test(example) && typeof answer === 'string')
       this.#record(example, answer);
