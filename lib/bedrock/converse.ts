@@ -4,10 +4,9 @@ import {
   type ConverseCommandOutput,
   type Tool,
 } from '@aws-sdk/client-bedrock-runtime';
-import type { Provider } from '../agents/rules/extraction/extractionRequest.ts';
-import type { CallFailure, ModelAnswer, Question } from '../agents/rules/extraction/modelQuestions.ts';
 import type { Capability } from '../app/capability.ts';
 import { type BedrockClient, defaultRetries, nameOfError, openBedrock, retryCall, type RetryPolicy } from './client.ts';
+import type { CallFailure, ModelAnswer, Provider, Question } from './rules.ts';
 
 /** The answers to several questions, in the order of the questions. */
 export interface ModelAnswers {

@@ -1,10 +1,10 @@
 import { InvokeModelCommand } from '@aws-sdk/client-bedrock-runtime';
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { DIMENSIONS } from '../memory/rules/similarity.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { type BedrockClient, defaultRetries, nameOfError, openBedrock, retryCall, type RetryPolicy } from './client.ts';
+import { DIMENSIONS } from './rules.ts';
 
 /** The model id of Amazon Titan Text Embeddings V2. */
 export const TITAN_MODEL = 'amazon.titan-embed-text-v2:0';

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { IndexName } from '../app/capability.ts';
+import { DIMENSIONS } from '../bedrock/rules.ts';
 import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { encodePart } from '../shared/keyParts.ts';
@@ -7,7 +8,6 @@ import { defineEntity, indexPartition, type Key } from '../table/entity.ts';
 import { EmbeddingState } from './rules/embeddingModels.ts';
 import { filteredValues, type FilterField, filterFields, type TimeRange } from './rules/filters.ts';
 import { Judgment } from './rules/judgments.ts';
-import { DIMENSIONS } from './rules/similarity.ts';
 import { vectorPartition, vectorTime } from './vectorIndexes.ts';
 
 export interface JudgmentRef {

@@ -1,5 +1,5 @@
 import { type VectorIndexName, vectorIndexNames } from '../app/capability.ts';
-import { DIMENSIONS } from './rules/similarity.ts';
+import { DIMENSIONS } from '../bedrock/rules.ts';
 
 /**
  * Only items with this attribute are in the vector indexes. Names begin with `v`, because an attribute must have the

@@ -1,5 +1,5 @@
+import { DIMENSIONS } from '../../bedrock/rules.ts';
 import { features } from './lexicalFeatures.ts';
-import { DIMENSIONS } from './similarity.ts';
 
 /** Vectors under different names are never compared. Increase the number whenever the code changes any vector. */
 export const LEXICAL_MODEL = 'lexical-1';

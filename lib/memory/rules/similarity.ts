@@ -1,5 +1,3 @@
-export const DIMENSIONS = 512;
-
 /**
  * Cosine distance, 0 to 2, as the vector index uses it: 1 minus the cosine of the angle. 1 if a vector has the length
  * 0.

@@ -9,10 +9,10 @@ import {
 } from '../../../lib/agents/rules/extraction/fileParts.ts';
 import {
   extractFromAnswers,
-  type ModelAnswer,
   questionAbout,
   skipAllParts,
 } from '../../../lib/agents/rules/extraction/modelQuestions.ts';
+import { type ModelAnswer } from '../../../lib/bedrock/rules.ts';
 import { times } from '../../support/times.ts';
 
 const rows = (...texts: string[]) => texts.map((text, index) => ({ number: index + 1, cells: [text, 'more'] }));

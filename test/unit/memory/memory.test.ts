@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { DIMENSIONS } from '../../../lib/bedrock/rules.ts';
 import { JudgmentEntity, parseListingKey } from '../../../lib/memory/entities.ts';
 import {
   calendarOf,
@@ -19,7 +20,7 @@ import {
   toJudgmentResponse,
 } from '../../../lib/memory/rules/judgments.ts';
 import { checkScope, idsOf, scopeNameOf, SearchRequest } from '../../../lib/memory/rules/searchRequests.ts';
-import { DIMENSIONS, distance, similarityOf } from '../../../lib/memory/rules/similarity.ts';
+import { distance, similarityOf } from '../../../lib/memory/rules/similarity.ts';
 import { vectorFilters, vectorIndexes } from '../../../lib/memory/vectorIndexes.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { unicodeText } from '../../support/unicodeText.ts';

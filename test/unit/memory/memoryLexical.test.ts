@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { DIMENSIONS } from '../../../lib/bedrock/rules.ts';
 import { lexicalEmbedder } from '../../../lib/memory/embedders.ts';
 import { lexical } from '../../../lib/memory/rules/lexical.ts';
 import { features } from '../../../lib/memory/rules/lexicalFeatures.ts';
-import { DIMENSIONS } from '../../../lib/memory/rules/similarity.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
 import {
   evaluateEmbedding,

@@ -1,5 +1,6 @@
 import { MIMEType } from 'node:util';
 import * as z from 'zod';
+import { providers } from '../../../bedrock/rules.ts';
 import { isCharset } from '../../../files/text.ts';
 import { optional } from '../../../shared/schema.ts';
 
@@ -7,9 +8,6 @@ import { optional } from '../../../shared/schema.ts';
 export const FILE_BYTES = 4_000_000;
 const MAX_FILE_NAME = 255;
 const MAX_MIME_TYPE = 255;
-
-export const providers = ['claude', 'nova'] as const;
-export type Provider = (typeof providers)[number];
 
 const formats = {
   'text/csv': 'csv',

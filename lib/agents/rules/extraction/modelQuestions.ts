@@ -1,48 +1,16 @@
 import * as z from 'zod';
+import type { CallFailure, ModelAnswer, Provider, Question } from '../../../bedrock/rules.ts';
 import type { Row } from '../../../files/table.ts';
 import { isObject } from '../../../shared/collections.ts';
 import { ApiError, invalid } from '../../../shared/errors.ts';
 import { executionStrategies } from '../behaviourShape.ts';
 import { rowText } from './extractFromTables.ts';
-import type { Provider } from './extractionRequest.ts';
 import { type AgentCandidate, type ExtractionResult, toExtractionResult } from './extractionResult.ts';
 import type { FilePart, FileParts } from './fileParts.ts';
 
 const MAX_TOKENS = 4_096;
 /** Of one answer. No part of a file contains so many. */
 const MAX_ITEMS = 500;
-
-export interface Question {
-  readonly system: string;
-  readonly task: string;
-  /** Untrusted. */
-  readonly file: FilePart['file'];
-  readonly tool: {
-    readonly name: string;
-    readonly description: string;
-    readonly schema: Readonly<Record<string, unknown>>;
-  };
-  readonly maxTokens: number;
-}
-
-/**
- * Why a call of a model failed:
- *
- * - `busy`: throttled or unavailable
- * - `late`: no answer before the deadline
- * - `forbidden`: the service may not call the model
- * - `refused`: the model rejected the input
- */
-export type CallFailure = 'busy' | 'late' | 'forbidden' | 'refused';
-
-export type ModelAnswer =
-  /**
-   * `inputs` of all uses of the tool: Claude can use it several times in one answer. `cutOff` if the answer reached a
-   * length limit.
-   */
-  | { readonly outcome: 'answered'; readonly inputs: readonly unknown[]; readonly cutOff: boolean }
-  | { readonly outcome: 'nothing'; readonly stopped: string }
-  | { readonly outcome: 'failed'; readonly why: CallFailure };
 
 const texts = z.array(z.string());
 
