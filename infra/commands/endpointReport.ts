@@ -1,4 +1,5 @@
 import { DISABLED_AFTER } from '../../lib/events/rules/endpointFailures.ts';
+import { ApiKeyEntity } from '../../lib/http/entities.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import { isoTime } from '../../lib/shared/isoTime.ts';
 import { itemOf, type Table } from '../../lib/table/table.ts';
@@ -14,7 +15,6 @@ import type { Attempt } from '../../lib/webhooks/rules/loggedAttempt.ts';
 import { type BasicTargetId, basicTargets, isBasicTarget } from '../../lib/webhooks/rules/matching.ts';
 import { targetItem } from '../../lib/webhooks/targets.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../../lib/webhooks/webhookConfigs.ts';
-import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { columns } from './columns.ts';
 import { unknownApiKey } from './operator.ts';
 

@@ -1,4 +1,5 @@
 import type { Environment } from '../../lib/app/capability.ts';
+import { ApiKeyEntity } from '../../lib/http/entities.ts';
 import type { Log } from '../../lib/observability/log.ts';
 import { ApiError } from '../../lib/shared/errors.ts';
 import { newId } from '../../lib/shared/ids.ts';
@@ -9,7 +10,6 @@ import { MessageReader } from '../../lib/webhooks/messages.ts';
 import { requireOperable } from '../../lib/webhooks/requireOperable.ts';
 import { notifyQueue } from '../../lib/workers/notifyQueue.ts';
 import type { QueueSender } from '../../lib/workers/sender.ts';
-import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { endpointIdOf } from './endpointReport.ts';
 import { unknownApiKey } from './operator.ts';
 

@@ -2,11 +2,12 @@
 import * as z from 'zod';
 import { type Environment, environment } from '../../lib/app/capability.ts';
 import { type LimitClass, limitClasses } from '../../lib/app/rules/limits.ts';
+import { ApiKeyEntity } from '../../lib/http/entities.ts';
 import { isoTime } from '../../lib/shared/isoTime.ts';
 import { mailableAddress, MailAddress } from '../../lib/shared/mailAddress.ts';
 import { retryOnConflict } from '../../lib/table/retryOnConflict.ts';
 import { openTable, replace } from '../../lib/table/table.ts';
-import { ApiKeyEntity, OwnerEmailEntity } from '../../lib/workspaces/entities.ts';
+import { OwnerEmailEntity } from '../../lib/workspaces/entities.ts';
 import { emailKey, ShortName } from '../../lib/workspaces/rules/workspaces.ts';
 import { createWorkspaces, withoutUserTokens, WorkspaceReader } from '../../lib/workspaces/workspaces.ts';
 import { configuredStack } from '../build/projectContext.ts';

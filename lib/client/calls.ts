@@ -1,6 +1,6 @@
+import { INVALID_USER_TOKEN } from '../shared/accessDenied.ts';
 import { errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
 import { parseJson } from '../shared/parseJson.ts';
-import { INVALID_USER_TOKEN } from '../userTokens/rules/accessDenied.ts';
 import type { Operation } from './methods.ts';
 import type { CallOptions } from './types.ts';
 

@@ -4,11 +4,11 @@ import { findRecords } from '../content/recordIds.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import { ReactionEntity } from '../reactions/reactions.ts';
 import type { Reaction } from '../reactions/rules.ts';
+import { accessDenied } from '../shared/accessDenied.ts';
 import { distinct } from '../shared/collections.ts';
 import type { Stored } from '../table/entity.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import { type VisibleThreads, visibleThreads } from './visibleThreads.ts';
 
 /** An entry of a request that adds reactions. */

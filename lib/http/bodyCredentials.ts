@@ -4,9 +4,9 @@ import type { Log } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { ApiError } from '../shared/errors.ts';
 import { failureLimits } from '../table/rateLimits.ts';
-import { rateBuckets } from '../workspaces/rateBuckets.ts';
 import { credentials } from './credentials.ts';
 import { tooManyCalls } from './middlewares.ts';
+import { rateBuckets } from './rateBuckets.ts';
 
 const FAILURES = { limit: 100, windowSeconds: 60 };
 const FAILURES_NAME = 'wrong credentials by source';

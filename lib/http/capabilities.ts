@@ -2,9 +2,9 @@ import type { Capability } from '../app/capability.ts';
 import type { AuthLevel } from '../app/endpoint.ts';
 import { serviceName } from '../app/serviceName.ts';
 import type { OpenToUsers } from '../app/userRule.ts';
-import { rateBuckets } from '../workspaces/rateBuckets.ts';
 import { credentials } from './credentials.ts';
 import { idempotency } from './idempotency.ts';
+import { rateBuckets } from './rateBuckets.ts';
 
 interface DeclaredFunction {
   readonly auth: AuthLevel;

@@ -6,7 +6,7 @@ import { isId } from '../shared/ids.ts';
 import type { Entity, Stored } from '../table/entity.ts';
 import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
 import { openTable, type Table } from '../table/table.ts';
-import { ApiKeyEntity, WorkspaceEntity } from '../workspaces/entities.ts';
+import { ApiKeyEntity, WorkspaceEntity } from './entities.ts';
 
 /** The characters of all tokens that the service issues. */
 const TOKEN = /^[\w.-]{1,512}$/;

@@ -12,12 +12,11 @@ import {
 import { routeKey } from '../app/page.ts';
 import type { Work } from '../app/rules/limits.ts';
 import { sourceOf } from '../net/sourceOf.ts';
+import { withoutAddresses } from '../shared/addresses.ts';
 import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
 import { derivedId, newId } from '../shared/ids.ts';
 import { lazy } from '../shared/lazy.ts';
-import { withoutAddresses } from '../userTokens/rules/addresses.ts';
-import { rateBuckets } from '../workspaces/rateBuckets.ts';
 import { isRateLimited, takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
 import { declaredOutput } from './declaredOutput.ts';
@@ -38,6 +37,7 @@ import {
   toApiError,
   validateInput,
 } from './middlewares.ts';
+import { rateBuckets } from './rateBuckets.ts';
 import { type Handler, stack } from './stack.ts';
 
 /** Returns the Lambda handler of an endpoint. `source` contains the environment variables of the function. */

@@ -18,14 +18,14 @@ import { FaultShare } from '../observability/faultShare.ts';
 import { type Log, logWith } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import type { LimitedClass } from '../observability/rateLimited.ts';
+import { INVALID_USER_TOKEN } from '../shared/accessDenied.ts';
 import { connectionErrorCodes } from '../shared/connectionErrors.ts';
 import { ApiError, errorCatalogue, type ErrorStatus, invalid } from '../shared/errors.ts';
-import { INVALID_USER_TOKEN } from '../userTokens/rules/accessDenied.ts';
-import type { RateBuckets } from '../workspaces/rateBuckets.ts';
-import { MAX_UNITS, tokensOf, unitsOf } from '../workspaces/rules/rateLimit.ts';
 import type { Credentials } from './credentials.ts';
 import { untilDeadline } from './deadline.ts';
 import { bodyText, type failureResponse, parseEnvelope } from './envelope.ts';
+import type { RateBuckets } from './rateBuckets.ts';
+import { MAX_UNITS, tokensOf, unitsOf } from './rules/rateLimit.ts';
 import { validateRequest } from './validate.ts';
 
 /** The values that middlewares pass to each other and to the handler. */

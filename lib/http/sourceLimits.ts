@@ -1,7 +1,7 @@
 import { sourceOf } from '../net/sourceOf.ts';
 import { BoundedMap } from '../shared/boundedMap.ts';
-import { type Bucket, fullBucket, type Limit, takeTokens } from '../workspaces/rules/rateLimit.ts';
 import { type Middleware, tooManyCalls } from './middlewares.ts';
+import { type Bucket, fullBucket, type Limit, takeTokens } from './rules/rateLimit.ts';
 
 const SOURCE: Limit = { perSecond: 5, burstSeconds: 10 };
 /** The limit of all addresses in one process. An answer of `/docs` has several hundred kB, which cost more than the call. */

@@ -1,8 +1,8 @@
 import type { UserCaller } from '../app/callers.ts';
 import { type Capability, combine } from '../app/capability.ts';
 import { type DocumentReference, type FindDocument, findWritableDocument } from '../content/documentScope.ts';
+import { accessDenied } from '../shared/accessDenied.ts';
 import { encodePart } from '../shared/keyParts.ts';
-import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import { type EventApiAddress, eventApiAddress } from './eventApi.ts';
 import { type LiveKeys, liveKeys } from './liveKeys.ts';
 import { connectLive, type LiveStore } from './liveStore.ts';

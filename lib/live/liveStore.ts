@@ -11,6 +11,7 @@ import type { ThreadAccess } from '../directory/rules/visibility.ts';
 import { findUsers, isExistingUser } from '../directory/users.ts';
 import { type Blob, EditorPartEntity } from '../editors/entities.ts';
 import { partsOf } from '../editors/storedBytes.ts';
+import { ApiKeyEntity } from '../http/entities.ts';
 import { accessForUser, notificationGuards, NotificationReader } from '../notifications/notificationReader.ts';
 import { NotificationEntity } from '../notifications/notifications.ts';
 import { notifiesUser } from '../notifications/rules.ts';
@@ -22,7 +23,6 @@ import { pages, readAll } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, insertOrReplace, itemOf, replace, type Table, upsert } from '../table/table.ts';
-import { ApiKeyEntity } from '../workspaces/entities.ts';
 import { findAnnouncedRecords, type NamedDocument } from './announcedRecords.ts';
 import {
   DocumentSessionEntity,

@@ -15,6 +15,7 @@ import { type Document, DocumentReader, readDocuments } from '../directory/docum
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import type { OrganizationKeys } from '../directory/organizations.ts';
 import type { DocumentAccess } from '../directory/rules/access.ts';
+import { accessDenied } from '../shared/accessDenied.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { invalid } from '../shared/errors.ts';
@@ -24,7 +25,6 @@ import { joinKey } from '../table/keys.ts';
 import { type Page, pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import {
   findNotifications,
   isSelected,

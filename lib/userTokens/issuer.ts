@@ -4,10 +4,10 @@ import type { UserClaims } from '../app/rules/access.ts';
 import { keyPairOf } from '../crypto/ed25519.ts';
 import { type KeyRing, signingKey } from '../crypto/keyRing.ts';
 import { deriveKey } from '../crypto/sealing.ts';
+import { ApiKeyEntity } from '../http/entities.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { replace, type Table } from '../table/table.ts';
-import { ApiKeyEntity } from '../workspaces/entities.ts';
 import { tokenKeyId, toPayload } from './rules/claims.ts';
 
 /**

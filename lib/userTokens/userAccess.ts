@@ -16,6 +16,7 @@ import { type Organization, OrganizationEntity } from '../directory/organization
 import type { PermissionEntry } from '../directory/rules/access.ts';
 import { rootFolderId } from '../directory/rules/folders.ts';
 import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
+import { accessDenied } from '../shared/accessDenied.ts';
 import { BoundedMap } from '../shared/boundedMap.ts';
 import { StoredProfile } from '../shared/schema.ts';
 import { BatchReader } from '../table/batchReader.ts';
@@ -25,7 +26,6 @@ import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { itemOf, type QueryableEntity, type Table } from '../table/table.ts';
 import { type NamedPeople, readPeople } from './namedPeople.ts';
-import { accessDenied } from './rules/accessDenied.ts';
 import type { NamedResources } from './rules/namedResources.ts';
 import {
   type AccessRemoval,

@@ -1,10 +1,10 @@
 import type { ReadUserToken } from '../app/userRule.ts';
 import { isSignedBy } from '../crypto/ed25519.ts';
+import { ApiKeyEntity } from '../http/entities.ts';
 import { isId } from '../shared/ids.ts';
 import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
 import { itemOf, type Table } from '../table/table.ts';
 import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
-import { ApiKeyEntity } from '../workspaces/entities.ts';
 import { allowedOrigin } from '../workspaces/rules/domains.ts';
 import { parseToken, revocationsOf } from './rules/claims.ts';
 

@@ -1,11 +1,11 @@
 import { combine } from '../app/capability.ts';
+import { ApiKeyEntity } from '../http/entities.ts';
 import { BoundedMap } from '../shared/boundedMap.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import type { Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { itemOf, type ItemRead, type Table } from '../table/table.ts';
-import { ApiKeyEntity } from '../workspaces/entities.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
 import type { AdvancedWebhookConfig } from './rules/advancedConfig.ts';
 import type { BasicWebhookConfig } from './rules/basicConfig.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { tokenHash } from '../crypto/tokenHash.ts';
+import { ApiKeyEntity, WorkspaceEntity } from '../http/entities.ts';
 import { ApiError } from '../shared/errors.ts';
 import { defineEntity } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
@@ -9,7 +10,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import { remove, replace, type Table, upsert } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { AllowedDomainsEntity } from './allowedDomains.ts';
-import { ApiKeyEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
+import { OwnerEmailEntity, WorkspaceApiKeyEntity } from './entities.ts';
 import { isLinkToken, isLive, linkValidUntil, type LoginLink } from './rules/verification.ts';
 import { emailKey, MAX_API_KEYS } from './rules/workspaces.ts';
 

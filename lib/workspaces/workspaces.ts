@@ -4,11 +4,12 @@ import { type Capability, combine } from '../app/capability.ts';
 import { type TokenIssuer, tokenIssuer } from '../crypto/authTokens.ts';
 import { type SecretBox, secretBox, type SecretOwner } from '../crypto/secretBox.ts';
 import { tokenHash } from '../crypto/tokenHash.ts';
+import { ApiKeyEntity, WorkspaceEntity } from '../http/entities.ts';
 import { newId } from '../shared/ids.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability, tableWith } from '../table/storeCapability.ts';
 import { insert, type PageOptions, type QueryPage, remove, replace, type Table, type WriteOp } from '../table/table.ts';
-import { ApiKeyEntity, AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
+import { AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity } from './entities.ts';
 import {
   type ApiKeyFields,
   type AuthTokenResponse,

@@ -2,8 +2,8 @@ import * as Y from 'yjs';
 import type { SocketLike } from '../../lib/client/eventSocket.ts';
 import { changesSince, MAX_CHANGES } from '../../lib/live/rules/changes.ts';
 import type { VersionedHint } from '../../lib/live/rules/hints.ts';
+import { INVALID_USER_TOKEN } from '../../lib/shared/accessDenied.ts';
 import { errorCatalogue, type ErrorStatus } from '../../lib/shared/errors.ts';
-import { INVALID_USER_TOKEN } from '../../lib/userTokens/rules/accessDenied.ts';
 
 const CONNECTING = 0;
 const OPEN = 1;

@@ -1,11 +1,11 @@
 import { emit } from '../../lib/events/outbox.ts';
+import { ApiKeyEntity } from '../../lib/http/entities.ts';
 import { insert } from '../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../lib/webhooks/endpoints.ts';
 import { initialAdvancedConfig } from '../../lib/webhooks/rules/advancedConfig.ts';
 import type { WebhookEndpoint } from '../../lib/webhooks/rules/endpoints.ts';
 import { createSigningSecret } from '../../lib/webhooks/signingSecrets.ts';
 import { AdvancedWebhookConfigEntity } from '../../lib/webhooks/webhookConfigs.ts';
-import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import type { Cloud } from './cloud.ts';
 import type { Trial } from './crashes.ts';
 

@@ -1,8 +1,8 @@
 import type { Capability } from '../../app/capability.ts';
 import type { AccessType } from '../../app/rules/access.ts';
 import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
+import { WorkspaceEntity } from '../../http/entities.ts';
 import { openTable } from '../../table/table.ts';
-import { WorkspaceEntity } from '../entities.ts';
 import { ApiKeyConfig, type ApiKeyConfigChange, initialApiKeyConfig, maskKey } from '../rules/apiKeyConfig.ts';
 import { ConfigStore, defineConfig } from './configStore.ts';
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { editConsumption } from '../../../infra/commands/cost/live.ts';
 import type { ChangedItem } from '../../../lib/app/worker.ts';
+import { ApiKeyEntity } from '../../../lib/http/entities.ts';
 import { ChannelPublisher } from '../../../lib/live/channelPublisher.ts';
 import { DocumentSessionEntity, UserSessionEntity } from '../../../lib/live/entities.ts';
 import { LiveStore } from '../../../lib/live/liveStore.ts';
@@ -9,7 +10,6 @@ import { ChannelNames } from '../../../lib/live/rules/channels.ts';
 import type { DocumentKeys } from '../../../lib/live/rules/hints.ts';
 import { liveSessionSweep, SessionSweeper } from '../../../lib/live/sweepSessions.ts';
 import { Table, upsert } from '../../../lib/table/table.ts';
-import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { everyFault, Invocation, Trial } from '../../support/crashes.ts';

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { deriveKey, openBytes } from '../../../lib/crypto/sealing.ts';
 import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
+import { ApiKeyEntity } from '../../../lib/http/entities.ts';
 import {
   Idempotency,
   IdempotencyEntity,
@@ -10,7 +11,6 @@ import {
   type IdempotentCall,
 } from '../../../lib/http/idempotency.ts';
 import { replace } from '../../../lib/table/table.ts';
-import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { ApiKeyEntity } from '../../../lib/http/entities.ts';
 import { replace } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
-import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { storedItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';

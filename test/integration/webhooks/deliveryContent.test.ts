@@ -2,8 +2,8 @@ import { createDecipheriv, generateKeyPairSync, privateDecrypt } from 'node:cryp
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
+import { ApiKeyEntity } from '../../../lib/http/entities.ts';
 import { upsert } from '../../../lib/table/table.ts';
-import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { nda } from '../../support/content.ts';
 import { addThreads } from '../../support/threads.ts';
 import { paths } from '../../support/webhooks.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { run } from '../../../infra/commands/workspace.ts';
-import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
+import { ApiKeyEntity } from '../../../lib/http/entities.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { endpoint } from '../../../functions/v2/workspace/email/status.ts';
+import { ApiKeyEntity } from '../../../lib/http/entities.ts';
 import { RateLimits } from '../../../lib/table/rateLimits.ts';
 import { upsert } from '../../../lib/table/table.ts';
-import { ApiKeyEntity, WorkspaceApiKeyEntity } from '../../../lib/workspaces/entities.ts';
+import { WorkspaceApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { CONTINUE_URL, mailedToken, pressButton } from '../../support/email.ts';
 import { startEngine } from '../../support/engine.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { page } from '../../../functions/v2/workspace/email/verify.ts';
+import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/http/entities.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
-import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
 import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { CONTINUE_URL, mailedToken, openLink, type PageAnswer, pressButton } from '../../support/email.ts';

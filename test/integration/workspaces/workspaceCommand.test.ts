@@ -15,7 +15,7 @@ import {
   type WorkspaceReport,
 } from '../../../infra/commands/workspace.ts';
 import { environment } from '../../../lib/app/capability.ts';
-import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
+import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/http/entities.ts';
 import { createWorkspaces } from '../../../lib/workspaces/workspaces.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { MASTER_KEY_SECRET_ARN, startEngine, TABLE_NAME } from '../../support/engine.ts';

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
 import { endpoint } from '../../../functions/v2/workspace/create.ts';
+import { ApiKeyEntity } from '../../../lib/http/entities.ts';
 import type { Handler } from '../../../lib/http/stack.ts';
 import { RateLimitEntity, RateLimits } from '../../../lib/table/rateLimits.ts';
-import { ApiKeyEntity, OwnerEmailEntity } from '../../../lib/workspaces/entities.ts';
+import { OwnerEmailEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { endpointHandler, handlerOf } from '../../support/functionHandlers.ts';

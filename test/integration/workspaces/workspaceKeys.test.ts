@@ -1,9 +1,10 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
+import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/http/entities.ts';
 import { sealPageToken } from '../../../lib/http/paging.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { insert, replace } from '../../../lib/table/table.ts';
-import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
+import { WorkspaceApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { renameApiKeys } from '../../../lib/workspaces/workspaces.ts';
 import { forAllTests, forEachTest, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';

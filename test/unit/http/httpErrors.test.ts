@@ -3,10 +3,10 @@ import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/global
 import type { Context } from 'aws-lambda';
 import type { Caller } from '../../../lib/app/endpoint.ts';
 import { limitCalls, toApiError } from '../../../lib/http/middlewares.ts';
+import type { RateBuckets } from '../../../lib/http/rateBuckets.ts';
 import { type Handler, stack } from '../../../lib/http/stack.ts';
 import { ApiError, errorCatalogue, type ErrorStatus, invalid } from '../../../lib/shared/errors.ts';
 import { callSignal } from '../../../lib/table/retryOnConflict.ts';
-import type { RateBuckets } from '../../../lib/workspaces/rateBuckets.ts';
 import { testHandler } from '../../support/endpoint.ts';
 import { eventOf, post, send } from '../../support/requests.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { PeopleField } from '../../../lib/app/rules/userRule.ts';
-import { withoutAddresses } from '../../../lib/userTokens/rules/addresses.ts';
+import { withoutAddresses } from '../../../lib/shared/addresses.ts';
 import { completePeople, findStrangers, peopleIn, strangersMessage } from '../../../lib/userTokens/rules/people.ts';
 import { testProperty } from '../../support/testProperty.ts';
 

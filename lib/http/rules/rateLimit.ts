@@ -1,0 +1,127 @@
+/** The rate limits of an API key and of its users. */
+import type { Work } from '../../app/rules/limits.ts';
+
+export interface Limit {
+  /** In the long run, at least 1. */
+  readonly perSecond: number;
+  /**
+   * The size of the bucket, in seconds, at least 1. The bucket has `perSecond` tokens for each second, and as many calls can arrive
+   * at once.
+   */
+  readonly burstSeconds: number;
+}
+
+/** The part of the limit of an API key that one of its users may use. */
+const USER_SHARE = 1 / 5;
+
+/** Returns the limit of each user of an API key with this limit. Otherwise one browser could use up the calls of all others. */
+export function userLimit({ perSecond, burstSeconds }: Limit): Limit {
+  return { perSecond: Math.max(1, perSecond * USER_SHARE), burstSeconds };
+}
+
+/** The part of an API key's bucket that its users can take together. */
+const USERS_SHARE = 4 / 5;
+
+/** Items, or KB. */
+const UNITS_PER_TOKEN = 10;
+/** The slowest measured write makes 600 items per second. The shortest endpoint has 25 s. */
+export const MAX_UNITS = 10_000;
+
+export function unitsOf({ items }: Work, bodyBytes: number): number {
+  return items + Math.floor(bodyBytes / 1024);
+}
+
+/** One per event or per 10 items and KB, whichever is more. */
+export function tokensOf(work: Work, bodyBytes: number): number {
+  return Math.max(1, work.events ?? 0, Math.ceil(unitsOf(work, bodyBytes) / UNITS_PER_TOKEN));
+}
+
+/** A process's copy of a bucket. */
+export interface Bucket {
+  /** The number of used tokens at the time `at` (epoch ms). Used tokens return at the rate of the limit. */
+  readonly used: number;
+  readonly at: number;
+  /** Tokens that are not yet in the shared bucket. */
+  readonly unwrittenTokens: number;
+}
+
+export const fullBucket: Bucket = { used: 0, at: 0, unwrittenTokens: 0 };
+
+export interface Demand {
+  readonly tokens: number;
+  readonly taken: number;
+  /** A user's call on the API key's bucket. */
+  readonly isOfUsers: boolean;
+}
+
+export const oneToken: Demand = { tokens: 1, taken: 0, isOfUsers: false };
+
+/** Smaller parts of a token are ignored, because they are rounding errors. */
+const TOLERANCE = 1e-6;
+
+/**
+ * `retryAfter` is in milliseconds. A rejected call takes no token. A call that needs more than the bucket holds runs if the bucket is
+ * full: otherwise a low limit would make it impossible.
+ */
+export function takeTokens(
+  bucket: Bucket,
+  limit: Limit,
+  now: number,
+  demand: Demand = oneToken,
+): Bucket | { readonly retryAfter: number } {
+  const usedBefore = usedAt(bucket, limit, now);
+  const missing = usedBefore - mostUsed(limit, demand);
+  if (missing > TOLERANCE) return { retryAfter: Math.ceil(timeOf(missing, limit)) };
+  const tokens = chargedTokens(limit, demand);
+  return {
+    used: usedBefore + tokens,
+    at: Math.max(bucket.at, now),
+    unwrittenTokens: bucket.unwrittenTokens + tokens,
+  };
+}
+
+export function mostUsed(limit: Limit, demand: Demand): number {
+  return roomFor(limit, demand) - neededTokens(limit, demand);
+}
+
+export function chargedTokens(limit: Limit, demand: Demand): number {
+  return demand.isOfUsers ? neededTokens(limit, demand) : demand.tokens;
+}
+
+function roomFor({ perSecond, burstSeconds }: Limit, { isOfUsers }: Demand): number {
+  return perSecond * burstSeconds * (isOfUsers ? USERS_SHARE : 1);
+}
+
+function neededTokens(limit: Limit, demand: Demand): number {
+  return Math.max(0, Math.min(demand.taken + demand.tokens, roomFor(limit, demand)) - demand.taken);
+}
+
+/** Returns the time after which a number of used tokens is back, in milliseconds. */
+export function timeOf(tokens: number, { perSecond }: Limit): number {
+  return (tokens * 1000) / perSecond;
+}
+
+/** A tenth of the limit per second. */
+export function tokensPerWrite({ perSecond }: Limit): number {
+  return Math.max(1, Math.floor(perSecond / 10));
+}
+
+/**
+ * `sharedUntil`: when the shared bucket is full again (epoch ms). With this time, one atomic addition counts tokens, and the bucket
+ * refills without a write.
+ */
+export function mergeSharedBucket(bucket: Bucket, tokens: number, sharedUntil: number, limit: Limit): Bucket {
+  const shared = ((sharedUntil - bucket.at) * limit.perSecond) / 1000;
+  return { ...bucket, used: Math.max(bucket.used, shared), unwrittenTokens: bucket.unwrittenTokens - tokens };
+}
+
+/** `sharedUntil` does not include the other unwritten tokens. */
+export function returnTokens(bucket: Bucket, tokens: number, sharedUntil: number, limit: Limit): Bucket {
+  const unwrittenTokens = bucket.unwrittenTokens - tokens;
+  const shared = ((sharedUntil - bucket.at) * limit.perSecond) / 1000;
+  return { ...bucket, used: Math.max(bucket.used - tokens, shared + unwrittenTokens), unwrittenTokens };
+}
+
+function usedAt({ used, at }: Bucket, { perSecond }: Limit, now: number): number {
+  return Math.max(0, used - (Math.max(0, now - at) * perSecond) / 1000);
+}
