@@ -22,7 +22,7 @@ import {
 } from '../content/recordListing.ts';
 import type { ContentNames, ResponseNames } from '../content/rules/eventMetadata.ts';
 import { DocumentReader } from '../directory/documents.ts';
-import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
+import { organizationPartition, type OrganizationScope } from '../directory/organizationScope.ts';
 import type { Cause } from '../events/outbox.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { distinct, distinctBy } from '../shared/collections.ts';

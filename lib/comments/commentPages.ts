@@ -2,8 +2,8 @@ import type { DocumentContext, DocumentReference, DocumentScope } from '../conte
 import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import { DocumentReader, readDocuments } from '../directory/documents.ts';
-import { organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, OrganizationReader } from '../directory/organizations.ts';
+import { organizationScope } from '../directory/organizationScope.ts';
 import { readCommentReactions } from '../reactions/reactions.ts';
 import type { Reaction } from '../reactions/rules.ts';
 import { accessDenied } from '../shared/accessDenied.ts';

@@ -14,8 +14,9 @@ import {
 import type { ContentNames } from '../content/rules/eventMetadata.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import { DocumentReader, readDocuments } from '../directory/documents.ts';
-import { FolderReader, type OrganizationScope, organizationScope, readFolders } from '../directory/folders/folders.ts';
+import { FolderReader, readFolders } from '../directory/folders/folders.ts';
 import { findOrganization, OrganizationReader } from '../directory/organizations.ts';
+import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
 import { dict, distinct } from '../shared/collections.ts';
 import { invalid } from '../shared/errors.ts';
 import { storeCapability } from '../table/storeCapability.ts';

@@ -2,7 +2,7 @@ import type { PeopleField } from '../app/rules/userRule.ts';
 import { AccessChecks } from '../content/accessChecks.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { accessContext, contextAllows } from '../directory/rules/access.ts';
 import { accessDenied } from '../shared/accessDenied.ts';
 import { distinct } from '../shared/collections.ts';

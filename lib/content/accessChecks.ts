@@ -1,8 +1,8 @@
 import type { Grant, ResourceType, UserAccess } from '../app/rules/access.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import {
   type DocumentAccess,
   documentPermission,

@@ -1,12 +1,8 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { ABSENT, type Document, readDocuments, writeDocuments } from '../directory/documents.ts';
-import {
-  folderNotFound,
-  type OrganizationScope,
-  organizationScope,
-  parentFolderNotFound,
-} from '../directory/folders/folders.ts';
+import { folderNotFound, parentFolderNotFound } from '../directory/folders/folders.ts';
 import { findOrganization, type Organization, writeOrganizations } from '../directory/organizations.ts';
+import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
 import { canBeFolder, rootFolderId } from '../directory/rules/folders.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
+import { organizationPartition, type OrganizationScope } from '../directory/organizationScope.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { sortableNumber } from '../table/keys.ts';

@@ -1,4 +1,4 @@
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import type { PurgeBudget } from '../table/purgePartition.ts';
 import type { Table } from '../table/table.ts';
 import type { DeletedDocument, PurgeHook } from './documentPurge.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
+import { organizationPartition, type OrganizationScope } from '../directory/organizationScope.ts';
 import { readDefined } from '../shared/readDefined.ts';
 import { defineEntity, type Entity, type Stored } from '../table/entity.ts';
 import { insertOrReplace, remove, type Table, type WriteOp } from '../table/table.ts';

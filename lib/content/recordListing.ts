@@ -6,13 +6,9 @@ import {
   type DocumentWithFolder,
   readDocuments,
 } from '../directory/documents.ts';
-import {
-  type Folder,
-  FolderEntryEntity,
-  type OrganizationScope,
-  organizationScope,
-} from '../directory/folders/folders.ts';
+import { type Folder, FolderEntryEntity } from '../directory/folders/folders.ts';
 import { findOrganization } from '../directory/organizations.ts';
+import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { distinct } from '../shared/collections.ts';
 import type { Entity, Stored } from '../table/entity.ts';

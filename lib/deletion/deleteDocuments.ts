@@ -1,6 +1,6 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { ABSENT, BUSY, DocumentEntity, DocumentReader, folderEntryRemoval } from '../directory/documents.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { type JobMessage, notifyJobs } from '../jobs/jobStore.ts';
 import type { Log } from '../observability/log.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';

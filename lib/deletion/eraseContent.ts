@@ -5,7 +5,7 @@ import { eraseThreads } from '../comments/userRemoval.ts';
 import type { RemovedUsers } from '../content/rules/removedUsers.ts';
 import type { EraseHook } from '../content/userRemoval.ts';
 import { DocumentEntity } from '../directory/documents.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { eraseLiveStates } from '../liveState/userRemoval.ts';
 import { eraseNotifications } from '../notifications/userRemoval.ts';
 import { erasePresence } from '../presence/userRemoval.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { withoutRevocations } from '../directory/rules/access.ts';
 import { GrantEntity, UserEntity } from '../directory/users.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';

@@ -1,4 +1,4 @@
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { ContactEntity, GrantEntity, usersOfResource } from '../directory/users.ts';
 import { NotificationSettingsEntity } from '../notifications/notificationSettings.ts';
 import { arePurged, type PurgeBudget, purgeIndexPartition, purgePartition } from '../table/purgePartition.ts';

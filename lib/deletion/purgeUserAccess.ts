@@ -1,4 +1,4 @@
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { GroupMemberEntity } from '../directory/userGroups.ts';
 import { ContactEntity, GrantEntity, userIndex } from '../directory/users.ts';
 import {

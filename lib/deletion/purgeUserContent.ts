@@ -9,7 +9,7 @@ import {
 } from '../content/involvements.ts';
 import type { RemovedUsers } from '../content/rules/removedUsers.ts';
 import type { DocumentRemoval, RemovalMode, RemoveInvolved } from '../content/userRemoval.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { removeNotifiedUser } from '../notifications/userRemoval.ts';
 import { removeRecordingUser } from '../recordings/userRemoval.ts';
 import { inParallel } from '../shared/inParallel.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { type MovedKeys, resourceTypes } from '../app/rules/access.ts';
 import { endFolderRevocation, readRevokedFolders } from '../directory/folders/folderRevocations.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from '../directory/folders/folderWalk.ts';
 import { endCountedJob } from '../directory/organizationLock.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { withoutRevocations } from '../directory/rules/access.ts';
 import { findUsers, type User, UserEntity } from '../directory/users.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { readAll } from '../table/pages.ts';
 import { type Table, upsert, type WriteOp } from '../table/table.ts';
-import { organizationPartition, type OrganizationScope } from './folders/folders.ts';
+import { organizationPartition, type OrganizationScope } from './organizationScope.ts';
 
 /** How long a record is kept, in seconds. A user token is valid for 48 hours. One hour is added because clocks differ. */
 const LIFETIME_SECONDS = 49 * 60 * 60;

@@ -20,7 +20,8 @@ import {
   folderReference,
 } from './documents.ts';
 import { recordCrossings } from './folders/folderRevocations.ts';
-import type { Folder, OrganizationScope } from './folders/folders.ts';
+import type { Folder } from './folders/folders.ts';
+import type { OrganizationScope } from './organizationScope.ts';
 import { foldersAbove } from './rules/access.ts';
 
 const DISABLED = 'The document is disabled';

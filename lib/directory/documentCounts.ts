@@ -2,7 +2,8 @@ import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { DocumentEntity, DocumentReader, readDocuments } from './documents.ts';
-import { FolderEntryEntity, FolderReader, type OrganizationScope, readFolders } from './folders/folders.ts';
+import { FolderEntryEntity, FolderReader, readFolders } from './folders/folders.ts';
+import { type OrganizationScope } from './organizationScope.ts';
 
 /** The page size of the counts that must read each document to check its folder. Other counts read no documents. */
 const PAGE = 1_000;

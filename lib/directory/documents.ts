@@ -18,15 +18,8 @@ import {
   type WriteOp,
 } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
-import {
-  type CurrentAndStored,
-  type Folder,
-  FolderEntryEntity,
-  FolderReader,
-  organizationPartition,
-  type OrganizationScope,
-  readFolders,
-} from './folders/folders.ts';
+import { type CurrentAndStored, type Folder, FolderEntryEntity, FolderReader, readFolders } from './folders/folders.ts';
+import { organizationPartition, type OrganizationScope } from './organizationScope.ts';
 
 const Schema = z.object({
   documentId: z.string(),

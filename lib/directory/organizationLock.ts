@@ -3,8 +3,8 @@ import { ApiError } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table, type WriteOp } from '../table/table.ts';
-import { type OrganizationScope, organizationScope } from './folders/folders.ts';
 import { type Organization, OrganizationEntity, OrganizationReader } from './organizations.ts';
+import { type OrganizationScope, organizationScope } from './organizationScope.ts';
 
 /** A field of an organization that counts its running jobs of one kind. */
 export type JobCount = 'folderChanges' | 'folderRevocations';

@@ -4,8 +4,9 @@ import { ApiError, fieldName, invalid, type Issue } from '../shared/errors.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { DocumentReader, type DocumentWriter } from './documents.ts';
-import { FolderReader, type FolderWriter, type OrganizationScope, organizationScope } from './folders/folders.ts';
+import { FolderReader, type FolderWriter } from './folders/folders.ts';
 import { type Organization, OrganizationEntity } from './organizations.ts';
+import { type OrganizationScope, organizationScope } from './organizationScope.ts';
 import { documentResource, folderResource, organizationResource, type Resource } from './users.ts';
 import type { ScopedResource } from './userWriter.ts';
 

@@ -5,7 +5,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { DocumentReader, type DocumentWithFolder, readDocuments } from './documents.ts';
 import { readRevocations } from './folders/folderRevocations.ts';
-import type { OrganizationScope } from './folders/folders.ts';
+import type { OrganizationScope } from './organizationScope.ts';
 import { hasEndedInDocument } from './rules/access.ts';
 import { ContactEntity, documentResource, findUsers, readUsers, type Resource, UserReader } from './users.ts';
 

@@ -9,7 +9,7 @@ import { type Page, pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, insertOrReplace, type PageOptions, type QueryPage, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
-import { organizationPartition, type OrganizationScope } from './folders/folders.ts';
+import { organizationPartition, type OrganizationScope } from './organizationScope.ts';
 import { accessTimeAfter, hasEnded } from './rules/access.ts';
 import { fillPage, type GroupCursor, mergePages, type ReadGroup } from './rules/userGroups.ts';
 import type { ReadPage } from './searchPage.ts';

@@ -4,7 +4,7 @@ import type { Page } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { DocumentReader, readDocuments } from './documents.ts';
-import type { OrganizationScope } from './folders/folders.ts';
+import type { OrganizationScope } from './organizationScope.ts';
 import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
 import { GroupReader, readGroups } from './userGroups.ts';
 import { documentResource, type ListedUser, readUsers, type Resource, UserReader } from './users.ts';

@@ -15,7 +15,8 @@ import {
   StoredProfile,
 } from '../shared/schema.ts';
 import type { readDocuments } from './documents.ts';
-import type { OrganizationScope, readFolders } from './folders/folders.ts';
+import type { readFolders } from './folders/folders.ts';
+import type { OrganizationScope } from './organizationScope.ts';
 import { requireResource } from './resources.ts';
 import {
   type InvolvedDocuments,

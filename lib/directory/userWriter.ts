@@ -10,7 +10,8 @@ import { storeCapability } from '../table/storeCapability.ts';
 import { insert, insertOrReplace, remove, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { readRemovals, recordRemoval } from './accessRemovals.ts';
-import { type OrganizationScope, readFolders } from './folders/folders.ts';
+import { readFolders } from './folders/folders.ts';
+import { type OrganizationScope } from './organizationScope.ts';
 import { accessTimeAfter, everywhere, isUnexpired } from './rules/access.ts';
 import { mergeProfile } from './rules/users.ts';
 import {

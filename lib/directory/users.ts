@@ -7,7 +7,8 @@ import { readAll } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { PageOptions, Table } from '../table/table.ts';
 import { readRevocations } from './folders/folderRevocations.ts';
-import { FolderReader, organizationPartition, type OrganizationScope, readFolders } from './folders/folders.ts';
+import { FolderReader, readFolders } from './folders/folders.ts';
+import { organizationPartition, type OrganizationScope } from './organizationScope.ts';
 import { everywhere, folderChain, hasEnded } from './rules/access.ts';
 
 export type Profile = z.output<typeof StoredProfile>;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { recordPartition } from '../content/involvements.ts';
-import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
+import { organizationPartition, type OrganizationScope } from '../directory/organizationScope.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { sortableNumber } from '../table/keys.ts';

@@ -5,8 +5,8 @@ import type { DocumentContext, DocumentScope } from '../content/documentScope.ts
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import { DocumentEntity, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
-import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
+import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
 import type { ThreadAccess } from '../directory/rules/visibility.ts';
 import { findUsers, isExistingUser } from '../directory/users.ts';
 import { type Blob, EditorPartEntity } from '../editors/entities.ts';

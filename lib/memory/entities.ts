@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { IndexName } from '../app/capability.ts';
 import { DIMENSIONS } from '../bedrock/rules.ts';
-import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
+import { organizationPartition, type OrganizationScope } from '../directory/organizationScope.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { encodePart } from '../shared/keyParts.ts';
 import { defineEntity, indexPartition, type Key } from '../table/entity.ts';

@@ -1,5 +1,5 @@
 import type { RemovedUsers } from '../content/rules/removedUsers.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { pages } from '../table/pages.ts';
 import type { PurgeBudget } from '../table/purgePartition.ts';

@@ -1,8 +1,8 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { findLiveDocuments, readListing } from '../content/recordListing.ts';
 import { DocumentReader } from '../directory/documents.ts';
-import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { OrganizationReader } from '../directory/organizations.ts';
+import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
 import { distinct, slicesOf } from '../shared/collections.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';

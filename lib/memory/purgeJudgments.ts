@@ -1,5 +1,5 @@
 import type { DocumentScope } from '../content/documentScope.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { AnyItem, arePurged, type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
 import type { Table } from '../table/table.ts';
 import { JudgmentEntity, JudgmentVectorEntity } from './entities.ts';

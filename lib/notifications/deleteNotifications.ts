@@ -1,8 +1,8 @@
 import type { Capability } from '../app/capability.ts';
 import { type DeletedRecords, deleteInPages, type DeletionResult } from '../content/deleteInPages.ts';
 import type { Document } from '../directory/documents.ts';
-import { organizationScope } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
+import { organizationScope } from '../directory/organizationScope.ts';
 import { distinct } from '../shared/collections.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';

@@ -12,8 +12,8 @@ import {
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import { type Document, DocumentReader, readDocuments } from '../directory/documents.ts';
-import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import type { OrganizationKeys } from '../directory/organizations.ts';
+import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
 import type { DocumentAccess } from '../directory/rules/access.ts';
 import { accessDenied } from '../shared/accessDenied.ts';
 import { jsonBytes } from '../shared/bytes.ts';

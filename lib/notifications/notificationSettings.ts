@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
-import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
+import { organizationPartition, type OrganizationScope } from '../directory/organizationScope.ts';
 import { accessTimeAfter, hasEnded } from '../directory/rules/access.ts';
 import { findUsers, isExistingUser, usersOfResource } from '../directory/users.ts';
 import {

@@ -21,8 +21,8 @@ import {
 import { findLiveDocuments } from '../content/recordListing.ts';
 import { completeUser, type ContentUser, isIncomplete } from '../content/rules/contentUser.ts';
 import { type Document, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
-import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
+import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
 import { UserEntity } from '../directory/users.ts';
 import { distinct } from '../shared/collections.ts';
 import { inSlices } from '../shared/inSlices.ts';

@@ -8,7 +8,7 @@ import {
   removeInvolvement,
 } from '../content/involvements.ts';
 import { recordIdKey, releaseRecordId } from '../content/recordIds.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { Reaction, type ReactionReference } from './rules.ts';

@@ -26,7 +26,7 @@ import {
   listRecords,
 } from '../content/recordListing.ts';
 import type { ResponseNames } from '../content/rules/eventMetadata.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { emit } from '../events/outbox.ts';
 import { type AnnotationResult, failedAnnotation } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';

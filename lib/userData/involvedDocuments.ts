@@ -9,7 +9,7 @@ import {
 import { findLiveDocuments } from '../content/recordListing.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { hasEndedInDocument } from '../directory/rules/access.ts';
 import type { InvolvedDocuments } from '../directory/rules/involvedDocuments.ts';
 import { findUsers } from '../directory/users.ts';

@@ -1,7 +1,7 @@
 import type { ResourceType, UserAccess } from '../app/rules/access.ts';
 import type { DocumentWithFolder } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { documentPermission, foldersAbove, organizationPermission } from '../directory/rules/access.ts';
 import { GrantEntity, isExistingUser, type Profile, type User, UserEntity } from '../directory/users.ts';
 import { StoredProfile } from '../shared/schema.ts';

@@ -5,14 +5,9 @@ import type { UserRule } from '../app/rules/userRule.ts';
 import { AccessRemovalEntity } from '../directory/accessRemovals.ts';
 import { type Document, DocumentEntity, type DocumentWithFolder } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
-import {
-  type Folder,
-  FolderReader,
-  type OrganizationScope,
-  organizationScope,
-  readFolders,
-} from '../directory/folders/folders.ts';
+import { type Folder, FolderReader, readFolders } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
+import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
 import type { PermissionEntry } from '../directory/rules/access.ts';
 import { rootFolderId } from '../directory/rules/folders.ts';
 import { GrantEntity, type User, UserEntity } from '../directory/users.ts';

@@ -4,7 +4,7 @@ import { requireActivityLogsMutable } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findWritableOrganization, requireWritable } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
-import { organizationScope } from '../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../lib/directory/organizationScope.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import { dict } from '../../../lib/shared/collections.ts';

@@ -3,7 +3,7 @@ import { updateActivities } from '../../../lib/activities/activities.ts';
 import { ActivityChange, requireActivityLogsMutable } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../lib/content/documentScope.ts';
-import { organizationScope } from '../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../lib/directory/organizationScope.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { batchMessage, byIdOf, ItemOutcome } from '../../../lib/shared/results.ts';

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
-import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
+import { readFolders } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
+import { organizationScope } from '../../../lib/directory/organizationScope.ts';
 import { listUsers } from '../../../lib/directory/userLists.ts';
 import { openUserListing, toPublicUsers, UserQuery, UserResponse } from '../../../lib/directory/userQuery.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';

@@ -15,6 +15,7 @@ import type { QueueSender } from '../../workers/sender.ts';
 import * as sendTo from '../../workers/sendTo.ts';
 import { OrganizationLock } from '../organizationLock.ts';
 import { findOrganization, type Organization } from '../organizations.ts';
+import { type OrganizationScope, organizationScope } from '../organizationScope.ts';
 import { folderChain } from '../rules/access.ts';
 import {
   computePosition,
@@ -34,8 +35,6 @@ import {
   FolderEntity,
   FolderEntryEntity,
   FolderReader,
-  type OrganizationScope,
-  organizationScope,
   readFolders,
 } from './folders.ts';
 

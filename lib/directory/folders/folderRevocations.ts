@@ -5,8 +5,8 @@ import { newId } from '../../shared/ids.ts';
 import { defineEntity } from '../../table/entity.ts';
 import { pages } from '../../table/pages.ts';
 import { insert, type Table, type WriteOp } from '../../table/table.ts';
+import { organizationPartition, type OrganizationScope } from '../organizationScope.ts';
 import { findCrossing } from '../rules/access.ts';
-import { organizationPartition, type OrganizationScope } from './folders.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 /**

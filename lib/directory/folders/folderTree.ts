@@ -4,9 +4,10 @@ import type { Stored } from '../../table/entity.ts';
 import type { Page } from '../../table/pages.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 import type { PageOptions, Table } from '../../table/table.ts';
+import { type OrganizationScope } from '../organizationScope.ts';
 import { parentOf, rootFolderId } from '../rules/folders.ts';
 import { type SearchOptions, searchPage } from '../searchPage.ts';
-import { type Folder, FolderEntryEntity, FolderReader, type OrganizationScope, readFolders } from './folders.ts';
+import { type Folder, FolderEntryEntity, FolderReader, readFolders } from './folders.ts';
 
 export interface FolderTree {
   readonly folder: Stored<Folder>;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Table } from '../../table/table.ts';
-import { FolderEntryEntity, type OrganizationScope } from './folders.ts';
+import { type OrganizationScope } from '../organizationScope.ts';
+import { FolderEntryEntity } from './folders.ts';
 
 /** A document or folder directly in a folder. `id` is the id that the customer chose. */
 export interface FolderEntry {

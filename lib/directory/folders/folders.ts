@@ -11,7 +11,7 @@ import { storeCapability } from '../../table/storeCapability.ts';
 import { insert, insertOrReplace, type Table } from '../../table/table.ts';
 import { type Decision, writeEach } from '../../table/writeEach.ts';
 import { throttled } from '../../table/writeErrors.ts';
-import type { Organization } from '../organizations.ts';
+import { organizationPartition, type OrganizationScope } from '../organizationScope.ts';
 import {
   canBeFolder,
   computePosition,
@@ -103,41 +103,6 @@ export interface NewFolder {
   readonly folderName?: string | undefined;
   readonly parentFolderId?: string | undefined;
   readonly accessType?: AccessType | undefined;
-}
-
-/** An organization by its internal id, and whether jobs are changing its folders. */
-export interface OrganizationScope {
-  readonly tenant: string;
-  readonly organizationKey: string;
-  /** Whether jobs are applying changes of folders. Readers must then combine the stored folders with the recorded changes. */
-  readonly hasFolderChanges?: boolean | undefined;
-  /** Whether jobs are removing users from folders. Readers must then also read the recorded moves into and out of these folders. */
-  readonly hasFolderRevocations?: boolean | undefined;
-}
-
-/** Returns the parts of a partition key for items of an organization. */
-export function organizationPartition(
-  { tenant, organizationKey }: Pick<OrganizationScope, 'tenant' | 'organizationKey'>,
-  ...parts: readonly string[]
-): string[] {
-  return [tenant, 'ORGANIZATION', organizationKey, ...parts];
-}
-
-/** Returns the scope of an organization. It says whether jobs are changing the organization's folders. */
-export function organizationScope(
-  tenant: string,
-  {
-    internalId,
-    folderChanges = 0,
-    folderRevocations = 0,
-  }: Pick<Organization, 'internalId' | 'folderChanges' | 'folderRevocations'>,
-): OrganizationScope {
-  return {
-    tenant,
-    organizationKey: internalId,
-    ...(folderChanges > 0 && { hasFolderChanges: true }),
-    ...(folderRevocations > 0 && { hasFolderRevocations: true }),
-  };
 }
 
 /**

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { addInvolvement, type Involvement } from '../../../lib/content/involvements.ts';
 import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
-import type { OrganizationScope } from '../../../lib/directory/folders/folders.ts';
+import type { OrganizationScope } from '../../../lib/directory/organizationScope.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';

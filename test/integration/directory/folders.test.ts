@@ -1,12 +1,8 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { FolderChanger, type FolderRequest } from '../../../lib/directory/folders/folderChanger.ts';
-import {
-  FolderEntity,
-  FolderEntryEntity,
-  FolderReader,
-  organizationScope,
-} from '../../../lib/directory/folders/folders.ts';
+import { FolderEntity, FolderEntryEntity, FolderReader } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
+import { organizationScope } from '../../../lib/directory/organizationScope.ts';
 import { computePosition } from '../../../lib/directory/rules/folders.ts';
 import { inSlices } from '../../../lib/shared/inSlices.ts';
 import { Table, upsert, type WriteOp } from '../../../lib/table/table.ts';

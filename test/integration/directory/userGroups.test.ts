@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
+import { organizationScope } from '../../../lib/directory/organizationScope.ts';
 import {
   type Group,
   GroupEntity,

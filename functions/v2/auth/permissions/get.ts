@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
-import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
+import { readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
+import { organizationScope } from '../../../../lib/directory/organizationScope.ts';
 import { PermissionsQuery, UserPermissions } from '../../../../lib/directory/rules/permissions.ts';
 import { isExistingUser, readUsers } from '../../../../lib/directory/users.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

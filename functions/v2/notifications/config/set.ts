@@ -3,7 +3,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../../lib/content/documentScope.ts';
 import { findLiveDocuments } from '../../../../lib/content/recordListing.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
-import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../lib/directory/organizationScope.ts';
 import { folderChain } from '../../../../lib/directory/rules/access.ts';
 import { notificationChannels, notificationLevels } from '../../../../lib/events/rules/recipients.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';

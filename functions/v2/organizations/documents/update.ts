@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../../lib/content/documentScope.ts';
 import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
-import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../lib/directory/organizationScope.ts';
 import { DocumentInput } from '../../../../lib/directory/rules/documents.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';

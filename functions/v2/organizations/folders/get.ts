@@ -6,9 +6,9 @@ import {
   olderFolderRows,
   toFolderResponse,
 } from '../../../../lib/directory/folders/folderResponse.ts';
-import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { readFolderTrees } from '../../../../lib/directory/folders/folderTree.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
+import { organizationScope } from '../../../../lib/directory/organizationScope.ts';
 import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { limitPageBytes, paging } from '../../../../lib/http/paging.ts';

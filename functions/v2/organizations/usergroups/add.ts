@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ensureOrganization } from '../../../../lib/content/documentScope.ts';
-import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../lib/directory/organizationScope.ts';
 import { writeGroups } from '../../../../lib/directory/userGroups.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';

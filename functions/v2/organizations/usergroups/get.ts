@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
+import { organizationScope } from '../../../../lib/directory/organizationScope.ts';
 import { type GroupWithMembers, readGroups } from '../../../../lib/directory/userGroups.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { limitPageBytes, paging } from '../../../../lib/http/paging.ts';

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
-import { type OrganizationScope, organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
+import { readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
+import { type OrganizationScope, organizationScope } from '../../../../lib/directory/organizationScope.ts';
 import { missingIssues, requireResource } from '../../../../lib/directory/resources.ts';
 import { countUsers } from '../../../../lib/directory/userCounts.ts';
 import { documentResource } from '../../../../lib/directory/users.ts';

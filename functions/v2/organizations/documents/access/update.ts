@@ -3,7 +3,7 @@ import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { accessTypes } from '../../../../../lib/app/rules/access.ts';
 import { findWritableOrganization } from '../../../../../lib/content/documentScope.ts';
 import { changeDocuments } from '../../../../../lib/directory/documentChanges.ts';
-import { organizationScope } from '../../../../../lib/directory/folders/folders.ts';
+import { organizationScope } from '../../../../../lib/directory/organizationScope.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';

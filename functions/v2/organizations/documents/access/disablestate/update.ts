@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { changeDocuments } from '../../../../../../lib/directory/documentChanges.ts';
-import { organizationScope } from '../../../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../../../lib/directory/organizations.ts';
+import { organizationScope } from '../../../../../../lib/directory/organizationScope.ts';
 import { toLambdaWithTwin } from '../../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../../lib/http/twin.ts';
 import { distinct } from '../../../../../../lib/shared/collections.ts';
