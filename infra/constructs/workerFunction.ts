@@ -58,7 +58,7 @@ export class WorkerFunction extends LambdaFunction {
       statements: [...statements, ...sourcePermissions(worker.on, sources)],
       logRetentionDays,
       reservedConcurrency,
-      memoryMb: worker.memoryMb ?? WORKER_MEMORY_MB,
+      memoryMb: WORKER_MEMORY_MB,
       timeoutSeconds: worker.timeoutSeconds,
       allowsRecursion,
     });

@@ -86,8 +86,7 @@ export class FamilyStack extends NamedStack {
       code: props.code(endpointId(endpoint.path)),
       ...functionAccess(capabilitiesOf(endpoint), props),
       logRetentionDays: props.logRetentionDays,
-      memoryMb: endpoint.memoryMb,
-      timeoutSeconds: endpoint.timeoutSeconds,
+      ...('output' in endpoint && { memoryMb: endpoint.memoryMb, timeoutSeconds: endpoint.timeoutSeconds }),
     });
   }
 }

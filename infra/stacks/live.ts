@@ -39,7 +39,7 @@ export class LiveStack extends NamedStack {
       ...functionAccess(workerCapabilities(worker), context),
       logRetentionDays,
       reservedConcurrency: reservedConcurrency[worker.name],
-      memoryMb: worker.memoryMb ?? WORKER_MEMORY_MB,
+      memoryMb: WORKER_MEMORY_MB,
       timeoutSeconds: worker.timeoutSeconds,
     });
     this.authorizer = { worker, construct };

@@ -24,8 +24,6 @@ export interface AssetDeclaration<U extends Uses, F extends string> {
   readonly uses: U;
   /** The text of the asset's alarm: what is broken without the asset, and for whom. */
   readonly impact: string;
-  readonly timeoutSeconds?: number;
-  readonly memoryMb?: number;
 }
 
 /** Returns the asset's content, made from the texts of `files`. It is called once per process. */

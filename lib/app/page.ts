@@ -32,8 +32,6 @@ export interface PageDeclaration<I extends z.ZodType, U extends Uses> {
   readonly uses: U;
   /** The text of the page's alarm: what is broken when the page fails, and for whom. */
   readonly impact: string;
-  readonly timeoutSeconds?: number;
-  readonly memoryMb?: number;
 }
 
 export interface PageRun<I extends z.ZodType, U extends Uses> {

@@ -146,7 +146,6 @@ export interface WorkerDeclaration<S extends Source, U extends Uses> {
   /** The text of the worker's alarms: what is broken when the worker fails, and for whom. */
   readonly impact: string;
   readonly timeoutSeconds: number;
-  readonly memoryMb?: number;
   /** The deployment setting without which the worker is not deployed. */
   readonly requires?: 'heartbeat' | 'live';
 }

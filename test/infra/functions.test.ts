@@ -62,10 +62,8 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
   });
 
   test('has the declared memory and timeout', () => {
-    expect(find().resource.Properties).toMatchObject({
-      MemorySize: endpoint.memoryMb ?? 1_024,
-      Timeout: endpoint.timeoutSeconds ?? 29,
-    });
+    const { memoryMb = 1_024, timeoutSeconds = 29 } = 'output' in endpoint ? endpoint : {};
+    expect(find().resource.Properties).toMatchObject({ MemorySize: memoryMb, Timeout: timeoutSeconds });
   });
 });
 

@@ -68,7 +68,7 @@ describe.each(workers.map((worker) => [worker.name, worker] as const))('the work
     expect(find()[0]).toBe(pascal(name));
     expect(find()[1].Properties).toMatchObject({
       Description: worker.summary,
-      MemorySize: worker.memoryMb ?? 512,
+      MemorySize: 512,
       Timeout: worker.timeoutSeconds,
     });
   });

@@ -32,7 +32,7 @@ export const fakeWorkers: readonly Worker[] = [
   ...(Object.keys(queues) as QueueName[]).map((name, index) =>
     fake(`consume${pascal(name)}`, { queue: name, message: z.object({}) }, { timeoutSeconds: 30 + index }),
   ),
-  fake('followThings', { inserts: ['Thing', 'OtherThing'] }, { memoryMb: 1024, timeoutSeconds: 60 }),
+  fake('followThings', { inserts: ['Thing', 'OtherThing'] }, { timeoutSeconds: 60 }),
   fake('tickOften', { every: 'minute' }),
 ];
 
