@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { errorAnswer } from './iam/awsResponse.ts';
-import type { AwsAnswer, Service, ThreadCall } from './iam/awsService.ts';
+import { type AwsAnswer, errorAnswer, type Service, type ThreadCall } from './iam/awsService.ts';
 import { isAllowed } from './iam/iam.ts';
 import type { Principal, Principals } from './iam/principals.ts';
 import { readAuthorization } from './iam/signature.ts';
@@ -10,8 +9,7 @@ import type { Outbox } from './mail/mailOutbox.ts';
 import { ses } from './mail/ses.ts';
 import type { QueueStore } from './queues/queueStore.ts';
 import { sqs } from './queues/sqs.ts';
-import type { Secret } from './secrets/secrets.ts';
-import { secretsManager } from './secrets/secretsManager.ts';
+import { type Secret, secretsManager } from './secrets.ts';
 import { StoppableServer } from './stoppableServer.ts';
 import { dynamoDbAccesses } from './table/dynamoDbAccess.ts';
 import type { TableCalls } from './table/tableCalls.ts';

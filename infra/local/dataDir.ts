@@ -1,10 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LOCK_FILE } from './dataLock.ts';
+import { DatabaseSync } from 'node:sqlite';
 import { StartError } from './startError.ts';
 
 const OWNER_ONLY = 0o077;
+
+/** The name of the SQLite file in the data directory that a run locks. */
+const LOCK_FILE = 'lock';
 
 /**
  * Creates the data directory and returns its real path. Only the owner gets access, because the directory contains
@@ -43,4 +46,24 @@ async function removeOtherPermissions(path: string): Promise<void> {
   if ((stats.mode & OWNER_ONLY) !== 0) await chmod(path, stats.mode & ~OWNER_ONLY & 0o777);
   if (!stats.isDirectory()) return;
   for (const name of await readdir(path)) await removeOtherPermissions(join(path, name));
+}
+
+/**
+ * Locks the data directory until the process ends or releases the lock. Throws a `StartError` if another run holds the
+ * lock. The kernel frees the lock of SQLite even if the process crashes. So a lock always belongs to a running process.
+ */
+export function lockDataDir(dataDir: string): { release(): void } {
+  const ownerFile = join(dataDir, 'lock.pid');
+  const lock = new DatabaseSync(join(dataDir, LOCK_FILE));
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock.close();
+    if ((error as { errstr?: string }).errstr !== 'database is locked') throw error;
+    throw new StartError(
+      `Another run (process ${readFileSync(ownerFile, 'utf8')}) uses ${dataDir}. Stop it, or set DATA_DIR to another directory.`,
+    );
+  }
+  writeFileSync(ownerFile, String(process.pid));
+  return { release: () => lock.close() };
 }

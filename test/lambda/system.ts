@@ -8,7 +8,7 @@ import type { FunctionModel } from '../../infra/local/assembly/functionModel.ts'
 import { modelOf, type SystemModel } from '../../infra/local/assembly/model.ts';
 import { AwsEndpoint } from '../../infra/local/awsEndpoint.ts';
 import { Gateway } from '../../infra/local/gateway/gateway.ts';
-import { errorAnswer } from '../../infra/local/iam/awsResponse.ts';
+import { errorAnswer } from '../../infra/local/iam/awsService.ts';
 import { Principals } from '../../infra/local/iam/principals.ts';
 import { EventApi } from '../../infra/local/live/eventApi.ts';
 import { openOutbox } from '../../infra/local/mail/mailOutbox.ts';
@@ -16,7 +16,7 @@ import { Measurements } from '../../infra/local/metrics/measurements.ts';
 import { MetricStore } from '../../infra/local/metrics/metricStore.ts';
 import { openDatabase } from '../../infra/local/queues/database.ts';
 import { QueueStore } from '../../infra/local/queues/queueStore.ts';
-import { openSecrets, type Secret } from '../../infra/local/secrets/secrets.ts';
+import { openSecrets, type Secret } from '../../infra/local/secrets.ts';
 import { Shutdown } from '../../infra/local/shutdown.ts';
 import { StreamPositions } from '../../infra/local/streams/streamPositions.ts';
 import { type OpenStream, openStreams } from '../../infra/local/streams/streams.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { LocalRequest } from '../gateway/gateway.ts';
 import { type GatewayResponse, gatewayResponse } from '../gateway/httpApiResponse.ts';
-import type { LocalRequest } from '../gateway/localRequest.ts';
 import type { DashboardSnapshot } from '../metrics/dashboardSnapshot.ts';
 import type { Parts } from '../parts.ts';
 import { type ConsoleState, type PartsAnswer, ranges } from './consoleState.ts';

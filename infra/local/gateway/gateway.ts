@@ -8,7 +8,6 @@ import { hostOf, isForLoopback } from '../loopbackHost.ts';
 import { StartError } from '../startError.ts';
 import { httpApiEvent, splitTarget } from './httpApiEvent.ts';
 import { type GatewayResponse, gatewayResponse, httpApiResponse } from './httpApiResponse.ts';
-import type { LocalRequest } from './localRequest.ts';
 
 /** API Gateway's limit for the body of a request, in bytes. */
 const BODY_BYTES = 10 * 1024 * 1024;
@@ -39,6 +38,16 @@ interface Progress {
   /** Set when the function was called. */
   integrationMilliseconds?: number;
   integrationError?: string;
+}
+
+/** A request to a page of the local run. */
+export interface LocalRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** The headers, by name in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Buffer;
 }
 
 export interface GatewayOptions {

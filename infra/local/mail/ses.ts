@@ -1,5 +1,4 @@
-import { errorAnswer, jsonAnswer } from '../iam/awsResponse.ts';
-import type { Access, Service } from '../iam/awsService.ts';
+import { type Access, errorAnswer, jsonAnswer, type Service } from '../iam/awsService.ts';
 import { ACCOUNT, REGION } from '../iam/identity.ts';
 import { domainOf, type OutgoingMail } from './eml.ts';
 import type { Outbox } from './mailOutbox.ts';

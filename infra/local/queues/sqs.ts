@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { errorAnswer, jsonAnswer } from '../iam/awsResponse.ts';
-import type { Access, Service } from '../iam/awsService.ts';
+import { type Access, errorAnswer, jsonAnswer, type Service } from '../iam/awsService.ts';
 import { ACCOUNT, queueArn } from '../iam/identity.ts';
 import type { MessageAttribute, NewMessage, QueueStore, ReceivedMessage } from './queueStore.ts';
 

@@ -7,7 +7,7 @@ import { openDatabase } from '../queues/database.ts';
 import { sampleQueues } from '../queues/queueSampler.ts';
 import { QueueStore } from '../queues/queueStore.ts';
 import { StoppableMessages } from '../queues/stoppableMessages.ts';
-import { openSecrets, type Secret } from '../secrets/secrets.ts';
+import { openSecrets, type Secret } from '../secrets.ts';
 import type { Shutdown } from '../shutdown.ts';
 import { StreamPositions } from '../streams/streamPositions.ts';
 import { type OpenStream, openStreams } from '../streams/streams.ts';

@@ -1,6 +1,5 @@
 import type { SystemModel } from '../assembly/model.ts';
-import { openDataDir } from '../dataDir.ts';
-import { lockDataDir } from '../dataLock.ts';
+import { lockDataDir, openDataDir } from '../dataDir.ts';
 import { demoTokens } from '../demoTokens.ts';
 import { type DemoCredentials, ensureDemoWorkspace } from '../demoWorkspace.ts';
 import { sharedEnvironment } from '../functions/functionEnvironment.ts';

@@ -1,6 +1,5 @@
 import { BoundedMap } from '../../../lib/shared/boundedMap.ts';
-import { jsonAnswer } from '../iam/awsResponse.ts';
-import type { AwsAnswer } from '../iam/awsService.ts';
+import { type AwsAnswer, jsonAnswer } from '../iam/awsService.ts';
 
 /** A write to the table. */
 export interface Write {

@@ -1,5 +1,4 @@
-import { errorAnswer } from '../iam/awsResponse.ts';
-import type { AwsAnswer, AwsCall } from '../iam/awsService.ts';
+import { type AwsAnswer, type AwsCall, errorAnswer } from '../iam/awsService.ts';
 import type { Measurements } from '../metrics/measurements.ts';
 import {
   addCapacityParameter,

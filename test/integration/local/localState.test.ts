@@ -14,12 +14,11 @@ import {
   SearchVectorsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { openDataDir } from '../../../infra/local/dataDir.ts';
-import { lockDataDir } from '../../../infra/local/dataLock.ts';
+import { lockDataDir, openDataDir } from '../../../infra/local/dataDir.ts';
 import { FUNCTION_LOG, openLogFile } from '../../../infra/local/functions/functionLog.ts';
 import { findProcesses } from '../../../infra/local/processes.ts';
 import { openDatabase } from '../../../infra/local/queues/database.ts';
-import { openSecrets } from '../../../infra/local/secrets/secrets.ts';
+import { openSecrets } from '../../../infra/local/secrets.ts';
 import { localSettings } from '../../../infra/local/settings.ts';
 import { StreamPositions } from '../../../infra/local/streams/streamPositions.ts';
 import { streamOf, StreamReader } from '../../../infra/local/streams/streamReader.ts';

@@ -6,8 +6,7 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import type { RouteModel } from '../../../infra/local/assembly/model.ts';
 import { accessLine } from '../../../infra/local/gateway/accessLog.ts';
-import { type AccessContext, Gateway } from '../../../infra/local/gateway/gateway.ts';
-import type { LocalRequest } from '../../../infra/local/gateway/localRequest.ts';
+import { type AccessContext, Gateway, type LocalRequest } from '../../../infra/local/gateway/gateway.ts';
 
 let gateway: Gateway;
 let events: APIGatewayProxyEventV2[];

@@ -2,8 +2,9 @@ import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SecretModel } from '../assembly/model.ts';
-import { writePrivateJson } from '../privateFile.ts';
+import type { SecretModel } from './assembly/model.ts';
+import { errorAnswer, jsonAnswer, type Service } from './iam/awsService.ts';
+import { writePrivateJson } from './privateFile.ts';
 
 export interface Secret {
   readonly arn: string;
@@ -28,6 +29,30 @@ export async function openSecrets(dataDir: string, models: readonly SecretModel[
   for (const { arn, value } of missing) stored[arn] = value;
   if (missing.length > 0) await writePrivateJson(file, stored);
   return secrets;
+}
+
+/** Returns a local Secrets Manager. It finds the template's secrets by ARN or name. Each secret has one version. */
+export function secretsManager(secrets: readonly Secret[]): Service {
+  const find = (id: unknown) => secrets.find(({ arn, name }) => id === arn || id === name);
+  return {
+    accesses: (operation, { SecretId }) => [
+      { action: `secretsmanager:${operation}`, resource: find(SecretId)?.arn ?? String(SecretId) },
+    ],
+    answer({ operation, input }) {
+      if (operation !== 'GetSecretValue')
+        return errorAnswer(400, 'UnknownOperationException', `The local Secrets Manager has no ${operation}`);
+      const secret = find(input.SecretId);
+      if (!secret)
+        return errorAnswer(400, 'ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
+      return jsonAnswer({
+        ARN: secret.arn,
+        Name: secret.name,
+        SecretString: secret.value,
+        VersionId: 'local',
+        VersionStages: ['AWSCURRENT'],
+      });
+    },
+  };
 }
 
 interface Generate {
