@@ -1,9 +1,5 @@
-/** Converts items between JavaScript values and the attribute values of DynamoDB's JSON protocol. */
-
-/** A JSON object with unknown fields. */
 export type Json = Record<string, unknown>;
 
-/** Fields of requests and responses that contain an item, a key or other named values. */
 const ITEMS: ReadonlySet<string> = new Set([
   'Item',
   'Key',
@@ -13,32 +9,24 @@ const ITEMS: ReadonlySet<string> = new Set([
   'Attributes',
 ]);
 const LISTS: ReadonlySet<string> = new Set(['Items', 'Keys']);
-/** Fields that contain a list of values without names. */
 const VALUES: ReadonlySet<string> = new Set(['SearchVector']);
-/** The smallest positive number that DynamoDB stores. */
 const MIN_POSITIVE_NUMBER = 1e-130;
 
-/** Returns the request body for the input of a document command. Throws for a value that DynamoDB cannot store exactly. */
+/** Throws for a value that DynamoDB cannot store exactly. */
 export function toRequestBody(input: Json): string {
   return JSON.stringify(mapItems(input, toAttributes));
 }
 
-/** Returns the output of a document command from a response body. */
 export function fromResponseBody(body: string): Json {
   return mapItems(JSON.parse(body) as Json, fromAttributes) as Json;
 }
 
-/**
- * Returns the fields of an error response. As in errors of the SDK, items in these fields stay attribute values, and their base64
- * texts become bytes.
- */
 export function fromErrorBody(body: string): Json {
   const reviver = (name: string, value: unknown) =>
     name === 'B' && typeof value === 'string' ? toBytes(value) : value;
   return JSON.parse(body, reviver) as Json;
 }
 
-/** Returns a request or a response in which `map` has replaced each item. */
 function mapItems(value: unknown, map: (item: Json) => Json): unknown {
   if (Array.isArray(value)) return value.map((element) => mapItems(element, map));
   if (typeof value !== 'object' || value === null) return value;
@@ -58,17 +46,13 @@ function mapField(name: string, part: unknown, map: (item: Json) => Json): unkno
 }
 
 function toAttributes(fields: Json): Json {
-  // An attribute named `__proto__` is refused, because assigning it would set the prototype of the result.
+  // An attribute named `__proto__` would set the prototype of the result.
   if (Object.hasOwn(fields, '__proto__')) throw new Error('No attribute can be named __proto__');
   const attributes: Json = {};
   for (const name of Object.keys(fields)) if (fields[name] !== undefined) attributes[name] = toAttribute(fields[name]);
   return attributes;
 }
 
-/**
- * Returns the attribute value of a JavaScript value. A number too close to 0 for DynamoDB becomes 0. Throws for other values that
- * DynamoDB cannot store exactly.
- */
 function toAttribute(value: unknown): Json {
   if (value === null) return { NULL: true };
   if (typeof value === 'string') return { S: value };
@@ -85,7 +69,6 @@ function toAttribute(value: unknown): Json {
   throw new Error(`The table cannot store a value of type ${typeof value}`);
 }
 
-/** Returns the fields of an item from its attribute values. */
 export function fromAttributes(attributes: Json): Json {
   const fields: Json = {};
   for (const name of Object.keys(attributes)) fields[name] = fromAttribute(attributes[name] as Json);
@@ -114,7 +97,6 @@ function fromAttribute(attribute: Json): unknown {
   throw new Error(`The table cannot read an attribute of type ${Object.keys(attribute).join()}`);
 }
 
-/** Returns the bytes of a binary attribute. Responses contain base64, and parsed errors contain bytes. */
 function toBytes(value: string | Uint8Array): Uint8Array {
   return typeof value === 'string' ? new Uint8Array(Buffer.from(value, 'base64')) : value;
 }

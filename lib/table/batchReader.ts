@@ -1,17 +1,13 @@
 import type { Entity, Stored } from './entity.ts';
 import { itemOf, type ItemRead, type ReadValues, type Table } from './table.ts';
 
-/** The reads of one caller that wait for the next BatchGet. */
 interface WaitingReads extends PromiseWithResolvers<readonly (() => unknown)[]> {
   readonly reads: readonly ItemRead<unknown>[];
 }
 
 const readers = new WeakMap<Table, BatchReader>();
 
-/**
- * Combines consistent reads of several callers. Reads that are requested in the same turn of the event loop share one
- * BatchGet per 100 keys.
- */
+/** Combines consistent reads of several callers: those of one turn of the event loop share a BatchGet per 100 keys. */
 export class BatchReader {
   readonly #table: Pick<Table, 'batchGet'>;
   #waiting: WaitingReads[] = [];
@@ -20,7 +16,6 @@ export class BatchReader {
     this.#table = table;
   }
 
-  /** Returns the reader of a table, which all callers in the process share. */
   static of(table: Table): BatchReader {
     const reader = readers.get(table) ?? new BatchReader(table);
     readers.set(table, reader);
@@ -28,8 +23,8 @@ export class BatchReader {
   }
 
   /**
-   * Returns values like `Table.batchGet`. An item that several callers request is read and parsed once, so callers must not change
-   * its value. Throws if an item of this caller cannot be parsed.
+   * Like `Table.batchGet`. An item that several callers request is parsed once, so callers must not change its value.
+   * Throws if an item of this caller cannot be parsed.
    */
   async batchGet<L extends readonly ItemRead<unknown>[]>(...reads: L): Promise<ReadValues<L>> {
     const waiting: WaitingReads = { reads, ...Promise.withResolvers<readonly (() => unknown)[]>() };
@@ -38,7 +33,6 @@ export class BatchReader {
     return parsers.map((parse) => parse()) as never;
   }
 
-  /** Returns a value, or undefined if the item does not exist or has expired. Reads it like `batchGet`. */
   async get<T, P, K>(entity: Entity<T, P, K>, key: P & K): Promise<Stored<T> | undefined> {
     const [value] = await this.batchGet(itemOf(entity, key));
     return value;
@@ -69,7 +63,6 @@ export class BatchReader {
   }
 }
 
-/** Returns the parsed item. Callers that parse the same item with the same function get the same value. */
 function parseOnce(
   parsed: Map<Record<string, unknown>, Map<ItemRead<unknown>['fromItem'], unknown>>,
   item: Record<string, unknown>,

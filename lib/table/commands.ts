@@ -1,6 +1,5 @@
 import type * as sdk from '@aws-sdk/lib-dynamodb';
 
-/** What the table's client reads of a command. `output` has no value. It gives `send` the type of the output. */
 export interface DocumentCommand<Output> {
   readonly constructor: { readonly name: string };
   readonly input: object;
@@ -8,8 +7,8 @@ export interface DocumentCommand<Output> {
 }
 
 /**
- * Names, inputs and outputs of these commands are those of the SDK's document client. The SDK's classes would add the serialisation
- * of each operation to every bundle, and `documentClient.ts` does not use it.
+ * Names, inputs and outputs are those of the SDK's document client. The SDK's classes would add a serialisation that
+ * `documentClient.ts` does not use to every bundle.
  */
 class TableCommand<Input extends object, Output> implements DocumentCommand<Output> {
   readonly input: Input;

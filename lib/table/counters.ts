@@ -8,8 +8,8 @@ import { errorName, throttled } from './writeErrors.ts';
 const ADVANCE_TRIES = 5;
 
 /**
- * Adds 1 to a counter atomically, unless this would exceed `limit`. Returns whether the counter has changed. The first call
- * creates the item. The item expires at `expiresAt` (epoch seconds).
+ * Adds 1 to a counter atomically, unless this would exceed `limit`, and returns whether it did. Creates the item, which
+ * expires at `expiresAt` (epoch seconds).
  */
 export async function countUp<P, K>(
   table: Table,
@@ -28,7 +28,6 @@ export async function countUp<P, K>(
   return typeof updated === 'number';
 }
 
-/** Subtracts 1 from a counter that `countUp` has raised, but not below 0. */
 export async function countDown<P, K>(
   table: Table,
   entity: Entity<{ count: number; expiresAt?: number | undefined }, P, K>,
@@ -44,7 +43,7 @@ export async function countDown<P, K>(
   });
 }
 
-/** Adds `by` to a counter atomically and returns the new value. The first call creates the item, which never expires. */
+/** Adds `by` atomically and returns the new value. Creates the item, which never expires. */
 export async function increment<P, K>(
   table: Table,
   entity: Entity<{ last: number }, P, K>,
@@ -68,8 +67,8 @@ interface Advance {
 }
 
 /**
- * Returns the number before. A missing number, one below `least`, or one of a lower `revision` counts as `from`. Above `most`, adds
- * nothing and returns `tooHigh`. Costs one call if the stored number counts, otherwise two.
+ * Returns the number before. A missing number, one below `least`, or one of a lower `revision` counts as `from`. Above
+ * `most`, adds nothing and returns `tooHigh`. Costs one call if the stored number counts, otherwise two.
  */
 export async function advanceNumber<P, K>(
   table: Table,

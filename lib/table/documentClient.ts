@@ -9,13 +9,11 @@ import type { DocumentCommand } from './commands.ts';
 import { DynamoDbService, type ErrorReply, type ServiceConfig } from './dynamoDbService.ts';
 import { callSignal } from './retryOnConflict.ts';
 
-/** What `Table` needs of a client. */
 export interface TableClient {
   send<Output>(command: DocumentCommand<Output>): Promise<Output>;
   destroy(): void;
 }
 
-/** The operations whose names differ from those of their document commands. */
 const operations: Readonly<Record<string, string>> = {
   Get: 'GetItem',
   Put: 'PutItem',
@@ -26,25 +24,21 @@ const operations: Readonly<Record<string, string>> = {
   TransactWrite: 'TransactWriteItems',
 };
 
-/** Returns the operation of DynamoDB that a document command calls. */
 export function operationOf({ constructor: { name } }: Pick<DocumentCommand<unknown>, 'constructor'>): string {
   const short = name.replace(/Command$/, '');
   return operations[short] ?? short;
 }
 
-/** Opens the document client of the table. Tests and benches replace `open`. */
 export const documentClients = {
   open: (client: DynamoDBClient): TableClient => new DocumentClient(client),
 };
 
 /**
- * Executes the commands of the SDK's document client without the SDK's middlewares, in a tenth of the CPU time. An SDK client
- * provides credentials, endpoint, region, connections, timeouts and retries. This class implements serialisation, signature and
- * errors.
+ * Executes the commands of the SDK's document client without its middlewares, in a tenth of the CPU time. An SDK client
+ * provides credentials, endpoint, region, connections, timeouts and retries.
  */
 class DocumentClient implements TableClient {
   readonly #service: DynamoDbService;
-  /** DynamoDB answers vector searches at an address of their own, and no other operation there. */
   readonly #searchService: DynamoDbService;
 
   constructor({ config }: DynamoDBClient) {
@@ -53,26 +47,24 @@ class DocumentClient implements TableClient {
   }
 
   /**
-   * Executes a command and returns its output. Repeats failed attempts as the SDK would. If the last attempt fails too, throws an
-   * error with AWS's error name. Throws an AbortError after the deadline of the current request. Otherwise, a call that still waits
-   * then would be sent when Lambda uses the instance for the next request, perhaps minutes later.
+   * Repeats failed attempts as the SDK would, and throws errors with AWS's names. Throws an AbortError after the
+   * deadline of the request: a call that still waits would otherwise be sent when Lambda uses the instance again,
+   * perhaps minutes later.
    */
   async send<Output>(command: DocumentCommand<Output>): Promise<Output> {
     const operation = operationOf(command);
-    // If a transaction is sent again with the same token, DynamoDB does not execute it a second time.
+    // DynamoDB executes a transaction with the same token once.
     const token = operation === 'TransactWriteItems' ? { ClientRequestToken: randomUUID() } : undefined;
     const service = operation === 'SearchVectors' ? this.#searchService : this.#service;
     const body = toRequestBody({ ...token, ...command.input });
     return fromResponseBody(await service.call(operation, body, { abortSignal: callSignal() })) as Output;
   }
 
-  /** Closes the connections. Both services share them. */
   destroy(): void {
     this.#service.destroy();
   }
 }
 
-/** Returns the parts of an SDK client's configuration that `DynamoDbService` needs. */
 function serviceConfig(config: DynamoDBClient['config'], { isSearch }: { readonly isSearch: boolean }): ServiceConfig {
   return {
     credentials: config.credentials,
@@ -97,10 +89,6 @@ function serviceConfig(config: DynamoDBClient['config'], { isSearch }: { readonl
   };
 }
 
-/**
- * Returns an error with the name and the fields of an error response. If the body is not JSON, for example the text of a proxy, the
- * name is `HTTP <status>`.
- */
 function toError({ status, requestId, body }: ErrorReply): Error {
   const { __type = '', message: text, Message, ...fields } = parsed(body);
   const name = String(__type).split('#').at(-1) || `HTTP ${status}`;

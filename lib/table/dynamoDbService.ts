@@ -19,17 +19,14 @@ export interface ServiceResponse {
   readonly body: Readable;
 }
 
-/** The state of a call's attempts, which the SDK's retry strategy returns. */
 export interface RetryToken {
   getRetryCount(): number;
   getRetryCost(): number | undefined;
 }
 
-/** The settings for sending and repeating calls. A resolved configuration of an SDK client has the same fields. */
 export interface ServiceConfig {
   credentials(): Promise<SigningCredentials>;
   region(): Promise<string>;
-  /** Returns the address of DynamoDB. */
   url(): Promise<URL>;
   retryStrategy(): Promise<{
     acquireInitialRetryToken(scope: string): Promise<RetryToken>;
@@ -48,14 +45,12 @@ export interface ServiceConfig {
   };
 }
 
-/** An error response of DynamoDB. */
 export interface ErrorReply {
   readonly status: number;
   readonly requestId: string | undefined;
   readonly body: string;
 }
 
-/** The error of a call. `$metadata.attempts` is the number of attempts. */
 interface CallError extends Error {
   cause?: Error;
   $metadata?: { httpStatusCode?: number; attempts?: number };
@@ -63,13 +58,11 @@ interface CallError extends Error {
 
 type ErrorType = 'THROTTLING' | 'TRANSIENT' | 'CLIENT_ERROR';
 
-/** The URL of DynamoDB and the signer of its requests. A process resolves them once. */
 interface Destination {
   readonly url: URL;
   readonly signer: RequestSigner;
 }
 
-/** Signs, sends and repeats calls of DynamoDB. */
 export class DynamoDbService {
   readonly #config: ServiceConfig;
   readonly #toError: (reply: ErrorReply) => Error;
@@ -81,8 +74,8 @@ export class DynamoDbService {
   }
 
   /**
-   * Calls an operation and returns the body of the response. Repeats failed attempts as the retry strategy allows. If the last
-   * attempt fails too, throws its error, which has the name that AWS gave it.
+   * Returns the body of the response. Repeats failed attempts as the retry strategy allows, and throws the last error,
+   * with the name that AWS gave it.
    */
   async call(
     operation: string,
@@ -99,7 +92,6 @@ export class DynamoDbService {
       } catch (thrown) {
         const error = thrown as CallError;
         error.$metadata = { ...error.$metadata, attempts };
-        // Waits before the next attempt. If the strategy allows no further attempt, throws the error of this attempt.
         retryToken = await strategy
           .refreshRetryTokenForRetry(retryToken, { error, errorType: errorTypeOf(error) })
           .catch(() => Promise.reject(error));
@@ -145,17 +137,12 @@ export class DynamoDbService {
     return { url, signer: new RequestSigner(region, 'dynamodb') };
   }
 
-  /** The next call resolves the destination again. */
   readonly #forgetDestination = (error: Error): never => {
     this.#destination = undefined;
     throw error;
   };
 }
 
-/**
- * Returns the text of a response's body. Reads it by events, because the iterator in `text` of `node:stream/consumers` takes more
- * CPU time.
- */
 function readText(body: Readable): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -180,18 +167,17 @@ const THROTTLING: ReadonlySet<string> = new Set([
 const TRANSIENT_STATUS: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 const TRANSIENT: ReadonlySet<string> = new Set(['TimeoutError', 'RequestTimeout', 'RequestTimeoutException']);
 
-/** Returns the type of an error for the SDK's retry strategy. The strategy repeats calls after THROTTLING and TRANSIENT errors. */
+/** The SDK's strategy repeats calls after THROTTLING and TRANSIENT errors. */
 function errorTypeOf(error: CallError & { readonly code?: string }): ErrorType {
   const { name, code, message, $metadata: { httpStatusCode = 0 } = {} } = error;
   if (httpStatusCode === 429 || THROTTLING.has(name)) return 'THROTTLING';
-  // The error of an interrupted response has no code, so it is recognized by its message `aborted`.
+  // An interrupted response has no code, only the message `aborted`.
   const isTransient =
     TRANSIENT_STATUS.has(httpStatusCode) ||
     TRANSIENT.has(name) ||
     connectionErrorCodes.has(code) ||
     message === 'aborted';
-  // A request can wait so long for a connection that its signature expires. It is repeated, because the next attempt has a new
-  // signature.
+  // A request can wait so long for a connection that its signature expires. The next attempt has a new one.
   const isExpired = name === 'InvalidSignatureException' && message.includes('Signature expired');
   return isTransient || isExpired ? 'TRANSIENT' : 'CLIENT_ERROR';
 }

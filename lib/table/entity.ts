@@ -3,13 +3,14 @@ import type { IndexName } from '../app/capability.ts';
 import { joinKey } from './keys.ts';
 
 /**
- * The owner of an item. After an organization, folder, document or user is deleted, its purge deletes the items that it owned.
- * `expiry` items are deleted by their time to live. Items of a tenant or a workspace stay as long as their owner exists.
+ * Whose deletion purges an item. `expiry` items are deleted by their time to live. Items of a tenant or a workspace
+ * stay as long as it exists.
  */
 export type EntityOwner = 'organization' | 'folder' | 'document' | 'user' | 'tenant' | 'workspace' | 'expiry';
 
 /**
- * Whether partition keys begin with a tenant or a workspace id. `service` is for items that are read before the tenant is known.
+ * Whether partition keys begin with a tenant or a workspace id. `service` is for items that are read before the tenant
+ * is known.
  */
 export type EntityScope = 'tenant' | 'workspace' | 'service';
 
@@ -17,7 +18,6 @@ const scopePart = { tenant: 'T', workspace: 'W', service: 'S' } as const;
 
 type KeyParts = readonly string[];
 
-/** Returns the partition key in an index of items in scope `tenant`. `parts` is the result of the `pk` of the index. */
 export function indexPartition(parts: KeyParts): string {
   return joinKey([scopePart.tenant, ...parts]);
 }
@@ -28,18 +28,17 @@ type IndexKeys<T> = Partial<
 
 export interface EntityDefinition<S extends z.ZodObject, P, K> {
   readonly type: string;
-  /** The version of the schema. Raise it when stored items do not match a changed schema. */
+  /** Raise it when stored items do not match a changed schema. */
   readonly version: number;
   readonly scope: EntityScope;
   readonly ownedBy: EntityOwner;
   readonly schema: S;
-  /** Returns the parts of the partition key. The first part is the tenant or the workspace id, except in scope `service`. */
+  /** The first part is the tenant or the workspace id, except in scope `service`. */
   readonly pk: (partition: P) => KeyParts;
   readonly sk: (key: K) => KeyParts;
   readonly indexes?: IndexKeys<z.output<S> & P & K>;
-  /** Returns when the item expires, in epoch seconds. DynamoDB deletes expired items late, so reads ignore them. */
+  /** Epoch seconds. DynamoDB deletes expired items late, so reads ignore them. */
   readonly expiresAt?: (value: z.output<S>) => number | undefined;
-  /** The meaning of the item in one line, for the table of entities in MODEL.md. */
   readonly purpose: string;
 }
 
@@ -48,9 +47,7 @@ export interface Key {
   readonly SK: string;
 }
 
-/**
- * A stored item: keys, `_t` (type), `_v` (schema version), `_r` (revision for optimistic locking), and the attributes.
- */
+/** Keys, `_t` (type), `_v` (schema version), `_r` (revision for optimistic locking), and the attributes. */
 export type Item = Key & {
   readonly _t: string;
   readonly _v: number;
@@ -59,7 +56,6 @@ export type Item = Key & {
   readonly [attribute: string]: unknown;
 };
 
-/** A stored value with its revision, which a conditional write needs. */
 export type Stored<T> = T & { readonly _r: number };
 
 export interface Entity<T, P, K> {
@@ -72,20 +68,19 @@ export interface Entity<T, P, K> {
   key(key: P & K): Key;
   partition(partition: P): string;
   toItem(value: T & P & K, revision?: number): Item;
-  /** Returns the value of an item, or undefined if the item is expired at `now` (epoch milliseconds). */
+  /** Undefined if the item is expired at `now` (epoch milliseconds). */
   readonly fromItem: (item: Record<string, unknown>, now: number) => Stored<T> | undefined;
 }
 
 const everyEntity = new Map<string, Entity<never, never, never>>();
 
-/** Returns the entities of all imported modules, for the data model page and the tests. */
 export function entities(): readonly Entity<never, never, never>[] {
   return [...everyEntity.values()];
 }
 
 /**
- * Defines an entity: a kind of items. `P` and `K` contain the values in its partition key and sort key. Some of these values are
- * also attributes. Others, such as the tenant, are only in the key.
+ * Defines a kind of items. `P` and `K` contain the values in its partition key and sort key. Some are also attributes.
+ * Others, such as the tenant, are only in the key.
  */
 export function defineEntity<S extends z.ZodObject, P, K>(
   definition: EntityDefinition<S, P, K>,

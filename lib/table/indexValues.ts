@@ -4,10 +4,8 @@ import { tenantOf } from './keys.ts';
 import type { Page } from './pages.ts';
 import type { PageOptions, QueryOptions, Table } from './table.ts';
 
-/** A value that was found without knowing its tenant, and the tenant from its key. */
 export type WithTenant<T> = Stored<T> & { readonly tenant: string };
 
-/** Returns the values under table keys, in the order of the keys. Leaves out missing items. */
 export async function valuesOf<T, P, K>(
   table: Table,
   entity: Entity<T, P, K>,
@@ -21,8 +19,8 @@ export async function valuesOf<T, P, K>(
 }
 
 /**
- * Returns a page of the values that one partition of `gsi3` lists. Most of its partitions list values of all tenants. The index is
- * eventually consistent, so a value can have changed or be deleted since its entry was written. Deleted values are left out.
+ * Returns a page of the values in one partition of `gsi3`, mostly of all tenants. The index is eventually consistent: a
+ * value can have changed since its entry was written. Deleted values are left out.
  */
 export async function readGsi3<T, P, K>(
   table: Table,
@@ -35,8 +33,8 @@ export async function readGsi3<T, P, K>(
 }
 
 /**
- * Returns a page like `readGsi3`, of the values that are due: their sort keys begin with a time up to `time` (epoch ms). The most
- * overdue value comes first. A value that changed since its entry was written may not be due any more.
+ * Like `readGsi3`, of values whose sort keys begin with a time up to `time` (epoch ms), the most overdue first. A value
+ * that changed since may not be due any more.
  */
 export async function readDue<T, P, K>(
   table: Table,

@@ -5,27 +5,22 @@ import type { QueryableEntity, Table } from './table.ts';
 
 const PAGE_ITEMS = 500;
 
-/** The time that a purge may use. After `deadline` (epoch milliseconds), the purge reads no further page. */
+/** After `deadline` (epoch milliseconds), a purge reads no further page. */
 export interface PurgeBudget {
   readonly clock: () => number;
   readonly deadline: number;
 }
 
-/** Waits for the parts of a purge. Returns true if nothing remains of any part. */
 export async function arePurged(parts: readonly Promise<boolean>[]): Promise<boolean> {
   return (await Promise.all(parts)).every((isPurged) => isPurged);
 }
 
-/** Reads the items of a partition without parsing them. */
 export const AnyItem: QueryableEntity<Item, string> = {
   partition: (PK) => PK,
   fromItem: (item) => item as Stored<Item>,
 };
 
-/**
- * Deletes all items of a partition. Nothing may write to the partition any more. Returns false if the time ended before the last
- * page.
- */
+/** Nothing may write to the partition any more. Returns false if the time ended before the last page. */
 export async function purgePartition(table: Table, partition: string, budget: PurgeBudget): Promise<boolean> {
   return purgePages(table, budget, async (after) => {
     const { values, next } = await table.query(AnyItem, partition, { limit: PAGE_ITEMS, after });
@@ -34,8 +29,8 @@ export async function purgePartition(table: Table, partition: string, budget: Pu
 }
 
 /**
- * Deletes the items that a partition of an index lists. Indexes are eventually consistent, so the newest items can remain. Returns
- * false if the time ended before the last page.
+ * Deletes the items that a partition of an index lists. The newest can remain, because an index is behind the table.
+ * Returns false if the time ended before the last page.
  */
 export async function purgeIndexPartition(
   table: Table,
@@ -46,9 +41,6 @@ export async function purgeIndexPartition(
   return purgePages(table, budget, (after) => table.queryIndex(index, parts, { limit: PAGE_ITEMS, after }));
 }
 
-/**
- * Deletes page after page. Each page begins after the previous one, because an index still lists deleted items for a short time.
- */
 async function purgePages(
   table: Table,
   { clock, deadline }: PurgeBudget,

@@ -4,22 +4,19 @@ import type { Table } from './table.ts';
 
 export interface IndexEntry {
   readonly key: Key;
-  /** The entry's sort key in the index. */
   readonly position: string;
 }
 
 interface ShardedQuery {
-  /** The first and the last sort key to read in the index. */
   readonly between: readonly [from: string, to: string];
-  /** The position of the last entry of the previous page. The result begins after this entry. */
   readonly after?: string | undefined;
   readonly limit: number;
   readonly descending?: boolean | undefined;
 }
 
 /**
- * Returns up to `limit` entries of several partitions of an index, in the order of their sort keys. Sends one query per partition,
- * in parallel. All entries must have different sort keys. Otherwise the next page could repeat or skip entries.
+ * Returns up to `limit` entries of several partitions of an index, in the order of their sort keys. One query per
+ * partition, in parallel. If two entries had the same sort key, the next page could repeat or skip entries.
  */
 export async function queryShards(
   table: Pick<Table, 'queryIndex'>,
@@ -34,7 +31,6 @@ export async function queryShards(
       const { keys, sortKeys } = await table.queryIndex(index, partition, {
         between: [from, to],
         descending,
-        // The range includes the entry at `after`, which the result leaves out.
         limit: limit + 1,
       });
       return keys.map((key, i): IndexEntry => ({ key, position: sortKeys[i] ?? '' }));
@@ -47,12 +43,10 @@ export async function queryShards(
     .slice(0, limit);
 }
 
-/** Returns the numbers of `count` shards, from 0. */
 export function shardNumbers(count: number): number[] {
   return Array.from({ length: count }, (_each, shard) => shard);
 }
 
-/** Returns the shard of an id, from 0 to `count` - 1. Ids that the service generates spread evenly enough over the shards. */
 export function shardOf(id: string, count: number): number {
   return Array.from(id).reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % count;
 }

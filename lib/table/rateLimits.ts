@@ -7,8 +7,8 @@ import { storeCapability } from './storeCapability.ts';
 import type { Table } from './table.ts';
 
 /**
- * The number of calls of a subject, such as an e-mail address, in a time window. The item expires one window after the end of its
- * window, so a process whose clock is late can still count.
+ * Calls of a subject, such as an e-mail address, in a time window. Expires one window after its end, so a process whose
+ * clock is late can still count.
  */
 export const RateLimitEntity = defineEntity({
   type: 'RateLimit',
@@ -23,31 +23,27 @@ export const RateLimitEntity = defineEntity({
 });
 
 export interface RateLimit {
-  /** The largest number of calls in one window. */
   readonly limit: number;
   readonly windowSeconds: number;
-  /** The current time, epoch milliseconds. */
   readonly now: number;
 }
 
-/** A process refuses further calls of a subject for this time without a table call. Then another process may have given calls back. */
+/** For this time, a process refuses a subject without a table call. Then another process may have given calls back. */
 const REFUSED_MILLISECONDS = 5_000;
 const MAX_REFUSED = 10_000;
 
 /**
- * Limits the calls of subjects, such as e-mail addresses. All processes share the counters in the table. Each call within the limit is
- * one conditional write. A flood above the limit costs each process one table call in five seconds.
+ * All processes share the counters. Each call within the limit is one conditional write, a flood above it one table
+ * call per process in five seconds.
  */
 export class RateLimits {
   readonly #table: Table;
-  /** When a subject was last above the limit of a window: epoch milliseconds. */
   readonly #refusedAt = new BoundedMap<string, number>(MAX_REFUSED);
 
   constructor(table: Table) {
     this.#table = table;
   }
 
-  /** Counts a call of a subject. Returns whether it is within the limit of the current window. */
   async allow(name: string, subject: string, { limit, windowSeconds, now }: RateLimit): Promise<boolean> {
     const window = Math.floor(now / 1000 / windowSeconds);
     if (this.#wasRefused(name, subject, window, now)) return false;
@@ -66,7 +62,6 @@ export class RateLimits {
     return isUsedUp;
   }
 
-  /** Takes back the count of a call that had no effect. `now` is the time at which the call was counted. */
   async giveBack(name: string, subject: string, { windowSeconds, now }: Omit<RateLimit, 'limit'>): Promise<void> {
     const window = Math.floor(now / 1000 / windowSeconds);
     this.#refusedAt.delete(refusalId(name, subject, window));

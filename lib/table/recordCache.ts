@@ -1,17 +1,16 @@
 import { BoundedMap } from '../shared/boundedMap.ts';
 
-/** How long a record is kept in memory, in milliseconds. A revoked token stops working within this time. */
+/** Memory keeps a record for this time. A revoked token stops working within it. */
 export const POSITIVE_MILLISECONDS = 10_000;
 /**
- * How long memory keeps the fact that a record does not exist, in milliseconds. Also the shortest time between two reads of a
- * record because of refused credentials.
+ * Memory keeps for this time that a record does not exist. Also the shortest time between two reads because of refused
+ * credentials.
  */
 const NEGATIVE_MILLISECONDS = 1_000;
 const MAX_RECORDS = 1_000;
 
 export interface CacheOptions {
   readonly now: number;
-  /** If true, the record is read from the table with strong consistency, not from memory. */
   readonly fresh: boolean;
 }
 
@@ -20,12 +19,10 @@ interface CachedRecord<T> {
   readonly readAt: number;
 }
 
-/** A read-through cache of records by id. When it is full, it drops the record that was read first. */
 export class RecordCache<T> {
   readonly #records = new BoundedMap<string, CachedRecord<T>>(MAX_RECORDS);
-  /** When an id had no record: epoch milliseconds. Its own map, so that guessed ids cannot displace records. */
+  /** Its own map, so that guessed ids cannot displace records. */
   readonly #missingAt = new BoundedMap<string, number>(MAX_RECORDS);
-  /** When a refused credential last caused a read of a record: epoch milliseconds, by record id. */
   readonly #rereadAt = new Map<string, number>();
   readonly #read: (id: string, options: { eventual: boolean }) => Promise<T | undefined>;
 
@@ -34,20 +31,17 @@ export class RecordCache<T> {
   }
 
   /**
-   * Returns the record if `accepts` returns true for it, otherwise undefined. A record that `accepts` refuses is read again
-   * consistently, so a new token works at once. This happens at most once per second and record, so guessing tokens causes few
-   * reads.
+   * Returns the record if `accepts` returns true for it. A refused record is read again consistently, so a new token
+   * works at once, but at most once per second, so guessing tokens causes few reads.
    */
   async get(id: string, { now, fresh }: CacheOptions, accepts: (record: T) => boolean): Promise<T | undefined> {
     if (fresh) return ifAccepted(await this.#readThrough(id, now, { eventual: false }), accepts);
     const cached = await this.#cached(id, now);
     if (!cached || accepts(cached)) return cached;
     if (this.#mayReread(id, now)) return ifAccepted(await this.#readThrough(id, now, { eventual: false }), accepts);
-    // Another request may have read the record again in this second.
     return ifAccepted(await this.#records.get(id)?.record, accepts);
   }
 
-  /** Returns the record from memory, or from the table if memory has no recent one. */
   async #cached(id: string, now: number): Promise<T | undefined> {
     const cached = this.#records.get(id);
     if (cached && cached.readAt + POSITIVE_MILLISECONDS > now) return cached.record;
@@ -55,10 +49,7 @@ export class RecordCache<T> {
     return this.#readThrough(id, now, { eventual: true });
   }
 
-  /**
-   * Returns whether a refused record may be read again now. If so, records the time. The method is synchronous, so only one of
-   * several simultaneous requests gets true.
-   */
+  /** Synchronous, so only one of several simultaneous requests gets true. */
   #mayReread(id: string, now: number): boolean {
     if ((this.#rereadAt.get(id) ?? -Infinity) + NEGATIVE_MILLISECONDS > now) return false;
     if (this.#rereadAt.size >= MAX_RECORDS)

@@ -1,13 +1,8 @@
 import { type Capability, combine, type IndexName, type TableAction } from '../app/capability.ts';
 import { openTable, type Table } from './table.ts';
 
-/** An action on the table, or the capability of a reader that the store contains. The store then needs all grants of the reader. */
 type TableNeed = TableAction | Capability<unknown>;
 
-/**
- * Returns the declaration with which a function gets the table: the permissions for `needs` on the table and for queries of
- * `indexes`, the environment variable, and how a client is opened.
- */
 export function tableWith(needs: readonly TableNeed[], indexes: readonly IndexName[] = []): Capability<Table> {
   const actions = needs.filter((need) => typeof need === 'string');
   return {

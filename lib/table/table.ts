@@ -24,10 +24,6 @@ import type { Page } from './pages.ts';
 import { pause, retryOnConflict } from './retryOnConflict.ts';
 import { conflictsOf, isThrottledTransaction, throttled } from './writeErrors.ts';
 
-/**
- * One write with an optional condition. The functions `insert`, `replace`, `insertOrReplace`, `upsert`, `putUnlessNewer`,
- * `remove` and `removeUnlessNewer` create it, and `Table.write` executes it.
- */
 export type WriteOp =
   | { readonly put: Record<string, unknown>; readonly condition?: Condition }
   | { readonly remove: Key; readonly condition?: Condition };
@@ -45,22 +41,21 @@ const unlessNewer = (revision: number): Condition => ({
 });
 
 /**
- * Returns the write of a value that must not exist yet. An expired item does not exist, as for reads. If an item can be created
- * again after its deletion, pass a `revision` that is new each time, such as the time. A writer that read the deleted item then
- * cannot overwrite the new item.
+ * Conflicts if the item exists. An expired item does not. If an item can be created again after its deletion, pass a
+ * `revision` that is new each time, such as the time: a writer that read the deleted item then cannot overwrite the new
+ * one.
  */
 export function insert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision = 1): WriteOp {
   return { put: entity.toItem(value, revision), condition: ABSENT };
 }
 
-/** Returns the write of a value. It conflicts if the stored revision is not `revision`. */
 export function replace<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision: number): WriteOp {
   return { put: entity.toItem(value, revision + 1), condition: atRevision(revision) };
 }
 
 /**
- * Returns the write of a value over the item that was read: a replacement, or an insertion if `stored` is undefined. It conflicts
- * if another write came first. `firstRevision` is the revision of an inserted item, see `insert`.
+ * Replaces the item that was read, or inserts it if `stored` is undefined. Conflicts if another write came first.
+ * `firstRevision` as in `insert`.
  */
 export function insertOrReplace<T, P, K>(
   entity: Entity<T, P, K>,
@@ -72,95 +67,77 @@ export function insertOrReplace<T, P, K>(
 }
 
 /**
- * Returns the write of a value without a condition. The last writer wins. If the item is deleted at the revision that was read, pass
- * a `revision` that is new each time, such as the time. The deletion then keeps an item that was written after the read.
+ * The last writer wins. If the item is deleted at the revision that was read, pass a `revision` that is new each time:
+ * the deletion then keeps an item that was written after the read.
  */
 export function upsert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision = 1): WriteOp {
   return { put: entity.toItem(value, revision) };
 }
 
-/** Returns the write of a value with the given revision. The write conflicts if the stored revision is higher. */
 export function putUnlessNewer<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision: number): WriteOp {
   return { put: entity.toItem(value, revision), condition: unlessNewer(revision) };
 }
 
-/** Returns the deletion of an item. If `revision` is given, the deletion conflicts if the stored revision differs. */
 export function remove<T, P, K>(entity: Entity<T, P, K>, key: P & K, revision?: number): WriteOp {
   return revision === undefined
     ? { remove: entity.key(key) }
     : { remove: entity.key(key), condition: atRevision(revision) };
 }
 
-/** Returns the deletion of an item that may be absent. It conflicts if the stored revision is higher. */
+/** The item may be absent. */
 export function removeUnlessNewer<T, P, K>(entity: Entity<T, P, K>, key: P & K, revision: number): WriteOp {
   return { remove: entity.key(key), condition: unlessNewer(revision) };
 }
 
-/** The outcome of a write. `conflicts` has the positions of the operations that conflicted. In that case, nothing was written. */
+/** Positions of the operations that conflicted. Then nothing was written. */
 export type WriteOutcome = 'done' | { readonly conflicts: readonly number[] };
 
-/** A page of stored values. `next` is the sort key of the last one. */
 export type QueryPage<T> = Page<Stored<T>>;
 
-/** A page of keys from an index. */
 export interface KeyPage {
   readonly keys: Key[];
-  /** The sort key of each entry in the index. */
   readonly sortKeys: string[];
-  /** The position of each key. A later call can begin its page after such a position. */
   readonly positions: string[];
-  /** The position after which the next page begins. Undefined on the last page. */
   readonly next: string | undefined;
 }
 
 export interface QueryOptions {
-  /** Reads only sort keys that begin with these parts. */
   readonly prefix?: readonly string[];
-  /** The sort key after which the page begins: the `next` of the previous page. */
   readonly after?: string | undefined;
   readonly limit: number;
   readonly descending?: boolean;
-  /** If true, the read is eventually consistent, which costs half. The default is a consistent read. */
+  /** Eventually consistent, for half the price. */
   readonly eventual?: boolean;
-  /** The first and the last sort key to read. It cannot be combined with `prefix`. */
   readonly between?: readonly [from: string, to: string] | undefined;
-  /** A page ends early at this size of its items, in bytes of JSON. The default is 4 MB. */
+  /** A page ends early at this size of its items as JSON. The default is 4 MB. */
   readonly bytes?: number | undefined;
 }
 
-/** The options that select a page of a listing. */
 export type PageOptions = Pick<QueryOptions, 'limit' | 'after'>;
 
-/** A key, and the function that parses the item under it. */
 export interface ItemRead<T> {
   readonly key: Key;
   readonly fromItem: (item: Record<string, unknown>, now: number) => Stored<T> | undefined;
 }
 
-/** The values of several reads, in their order. The value of a missing item is undefined. */
 export type ReadValues<L extends readonly ItemRead<unknown>[]> = {
   [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never;
 };
 
-/** Reads single items. `Table` sends a call for each read. `BatchReader` combines reads. */
 export interface ItemReader {
   get<T, P, K>(entity: Entity<T, P, K>, key: P & K): Promise<Stored<T> | undefined>;
 }
 
-/** Returns the read of an item for `Table.batchGet`. */
 export function itemOf<T, P, K>(entity: Entity<T, P, K>, key: P & K): ItemRead<T> {
   return { key: entity.key(key), fromItem: entity.fromItem };
 }
 
-/**
- * The part of an entity that a query needs. To query a partition with several entities, pass one object that parses all of them.
- */
+/** To query a partition with several entities, pass one object that parses all of them. */
 export type QueryableEntity<T, P> = Pick<Entity<T, P, never>, 'partition' | 'fromItem'>;
 
-/** The most operations in one transaction. DynamoDB accepts 100, but smaller transactions conflict less often. */
+/** DynamoDB accepts 100, but smaller transactions conflict less often. */
 export const OPS_PER_TRANSACTION = 30;
 
-/** The largest size of a transaction's items, in bytes of JSON. DynamoDB accepts 4 MB and counts fewer bytes than JSON has. */
 const TRANSACTION_BYTES = 3_800_000;
 
 const BATCH_GET_KEYS = 100;
@@ -170,23 +147,19 @@ const BATCH_WRITE_TRIES = 12;
 const BATCH_WRITE_LONGEST_PAUSE = 1_000;
 const BATCH_WRITES_AT_A_TIME = 16;
 const PARTIAL_BATCH_WRITES_AT_A_TIME = 4;
-/** With this argument, `pause` waits up to 320 ms. A throttled partition needs a longer pause than a write that conflicted once. */
 const THROTTLED_PAUSE = 3;
-/** A page ends early at this size of its items, in bytes of JSON. Answers therefore stay below 5 MB. */
+/** Bytes of JSON. Answers therefore stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
-/** A key to delete, with the promise that the caller waits for. */
 interface PendingRemoval extends PromiseWithResolvers<undefined> {
   readonly key: Key;
 }
 
-/** The DynamoDB table of the service. Stores use it through entities. */
 export class Table {
   readonly #client: TableClient;
   readonly #name: string;
   readonly #now: () => number;
   readonly #removals: PendingRemoval[] = [];
-  /** The number of running loops that delete the waiting keys. */
   #removalLoops = 0;
 
   constructor(client: TableClient, name: string, now: () => number = Date.now) {
@@ -195,15 +168,12 @@ export class Table {
     this.#now = now;
   }
 
-  /**
-   * The client and the table name, for operations that few functions need. Every method of this class is in every bundle, so such
-   * operations are functions outside the class.
-   */
+  /** For operations that few functions need: every method of this class is in every bundle. */
   get connection(): { readonly client: TableClient; readonly name: string } {
     return { client: this.#client, name: this.#name };
   }
 
-  /** Returns a value, or undefined if the item does not exist or has expired. Costs 1 read unit per 4 KB, or 0.5 if `eventual`. */
+  /** 1 read unit per 4 KB, 0.5 if `eventual`. */
   async get<T, P, K>(
     entity: Entity<T, P, K>,
     key: P & K,
@@ -215,10 +185,7 @@ export class Table {
     return Item && entity.fromItem(Item, this.#now());
   }
 
-  /**
-   * Returns the values of many keys, in the order of the keys. The value of a missing item is undefined. Sends one call per 100
-   * distinct keys, in parallel.
-   */
+  /** In the order of the keys. Undefined for a missing item. One call per 100 distinct keys, in parallel. */
   async getMany<T, P, K>(entity: Entity<T, P, K>, keys: readonly (P & K)[]): Promise<(Stored<T> | undefined)[]> {
     return this.getByKeys(
       entity,
@@ -226,12 +193,10 @@ export class Table {
     );
   }
 
-  /** Returns values like `getMany`, for table keys, such as those from an index. */
   async getByKeys<T, P, K>(entity: Entity<T, P, K>, keys: readonly Key[]): Promise<(Stored<T> | undefined)[]> {
     return this.batchGet(...keys.map((key): ItemRead<T> => ({ key, fromItem: entity.fromItem })));
   }
 
-  /** Returns values like `getMany`, for items of different entities, which `itemOf` selects. */
   async batchGet<L extends readonly ItemRead<unknown>[]>(...reads: L): Promise<ReadValues<L>> {
     const distinct = [...new Map(reads.map(({ key }) => [identity(key), key])).values()];
     const items = new Map<string, Record<string, unknown>>();
@@ -258,10 +223,7 @@ export class Table {
     return values as ReadValues<L>;
   }
 
-  /**
-   * Returns values of one partition in the order of their sort keys, up to `limit` or 4 MB. `bytes` in the result is the size of
-   * the items that were read, in bytes of JSON.
-   */
+  /** Values of one partition in the order of their sort keys. `bytes` is the size of all items read, as JSON. */
   async query<T, P>(
     entity: QueryableEntity<T, P>,
     partition: P,
@@ -281,7 +243,7 @@ export class Table {
           ExpressionAttributeValues: { ':pk': PK, ...bounds },
           ConsistentRead: !options.eventual,
           ScanIndexForward: !options.descending,
-          // Reads one item more than the limit. If this item is missing, there is no next page, so no page is empty.
+          // Reads one item more than the limit. If it is missing, there is no next page, so no page is empty.
           Limit: options.limit - values.length + 1,
           ...(after !== undefined && { ExclusiveStartKey: { PK, SK: after } }),
         }),
@@ -300,8 +262,8 @@ export class Table {
   }
 
   /**
-   * Returns the number of items in a partition whose sort keys begin with the parts of `prefix`. Expired items count too. Items
-   * that have the attribute named in `without` do not count. Costs as much as reading all items, with one call per 1 MB.
+   * Expired items count too, items with the attribute `without` do not. Costs as much as reading all items, with one
+   * call per 1 MB.
    */
   async count<T, P>(
     entity: QueryableEntity<T, P>,
@@ -321,10 +283,7 @@ export class Table {
     });
   }
 
-  /**
-   * Returns the number of entries in a partition of an index, eventually consistent. `parts` is the result of the `pk` of the
-   * index. Costs as much as reading the keys, with one call per 1 MB.
-   */
+  /** Eventually consistent. Costs as much as reading the keys, with one call per 1 MB. */
   async countIndex(index: IndexName, parts: readonly string[]): Promise<number> {
     return this.#countQuery({
       IndexName: index,
@@ -353,8 +312,7 @@ export class Table {
   }
 
   /**
-   * Returns up to `limit` keys from one partition of an index, in the order of the index. `parts` is the result of the `pk` of the
-   * index. An index is eventually consistent: a new item can be missing, and a deleted item can still be listed.
+   * Keys of one partition of an index, in its order. A new item can be missing, and a deleted one can still be listed.
    */
   async queryIndex(
     index: IndexName,
@@ -374,7 +332,6 @@ export class Table {
           ExpressionAttributeNames: { '#pk': pk, ...(between && { '#sk': sk }) },
           ExpressionAttributeValues: { ':pk': partition, ...(between && { ':from': between[0], ':to': between[1] }) },
           ScanIndexForward: !descending,
-          // Reads one key more than the limit, as `query` does.
           Limit: limit - page.keys.length + 1,
           ...(from && { ExclusiveStartKey: from }),
         }),
@@ -391,8 +348,8 @@ export class Table {
   }
 
   /**
-   * Writes all operations or none. A single operation is a conditional write, which costs 1 write unit per KB. Several
-   * operations are one transaction of at most 100, which costs 2 write units per KB.
+   * All operations or none. A single one costs 1 write unit per KB. Several are one transaction of at most 100, for 2
+   * units per KB.
    */
   async write(ops: readonly WriteOp[]): Promise<WriteOutcome> {
     const [first] = ops;
@@ -418,17 +375,14 @@ export class Table {
     }
   }
 
-  /**
-   * Writes like `write`, for an attempt of `retryOnConflict`. Returns `result`, or `conflict` if nothing was written. The default
-   * result is `done`.
-   */
+  /** For an attempt of `retryOnConflict`. Returns `result`, or `conflict` if nothing was written. */
   async tryWrite<const R = 'done'>(ops: readonly WriteOp[], result = 'done' as R): Promise<R | 'conflict'> {
     return (await this.write(ops)) === 'done' ? result : 'conflict';
   }
 
   /**
-   * Writes any number of operations without conditions, in one transaction after the other. Retries a transaction that conflicts
-   * with another writer, and throws ABORTED if the conflict stays. The caller can repeat a failed call.
+   * Any number of operations without conditions, in one transaction after the other. Throws ABORTED if a conflict
+   * stays. The caller can repeat a failed call.
    */
   async writeAll(ops: readonly WriteOp[]): Promise<void> {
     for (const group of inTransactions(ops.map((op) => ({ ops: [op] })))) {
@@ -437,17 +391,16 @@ export class Table {
   }
 
   /**
-   * Deletes the items under these keys, in any order. Costs 1 write unit per KB of each item. Keys of several callers share calls
-   * of 25 keys. If it throws, some items may be deleted. A repeated call deletes the others.
+   * In any order, 1 write unit per KB of each item. Keys of several callers share calls of 25. If it throws, some items
+   * may be deleted, and a repeated call deletes the others.
    */
   async removeKeys(keys: readonly Key[]): Promise<void> {
     const removals = keys.map((key): PendingRemoval => ({ key, ...Promise.withResolvers<undefined>() }));
     this.#removals.push(...removals);
-    // Fewer keys than fit into one call wait for keys of other callers while `PARTIAL_BATCH_WRITES_AT_A_TIME` loops are running.
     const maxLoops = () =>
       this.#removals.length < BATCH_WRITE_KEYS ? PARTIAL_BATCH_WRITES_AT_A_TIME : BATCH_WRITES_AT_A_TIME;
     while (this.#removals.length > 0 && this.#removalLoops < maxLoops()) void this.#removeQueued();
-    // Wait for all keys. Otherwise deletions would run in the background after an error.
+    // Otherwise deletions would run in the background after an error.
     const outcomes = await Promise.allSettled(removals.map(({ promise }) => promise));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason as Error;
   }
@@ -479,7 +432,7 @@ export class Table {
     );
   }
 
-  /** Sends a transaction. If DynamoDB throttled it, sends it once more, because the SDK does not repeat a cancelled transaction. */
+  /** The SDK does not repeat a cancelled transaction, so a throttled one is sent once more. */
   async #transact(ops: readonly WriteOp[]): Promise<void> {
     const TransactItems = ops.map((op) => this.#transactItem(op));
     try {
@@ -499,7 +452,7 @@ export class Table {
   #conditionInput(op: WriteOp) {
     const { condition } = op;
     if (!condition) return {};
-    // DynamoDB deletes expired items up to days late. An insert must not conflict with an item that no read returns.
+    // An insert must not conflict with an expired item, which no read returns.
     if (condition === ABSENT && 'put' in op && 'ttl' in op.put)
       return {
         ConditionExpression: `${ABSENT.expression} OR #ttl <= :now`,
@@ -516,8 +469,8 @@ export class Table {
   }
 
   /**
-   * Writes a value if no item exists (`absent`), or over an item with a given `claim`. If the condition fails, returns the stored
-   * value, even if it has expired. The caller can then replace this value by passing its claim.
+   * Writes a value if no item exists (`absent`), or over an item with a given `claim`. Otherwise returns the stored
+   * value, even if it has expired, which the caller can replace by passing its claim.
    */
   async putIf<T extends { claim: string }, P, K>(
     entity: Entity<T, P, K>,
@@ -537,7 +490,6 @@ export class Table {
       return 'done';
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      // The exception contains the stored item. If it contains none, the item was deleted in the meantime.
       const stored = error.Item && entity.fromItem(fromAttributes(error.Item), 0);
       // The SDK repeats a write whose answer was lost. The stored value is then the one that this call wrote.
       if (stored?.claim === value.claim) return 'done';
@@ -546,10 +498,6 @@ export class Table {
   }
 }
 
-/**
- * Sends requests in batch calls until DynamoDB has processed all of them, with growing random pauses. Throws a throttling error
- * after `tries` calls.
- */
 async function untilProcessed<R>(
   operation: string,
   requests: R[],
@@ -566,7 +514,6 @@ async function untilProcessed<R>(
 
 const opened = new Map<string, Table>();
 
-/** Returns the table. All stores of the process share it and its connections. */
 export function openTable(env: Environment): Table {
   const name = env.TABLE_NAME;
   let table = opened.get(name);
@@ -578,10 +525,6 @@ export function openTable(env: Environment): Table {
   return table;
 }
 
-/**
- * Groups writes into transactions of at most `most` writes, `operations` operations and 3.8 MB. The operations of one write stay in
- * one transaction.
- */
 export function inTransactions<T extends { readonly ops: readonly WriteOp[] }>(
   writes: readonly T[],
   { most = Infinity, operations = OPS_PER_TRANSACTION } = {},
@@ -607,10 +550,6 @@ export function inTransactions<T extends { readonly ops: readonly WriteOp[] }>(
   return groups;
 }
 
-/**
- * Returns the size of an item in bytes of JSON. Binary attributes count with their own bytes, because JSON would write each byte as
- * a number.
- */
 function sizeOf(item: Record<string, unknown>): number {
   const binary = Object.values(item).reduce<number>(
     (sum, value) => sum + (value instanceof Uint8Array ? value.length : 0),
@@ -624,7 +563,6 @@ function identity(key: Key): string {
   return `${key.PK}\n${key.SK}`;
 }
 
-/** Returns the part of a key condition that restricts the sort key. */
 function sortKeys({ prefix = [], between }: QueryOptions): { expression: string; values: Record<string, string> } {
   if (between)
     return { expression: ' AND SK BETWEEN :from AND :to', values: { ':from': between[0], ':to': between[1] } };
@@ -634,9 +572,9 @@ function sortKeys({ prefix = [], between }: QueryOptions): { expression: string;
 }
 
 /**
- * Returns whether an insert conflicts with the item that it wrote itself. The SDK repeats a call whose answer was lost, and the
- * repetition conflicts with the item of the first call. Transactions have a client token for this case. A failed `replace` is
- * always a conflict, because another writer may have written the same value.
+ * The SDK repeats a call whose answer was lost, and an insert then conflicts with its own item. Transactions have a
+ * client token for this case. A failed `replace` is always a conflict, because another writer may have written the same
+ * value.
  */
 function isOwnRepetition(op: WriteOp, error: unknown): boolean {
   if (!('put' in op) || op.condition !== ABSENT || !(error instanceof ConditionalCheckFailedException)) return false;

@@ -2,7 +2,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { Retries } from './retryOnConflict.ts';
 import { inTransactions, type Table, type WriteOp } from './table.ts';
 
-/** The decision about one item of a call: the item's result for the response, and its writes. */
+/** The item's result for the response, and its writes. */
 export interface Decision<R> {
   readonly result: R;
   readonly ops: readonly WriteOp[];
@@ -10,26 +10,19 @@ export interface Decision<R> {
 
 export interface EachOptions<I, S, R> {
   readonly table: Table;
-  /** The items of the call, without duplicates. */
   readonly items: readonly I[];
-  /** Returns the stored state of each item, in the order of the items. */
   readonly read: (items: readonly I[]) => Promise<readonly S[]>;
-  /** Returns the decision about an item. The rule must be pure, because it runs again with a new state after a conflict. */
+  /** Must be pure, because it runs again with a new state after a conflict. */
   readonly decide: (item: I, state: S) => Decision<R>;
-  /** Returns the result of an item that still conflicts when the retries end. */
   readonly conflicted: (item: I) => R;
-  /**
-   * Returns operations that a transaction needs in addition to those of its items. Called for each attempt of a transaction, with
-   * the items that the transaction changes.
-   */
+  /** Operations besides those of the items, for each attempt of a transaction. */
   readonly addToTransaction?: (changing: readonly { readonly item: I; readonly result: R }[]) => {
     readonly ops: readonly WriteOp[];
-    /** Called after the transaction with these operations has succeeded. */
+    /** Called after the transaction has succeeded. */
     readonly onWritten: () => void;
   };
 }
 
-/** The number of attempts without a pause between them. Most conflicts end within these attempts. */
 const EAGER_TRIES = 3;
 const PARALLEL = 4;
 
@@ -38,11 +31,11 @@ interface Planned<I, R> extends Decision<R> {
 }
 
 /**
- * Runs a call about a list of items and returns the results in the order of the items. Reads all items, decides about each, and
- * writes in transactions of at most 30 operations and 3.8 MB. The writes of one item are in one transaction.
+ * Reads all items of a call, decides about each, and writes in transactions of at most 30 operations and 3.8 MB. The
+ * writes of one item are in one transaction. Returns the results in the order of the items.
  *
- * After a conflict, repeats this for the items of the failed transaction, for up to 8 s after the first attempt. Each item that
- * conflicted then has its own transaction.
+ * After a conflict, repeats this for the items of the failed transaction, for up to 8 s. Each item that conflicted then
+ * has its own transaction.
  */
 export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise<R[]> {
   const results = new Map<I, R>();
@@ -73,7 +66,6 @@ export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise
       for (const plan of plans) (conflicting.has(plan) ? retryAlone : retryTogether).push(plan.item);
     });
     const hasConflicts = retryTogether.length + retryAlone.length > 0;
-    // The time for retries begins after the first attempt, because the attempt of a long list can take seconds.
     retries ??= new Retries();
     if (hasConflicts && attempt >= EAGER_TRIES && !(await retries.next())) {
       for (const item of [...retryTogether, ...retryAlone]) results.set(item, options.conflicted(item));
