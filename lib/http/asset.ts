@@ -11,15 +11,9 @@ import { lazy } from '../shared/lazy.ts';
 import { limitSources } from './sourceLimits.ts';
 import { type Handler, stack } from './stack.ts';
 
-/**
- * How many seconds caches may use an asset. After a deployment, they can still return the old content for this long.
- */
+/** After a deployment, caches can return the old content for this long. */
 const FRESH_SECONDS = 300;
 
-/**
- * Returns the Lambda handler of an asset. The first request makes the content, and later requests reuse it. `folder`
- * contains the files of the asset.
- */
 export function toAsset<U extends Uses, F extends string>(
   asset: AssetOf<U, F>,
   folder: string,
@@ -58,12 +52,11 @@ export function toAsset<U extends Uses, F extends string>(
   );
 }
 
-/** Returns the parts of the answers with a content, which all requests for it share. */
 function answerOf({ type, text, contentSecurityPolicy }: AssetContent) {
   return {
     text,
     headers: {
-      // The tag is weak because the compressed and the plain answer share it, but have different bytes.
+      // Weak, because the compressed and the plain answer share it.
       etag: `W/"${hash('sha256', text, 'base64url')}"`,
       'cache-control': `public, max-age=${FRESH_SECONDS}`,
       vary: 'accept-encoding',
@@ -75,14 +68,12 @@ function answerOf({ type, text, contentSecurityPolicy }: AssetContent) {
   };
 }
 
-/** Returns whether an `If-None-Match` header names an entity tag. Tags are compared weakly (RFC 9110). */
 function namesTag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
   return header.trim() === '*' || header.split(',').some((tag) => opaque(tag) === opaque(etag));
 }
 
-/** Returns whether an `Accept-Encoding` header accepts gzip. The weight 0 (`gzip;q=0`) refuses gzip. */
 function acceptsGzip(header = ''): boolean {
   return header.split(',').some((coding) => {
     const [name = '', ...parameters] = coding.split(';').map((part) => part.trim().toLowerCase());

@@ -20,8 +20,8 @@ export interface BodyCredentialsCall {
 }
 
 /**
- * Counts wrong credentials for the source address only: an API key is no secret, so anybody could use up its tokens. Throws
- * RESOURCE_EXHAUSTED with `retry-after`, and the error of `Credentials`.
+ * Counts wrong credentials for the source address only: an API key is no secret, so anybody could use up its tokens.
+ * Throws RESOURCE_EXHAUSTED with `retry-after`, and the error of `Credentials`.
  */
 export type VerifyBodyCredentials = (call: BodyCredentialsCall) => Promise<ApiKeyCaller>;
 

@@ -1,16 +1,15 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { type ApiError, invalid } from '../shared/errors.ts';
 
-/** The replacement character. Decoders write it in place of bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd';
 const UTF8 = { fatal: true, ignoreBOM: true };
 const MAX_QUOTED_CHARACTERS = 40;
 
 /**
- * Returns the text of a body. Throws INVALID_ARGUMENT if the body is not UTF-8.
+ * Throws INVALID_ARGUMENT if the body is not UTF-8.
  *
- * If the gateway passes a body as text, it replaces bytes that are not UTF-8. Two different ids could become equal that
- * way. The length of a body with replaced bytes differs from its `content-length` header, so such a body is rejected.
+ * The gateway replaces other bytes in a body that it passes as text, so two different ids could become equal. The
+ * length of such a body differs from its `content-length`.
  */
 export function decodeBody(event: APIGatewayProxyEventV2): string {
   const { body = '', isBase64Encoded, headers } = event;
@@ -26,10 +25,6 @@ export function decodeBody(event: APIGatewayProxyEventV2): string {
   }
 }
 
-/**
- * Returns INVALID_ARGUMENT for a body that is not JSON. If the body has an encoding that is not supported, the message
- * names it.
- */
 export function notJson(event: APIGatewayProxyEventV2): ApiError {
   const encoding = otherEncoding(event);
   if (encoding !== undefined) return wrongEncoding(encoding);
@@ -52,10 +47,6 @@ function wrongEncoding(problem: string): ApiError {
   });
 }
 
-/**
- * Returns what is wrong with the encoding of a body, judged by its headers and first bytes. Returns undefined for plain
- * UTF-8.
- */
 function otherEncoding({ body = '', isBase64Encoded, headers }: APIGatewayProxyEventV2): string | undefined {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   const [a, b, c, d] = isBase64Encoded

@@ -13,20 +13,16 @@ interface DeclaredFunction {
   readonly uses: Readonly<Record<string, Capability<unknown>>>;
 }
 
-/** Returns whether calls of an endpoint accept an `Idempotency-Key`. Calls that write and have credentials do. */
 export function takesIdempotencyKey(endpoint: DeclaredFunction): boolean {
   return endpoint.kind === 'write' && endpoint.auth !== 'none';
 }
 
-/** Returns whether calls of an endpoint count towards the rate limits of an API key. */
 export function isRateLimited({ auth }: Pick<DeclaredFunction, 'auth'>): boolean {
   return auth === 'apiKey' || auth === 'user';
 }
 
-/** Returns the capabilities that a function uses: those in its declaration, and those of its middlewares. */
 export function capabilitiesOf(endpoint: DeclaredFunction): Capability<unknown>[] {
   return [
-    // Logs and metrics contain the name of the service.
     serviceName,
     ...(['apiKey', 'workspace'].includes(endpoint.auth) ? [credentials] : []),
     ...(endpoint.user ? [endpoint.user.checker] : []),

@@ -8,13 +8,12 @@ import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
 import { openTable, type Table } from '../table/table.ts';
 import { ApiKeyEntity, WorkspaceEntity } from './entities.ts';
 
-/** The characters of all tokens that the service issues. */
 const TOKEN = /^[\w.-]{1,512}$/;
 
 /**
- * Verifies the credentials of API keys and workspaces against hashes in the table. Records are read eventually
- * consistently, and stay in memory for 10 s. Every wrong credential gets the same PERMISSION_DENIED. Nothing is read for a
- * credential that the service cannot have issued.
+ * Verifies credentials against hashes in the table. Records are read eventually consistently and stay in memory for 10
+ * s. Every wrong credential gets the same PERMISSION_DENIED. Nothing is read for one that the service cannot have
+ * issued.
  */
 export class Credentials {
   readonly #apiKeys;
@@ -70,7 +69,7 @@ export class Credentials {
   }
 }
 
-/** Reads a record. An eventually consistent read can miss a new record, so a missing record is read again consistently. */
+/** An eventually consistent read can miss a new record, so a missing one is read again consistently. */
 async function readRecord<T, P, K>(
   table: Table,
   entity: Entity<T, P, K>,
@@ -85,7 +84,6 @@ function isToken(header: string | undefined): header is string {
   return header !== undefined && TOKEN.test(header);
 }
 
-/** Returns the error for every wrong credential of an API key. */
 function apiKeyDenied(): ApiError {
   return new ApiError('PERMISSION_DENIED', 'Invalid API key.');
 }
@@ -100,10 +98,7 @@ export const credentials: Capability<Credentials> = {
   open: (env) => new Credentials(openTable(env)),
 };
 
-/**
- * Throws PERMISSION_DENIED unless the credentials in a body equal those of the headers. Always compares both the API
- * key and the token, so the time of the check does not reveal which of them is wrong.
- */
+/** Compares both the key and the token, so the time of the check does not tell which of them is wrong. */
 export function requireOwnCredentials(
   caller: ApiKeyCaller | UserCaller,
   { apiKey, authToken }: { readonly apiKey: string; readonly authToken: string },

@@ -3,7 +3,6 @@ import type { Log } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { outputTrimmer, type Trim } from './outputTrimmer.ts';
 
-/** The largest number of dropped field names in one log line. */
 const MAX_LOGGED_NAMES = 20;
 
 type OutputDeclaration = Pick<Endpoint, 'path' | 'output'>;
@@ -11,9 +10,8 @@ type OutputDeclaration = Pick<Endpoint, 'path' | 'output'>;
 const trimmers = new WeakMap<OutputDeclaration, Trim>();
 
 /**
- * Returns the output with only the fields that the endpoint declares. Logs the names of the dropped fields. If
- * `isStrict` is true, as in tests and the local run, throws for an undeclared field and for a value that does not match
- * its declared type.
+ * Returns only the fields that the endpoint declares, and logs the names of the others. If `isStrict`, as in tests and
+ * the local run, throws for an undeclared field and for a wrong type.
  */
 export function declaredOutput(
   endpoint: OutputDeclaration,

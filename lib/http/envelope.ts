@@ -9,28 +9,20 @@ import { decodeBody, notJson } from './bodyEncoding.ts';
 import { isNestedDeeper } from './jsonDepth.ts';
 import { findInfinity } from './jsonNumbers.ts';
 
-/** The largest request body in bytes. Lambda refuses bodies above 6 MB. */
+/** Lambda refuses bodies above 6 MB. */
 export const BODY_BYTES = 5_500_000;
-/** The largest number of nested levels in a request body. The envelope is the first level. */
 const BODY_LEVELS = 128;
-/**
- * The largest answer that Lambda can return, as the bytes of its body in JSON. Lambda's limit is 6 MB, of which 64 KB
- * are for headers.
- */
+/** Lambda's limit of an answer as JSON is 6 MB, of which 64 KB are for headers. */
 const LAMBDA_BYTES = 6_291_456 - 65_536;
-/**
- * The most bytes that one UTF-16 code unit of a body needs inside a JSON string, in UTF-8. A character that JSON escapes
- * with a backslash needs two bytes.
- */
+/** The most UTF-8 bytes of one UTF-16 code unit inside a JSON string. An escaped character needs two. */
 const BYTES_PER_UNIT = 3;
 /**
- * The largest body of an error with `details`, in bytes. Issues can repeat long texts of the request. Other details are
- * an answer, such as the permissions of 100 users. If the body is larger, the details are left out.
+ * Issues can repeat long texts of the request. Other details are an answer, such as the permissions of 100 users.
+ * Larger details are left out.
  */
 const DETAILS_BYTES = { issues: 100_000, other: 3_000_000 } as const;
 const MESSAGE_CHARACTERS = 2_000;
 
-/** Returns the text of a body. Throws INVALID_ARGUMENT if it is larger than 5.5 MB or not UTF-8. */
 export function bodyText(event: APIGatewayProxyEventV2): string {
   const { body = '', isBase64Encoded } = event;
   const tooLong = isBase64Encoded ? Math.floor((body.length * 3) / 4) > BODY_BYTES : isLongerThan(body, BODY_BYTES);
@@ -44,11 +36,9 @@ export function bodyText(event: APIGatewayProxyEventV2): string {
 }
 
 /**
- * Returns the `data` of a request body. Throws INVALID_ARGUMENT unless the body is a JSON object with an object `data`,
- * has at most 128 levels, and only numbers that JavaScript can hold.
- *
- * `body` allows two other forms. With `optional`, a missing `data` counts as an empty object. With `bare or wrapped`, a
- * body with `organizationId` at the top is itself the data.
+ * Returns the `data` of a body. With `optional`, a missing `data` counts as an empty object. With `bare or wrapped`, a
+ * body with `organizationId` at the top is itself the data. Throws INVALID_ARGUMENT for other forms, above 128 levels,
+ * and for numbers that JavaScript cannot hold.
  */
 export function parseEnvelope(text: string, body: BodyForm, event: APIGatewayProxyEventV2): unknown {
   if (text.trim() === '' && body === 'optional') return {};
@@ -83,18 +73,14 @@ export function parseEnvelope(text: string, body: BodyForm, event: APIGatewayPro
   return data;
 }
 
-/**
- * Returns the body of a successful answer. Its `result` has `status`, `message` and the fields of the output. If
- * `message` is null, `result` is the output alone.
- */
+/** If `message` is null, `result` is the output alone. */
 export function successBody(message: string | null, output: object): string {
   return JSON.stringify({ result: message === null ? output : { status: 'success', message, ...output } });
 }
 
 /**
- * Returns a body in a form that Lambda can return. Lambda puts the body into JSON, where quotes and backslashes need
- * two bytes. If the result is too large for Lambda, the body is returned in base64. Returns undefined if base64 is too
- * large too.
+ * Lambda puts a body into JSON, where quotes and backslashes need two bytes. If the result is too large, returns the
+ * body in base64, or undefined if base64 is too large too.
  */
 export function lambdaBody(body: string): { readonly body: string; readonly isBase64Encoded?: true } | undefined {
   if (body.length * BYTES_PER_UNIT <= LAMBDA_BYTES || !isLongerThan(JSON.stringify(body), LAMBDA_BYTES))
@@ -103,7 +89,6 @@ export function lambdaBody(body: string): { readonly body: string; readonly isBa
   return base64.length <= LAMBDA_BYTES ? { body: base64, isBase64Encoded: true } : undefined;
 }
 
-/** Returns the response to a failed request. */
 export function failureResponse({
   status,
   message,

@@ -6,8 +6,8 @@ import { html } from '../shared/html.ts';
 import { lazy } from '../shared/lazy.ts';
 
 /**
- * The style sheet of all pages. The security policy contains its hash, and browsers apply only text with this hash.
- * Escaping for HTML would change the text, so it must not contain characters that are escaped.
+ * The security policy contains its hash. Escaping for HTML would change the text, so it has no characters that are
+ * escaped.
  */
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1b1b22; --soft: #5b5b66; --ground: #f4f4f6; --card: #ffffff; --accent: #2f4bd8; --on-accent: #ffffff; }
@@ -25,10 +25,7 @@ button:hover, .button:hover { filter: brightness(1.08); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 `;
 
-/**
- * The content security policy of pages. It allows only `STYLE`, and forms that send to this service. It allows no
- * scripts and no files from elsewhere.
- */
+/** Allows only `STYLE`, and forms that send to this service. */
 const securityPolicy = lazy(() =>
   [
     "default-src 'none'",
@@ -39,7 +36,6 @@ const securityPolicy = lazy(() =>
   ].join('; '),
 );
 
-/** Returns a page as an HTTP response. */
 export function htmlResponse(
   { status, title, body }: View,
   headers: Record<string, string> = {},
@@ -68,7 +64,6 @@ ${body}
   };
 }
 
-/** Returns the page that a failed request gets. */
 export function htmlFailure({ status, message, retryAfterSeconds }: ApiError): APIGatewayProxyStructuredResultV2 {
   const { http, retryable } = errorCatalogue[status];
   const view = {

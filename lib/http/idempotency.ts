@@ -7,10 +7,6 @@ import { defineEntity } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 
-/**
- * Returns the compression library. Loading it takes 3 ms, so it is loaded only by the first call with an
- * `Idempotency-Key`.
- */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
 const LEASE_MILLISECONDS = 60_000;
@@ -20,21 +16,19 @@ const MAX_ANSWER_BYTES = 300_000;
 const Schema = z.object({
   requestHash: z.string(),
   tokenHash: z.string(),
-  /** A random id of the call that has claimed the key. */
   claim: z.string(),
-  /** When the claim ends, in epoch milliseconds. Absent after the answer is stored. */
+  /** Epoch milliseconds. Absent after the answer is stored. */
   leaseUntil: z.number().optional(),
   httpStatus: z.number().optional(),
-  /** The body of the answer, compressed and encrypted. Absent if it was too large to store. */
+  /** Compressed and encrypted. Absent if it was too large to store. */
   sealed: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
   expiresAt: z.number(),
 });
 type IdempotencyRecord = z.output<typeof Schema>;
 
 /**
- * The record of a call with an `Idempotency-Key`: first its claim, later its answer. A secret of the caller encrypts
- * the answer: the auth token, or the `answerKey` of a user token. The table does not contain these secrets. So a reader
- * of the table cannot read answers, and functions need no master key.
+ * First the claim of a call, later its answer. A secret of the caller encrypts the answer, which the table does not
+ * contain. So a reader of the table cannot read answers, and functions need no master key.
  */
 export const IdempotencyEntity = defineEntity({
   type: 'Idempotency',
@@ -56,21 +50,15 @@ export interface IdempotentAnswer {
 }
 
 export interface IdempotentCall {
-  /** The API key or the workspace id of the caller. */
   readonly owner: string;
-  /** The secret that encrypts the answer: the auth token, or the `answerKey` of a user token. */
   readonly authToken: string;
   readonly path: string;
   readonly key: string;
-  /** JSON, or empty. */
   readonly body: string;
   readonly now: number;
 }
 
-/**
- * Returns whether repeated calls get this answer. An answer that asks the caller to retry is not final, so a repeated
- * call runs again.
- */
+/** An answer that asks the caller to retry is not final. */
 function isFinal(answer: IdempotentAnswer): boolean {
   return answer.httpStatus < 500 && answer.httpStatus !== 409 && answer.httpStatus !== 429;
 }
@@ -83,13 +71,12 @@ export class Idempotency {
   }
 
   /**
-   * Runs a call once per key and body within 24 hours. Returns the new answer, or the stored answer of an earlier call.
+   * Runs a call once per key and body within 24 hours. Returns the new answer, or the stored one.
    *
-   * Before a call runs, it claims the key for 60 s. After that time, another call with the same body may claim it.
-   * `run` gets the time of the first call in epoch milliseconds, rounded to seconds.
+   * The call first claims the key for 60 s. Afterwards another call with the same body may claim it. `run` gets the
+   * time of the first call in epoch milliseconds, rounded to seconds.
    *
-   * Throws INVALID_ARGUMENT if the key was used with another body or token. Throws ABORTED while the first call is
-   * running.
+   * Throws INVALID_ARGUMENT after another body or token, and ABORTED while the first call is running.
    */
   async once(
     call: IdempotentCall,
@@ -132,8 +119,8 @@ export class Idempotency {
   }
 
   /**
-   * Claims the key for a call. Returns when the record expires, in epoch seconds. If an earlier call has the key,
-   * returns the record of that call instead. A call that takes over an abandoned claim keeps the claim's expiry.
+   * Returns when the record expires (epoch seconds), or the record of an earlier call. A call that takes over an
+   * abandoned claim keeps its expiry.
    */
   async #claim(record: Claim, now: number): Promise<{ expiresAt: number } | { earlier: IdempotencyRecord }> {
     const earlier = await this.#table.putIf(IdempotencyEntity, record, 'absent');
@@ -147,7 +134,6 @@ export class Idempotency {
     return outcome === 'done' ? { expiresAt } : { earlier: outcome };
   }
 
-  /** Returns the stored answer of an earlier call. Throws the errors of `once`. */
   #openAnswer(earlier: IdempotencyRecord, claim: Claim, call: IdempotentCall, bound: string[]): IdempotentAnswer {
     if (earlier.requestHash !== claim.requestHash) throw keyError('was used with another request body');
     if (earlier.httpStatus === undefined)
@@ -169,7 +155,7 @@ export class Idempotency {
   }
 }
 
-/** Returns one text for all spellings of a body. Some clients change spaces and the order of keys in each attempt. */
+/** Some clients change spaces and the order of keys in each attempt. */
 function sameText(body: string): string {
   return body.trim() && canonicalJson(JSON.parse(body));
 }

@@ -1,9 +1,6 @@
 const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 
-/**
- * Returns whether a JSON text has more than `levels` nested levels. Takes time in proportion to the length of the text,
- * and less for a text with few brackets.
- */
+/** In linear time, and less for a text with few brackets. */
 export function isNestedDeeper(text: string, levels: number): boolean {
   return hasMoreBrackets(text, levels) && countLevels(text, levels) > levels;
 }
@@ -16,7 +13,6 @@ function hasMoreBrackets(text: string, limit: number): boolean {
   return false;
 }
 
-/** Returns the number of nested levels of a text. If there are more than `limit`, may return `limit` + 1. */
 function countLevels(text: string, limit: number): number {
   let [depth, deepest] = [0, 0];
   for (let index = 0; index < text.length && deepest <= limit; index++) {
@@ -28,9 +24,6 @@ function countLevels(text: string, limit: number): number {
   return deepest;
 }
 
-/**
- * Returns the index of the quote that closes the string at `start`. If there is none, returns the length of the text.
- */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let firstBackslash = quote;

@@ -1,7 +1,6 @@
 /** 1e309 or more has 3 digits in its exponent, or 200 in a row. */
 const LARGE_NUMBER = /\d[eE]\+?\d{3}|(?<!\d)\d{200}/;
 
-/** Returns the path of a number too large for JavaScript. `value` is the parsed `text`. */
 export function findInfinity(text: string, value: unknown): (string | number)[] | undefined {
   return LARGE_NUMBER.test(text) ? pathOfInfinity(value) : undefined;
 }

@@ -40,7 +40,6 @@ import {
 import { rateBuckets } from './rateBuckets.ts';
 import { type Handler, stack } from './stack.ts';
 
-/** Returns the Lambda handler of an endpoint. `source` contains the environment variables of the function. */
 export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
   source: Record<string, string | undefined> = process.env,
@@ -49,8 +48,8 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
 }
 
 /**
- * Returns the Lambda handler of an endpoint and of its twin, which is the same operation in the other version of the API.
- * The route of a request decides which of the two answers.
+ * The twin is the same operation in the other version of the API. The route of a request decides which of the two
+ * answers.
  */
 export function toLambdaWithTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
@@ -137,7 +136,6 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
       if (key === undefined) return toResult(await run(event, state));
       const { caller, body, startedAt: now } = state;
       const owner = callerId(caller) ?? '';
-      // An `Idempotency-Key` is valid for one path only, because an endpoint and its twin answer differently.
       const path = idempotencyPath(endpointOf(event).path, caller);
       const authToken = secretOf(event, serviceName(), caller);
       const answer = await idempotencyStore().once({ owner, authToken, path, key, body, now }, (since) =>
@@ -155,8 +153,8 @@ function newIdOf({ startedAt }: RequestState): (prefix: string) => string {
 }
 
 /**
- * Returns the answer for an error that the caller has caused. The answer is stored under the call's `Idempotency-Key`,
- * so a repeated call gets it again. Rethrows other errors.
+ * Stored under the call's `Idempotency-Key`, so a repeated call gets it again. Rethrows errors that the caller has not
+ * caused.
  */
 function answerForCallerError(error: unknown, state: RequestState): IdempotentAnswer {
   const apiError = toApiError(error, state.requestId);
@@ -190,18 +188,11 @@ function idempotencyKey(event: APIGatewayProxyEventV2): string | undefined {
   });
 }
 
-/**
- * Returns the path under which an `Idempotency-Key` is stored. For a call of a user, the path contains the user's id,
- * because several users of an API key may choose the same key.
- */
 function idempotencyPath(path: string, caller: Caller): string {
   return caller.level === 'user' ? `${path}?user=${caller.user.userId}` : path;
 }
 
-/**
- * Returns the secret of the credentials that were verified: the auth token, or the secret that is the same in all
- * tokens of a user. Other headers of the request may contain unverified tokens, so they are not used.
- */
+/** The secret of the verified credentials. Other headers may contain unverified tokens. */
 function secretOf(event: APIGatewayProxyEventV2, serviceName: string, caller: Caller): string {
   if (caller.level === 'workspace') return caller.authToken;
   if (caller.level === 'user') return caller.claims.answerKey;

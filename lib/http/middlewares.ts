@@ -28,28 +28,22 @@ import type { RateBuckets } from './rateBuckets.ts';
 import { MAX_UNITS, tokensOf, unitsOf } from './rules/rateLimit.ts';
 import { validateRequest } from './validate.ts';
 
-/** The values that middlewares pass to each other and to the handler. */
 export interface RequestState extends Record<string, unknown> {
   startedAt: number;
   requestId: string;
   log: Log;
   caller: Caller;
-  /** The caller of a request with a user token. It is set before the caller's access is checked. */
   tokenCaller?: UserTokenCaller;
-  /** The origin whose scripts may read the answer in a browser. */
   allowedOrigin?: string | undefined;
   allowedDomains?: readonly string[];
   body: string;
   data: unknown;
   input: unknown;
   errorStatus?: ErrorStatus;
-  /** The class of calls whose rate limit this request exceeds, or `source` for a limit of source addresses. */
   limitedClass?: LimitedClass;
-  /** The internal id of the user whose rate limit this request exceeds. Undefined if it exceeds the limit of the API key. */
+  /** An internal id. Undefined if the limit is that of the API key. */
   limitedUser?: string | undefined;
-  /** The writes that add counted calls to the token buckets that all instances share. */
   sharedBucketWrites?: readonly Promise<void>[];
-  /** The error that caused an answer of 500 or above. */
   cause?: unknown;
 }
 
@@ -63,18 +57,16 @@ export type Middleware = MiddlewareObj<
 
 let coldStart = true;
 
-/** The names of a function in logs and metrics. */
 export interface FunctionName {
   readonly endpoint: string;
   readonly path: string;
   readonly serviceName: () => string;
-  /** Returns whether a request has called the endpoint's twin: the same operation in the other version of the API. */
   readonly isForTwin?: (event: APIGatewayProxyEventV2) => boolean;
 }
 
 /**
- * Sets the request id and the start time. At the end, writes one log line. Counts an answer with status 500 or above as
- * a fault, and one above a rate limit as rate-limited. Never logs bodies, headers or credentials.
+ * Sets the request id and the start time. Writes one log line at the end, without bodies, headers and credentials.
+ * Counts 500 and above as a fault.
  */
 export function observe(options: FunctionName): Middleware {
   const faultShare = new FaultShare();
@@ -89,7 +81,6 @@ export function observe(options: FunctionName): Middleware {
       ...(options.isForTwin?.(event) && { twin: endpointId(otherVersion(options.path)) }),
       durationMs: Date.now() - internal.startedAt,
       coldStart,
-      // If the request failed before it was authenticated, there is no caller.
       tenant: internal.tokenCaller?.tenant ?? callerId((internal as Partial<RequestState>).caller),
       ...(internal.limitedClass && { limitedClass: internal.limitedClass }),
       ...(internal.limitedUser && { limitedUser: internal.limitedUser }),
@@ -127,7 +118,6 @@ export function observe(options: FunctionName): Middleware {
   };
 }
 
-/** Returns the API key or the workspace id of a caller. Returns undefined for a caller without credentials. */
 export function callerId(caller: Caller | undefined): string | undefined {
   if (caller?.level === 'apiKey' || caller?.level === 'user') return caller.tenant;
   return caller?.level === 'workspace' ? caller.workspaceId : undefined;
@@ -143,7 +133,6 @@ const securityHeaderValues = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Adds the default headers. A header that the answer already has stays unchanged. */
 export function securityHeaders(): Middleware {
   const set: NonNullable<Middleware['after']> = ({ response }) => {
     if (response) response.headers = { ...securityHeaderValues, ...response.headers };
@@ -151,32 +140,28 @@ export function securityHeaders(): Middleware {
   return { after: set, onError: set };
 }
 
-/** The header in which a client sends the token of an API key or a workspace. User tokens go into `authorization`. */
+/** User tokens go into `authorization`. */
 const AUTH_TOKEN = 'auth-token';
 
-/** The rule and the check for calls with user tokens. Only endpoints that are open to users have them. */
 export interface UserAuthentication {
   readonly rule: UserRule;
   readonly checker: () => UserAccessChecker;
 }
 
 export interface Authentication {
-  /** Undefined if the endpoint is not open to users. */
   readonly user: UserAuthentication | undefined;
   readonly level: AuthLevel;
   readonly fresh: boolean;
   readonly serviceName: () => string;
   readonly credentials: () => Credentials;
-  /** The message for wrong credentials. Undefined for the default message. */
   readonly denied: string | undefined;
 }
 
 /**
- * Verifies the headers that the endpoint's auth level needs. Sets `caller`, or `tokenCaller` for a user token. Throws
- * PERMISSION_DENIED for wrong credentials.
+ * Sets `caller`, or `tokenCaller` for a user token. Throws PERMISSION_DENIED for wrong credentials.
  *
- * Published clients send the token of a workspace as `auth-token`. Endpoints of level `workspace` therefore also accept
- * this header, if `workspace-auth-token` is missing.
+ * Published clients send the token of a workspace as `auth-token`, so level `workspace` accepts it if
+ * `workspace-auth-token` is missing.
  */
 export function authenticate(options: Authentication): Middleware {
   return {
@@ -212,10 +197,6 @@ export function authenticate(options: Authentication): Middleware {
   };
 }
 
-/**
- * For a call with a user token, fills the fields in `data` that name the acting user. This happens before `data` is
- * validated.
- */
 export function fillActor({ rule, checker }: UserAuthentication): Middleware {
   return {
     before: ({ internal }) => {
@@ -235,7 +216,6 @@ export function cleanContent(user: UserAuthentication & { readonly cleanMarkup: 
   };
 }
 
-/** For a call with a user token, checks the user's access and sets `caller`. */
 export function checkUserAccess({ rule, checker }: UserAuthentication, fresh: boolean): Middleware {
   return {
     before: async ({ internal }) => {
@@ -249,13 +229,8 @@ export function checkUserAccess({ rule, checker }: UserAuthentication, fresh: bo
   };
 }
 
-/** The headers of an answer that scripts in browsers may read. */
 const EXPOSED_HEADERS = 'x-request-id, retry-after, idempotency-replayed';
 
-/**
- * Lets scripts in browsers read the answer to a call with a user token, if the API key allows their origin. Other
- * answers get no CORS headers.
- */
 export function corsHeaders(): Middleware {
   const set: NonNullable<Middleware['after']> = ({ response, internal: { allowedOrigin } }) => {
     if (!response || allowedOrigin === undefined) return;
@@ -269,12 +244,9 @@ export function corsHeaders(): Middleware {
   return { after: set, onError: set };
 }
 
-/**
- * Counts the call towards the rate limit of its API key, and of its user. Above a limit, throws RESOURCE_EXHAUSTED with
- * `retry-after`.
- */
+/** Throws RESOURCE_EXHAUSTED with `retry-after` above a limit of the API key or of its user. */
 export function limitCalls(options: CallLimit): Middleware {
-  // If the write of a shared bucket fails or hangs, the call still succeeds. A later write adds these calls to the bucket.
+  // If the write fails or hangs, the call still succeeds. A later write adds these calls.
   const finish: NonNullable<Middleware['after']> = async ({ internal }) => {
     const logFailure = (error: unknown) => internal.log.warn(logMessages.rateLimitUpdateFailed, { error });
     await Promise.all((internal.sharedBucketWrites ?? []).map(async (write) => untilDeadline(write).catch(logFailure)));
@@ -293,7 +265,7 @@ interface CallLimit {
   readonly buckets: () => RateBuckets;
 }
 
-/** Refuses a call that could not end within its time. Runs after all checks, so a refused request takes one token. */
+/** Runs after all checks, so a refused request takes one token. */
 export function limitWork(options: CallLimit & { readonly workOf: (state: RequestState) => Work }): Middleware {
   return {
     before: async ({ internal }) => {
@@ -326,7 +298,6 @@ async function takeTokens(
   throw tooManyCalls(isOfUser ? 'user' : 'API key', problem, result.retryAfter);
 }
 
-/** `retryAfter` is in milliseconds. */
 export function tooManyCalls(sender: string, problem: string, retryAfter: number): ApiError {
   const retryAfterSeconds = Math.ceil(retryAfter / 1000);
   return new ApiError(
@@ -353,7 +324,6 @@ const limitedCalls: Readonly<Record<LimitClass, string>> = {
   expensive: 'expensive calls',
 };
 
-/** Reads `data` from the body. Throws INVALID_ARGUMENT if the body is malformed. */
 export function parseBody(body: BodyForm): Middleware {
   return {
     before: ({ event, internal }) => {
@@ -363,7 +333,6 @@ export function parseBody(body: BodyForm): Middleware {
   };
 }
 
-/** Validates `data` with the schema of the endpoint or twin that is called, and sets `input`. */
 export function validateInput(
   schemaOf: (event: APIGatewayProxyEventV2) => z.ZodType,
   messages?: FixedMessages,
@@ -375,7 +344,6 @@ export function validateInput(
   };
 }
 
-/** The names of AWS errors after which a retry can succeed. */
 const THROTTLED = new Set([
   'ProvisionedThroughputExceededException',
   'ThrottlingException',
@@ -392,9 +360,8 @@ const THROTTLED = new Set([
 const CAUSES_FOLLOWED = 5;
 
 /**
- * Returns the error that the caller gets. Looks for a known error in `error` and its chain of causes, and uses the
- * first one. An `ApiError` is returned as it is. A failure of AWS or the network becomes UNAVAILABLE. If no error is
- * known, returns INTERNAL.
+ * Uses the first known error in `error` and its chain of causes. Failures of AWS and the network become UNAVAILABLE,
+ * unknown errors INTERNAL.
  */
 export function toApiError(error: unknown, requestId: string): ApiError {
   let cause = error;
@@ -413,18 +380,11 @@ export function toApiError(error: unknown, requestId: string): ApiError {
   return new ApiError('INTERNAL', `Internal error. Quote the request id ${requestId}.`, { cause: error });
 }
 
-/**
- * Returns whether an error is a server error of an AWS service. Only the HTTP status shows this, because
- * AWS services use different names for such errors.
- */
 function isServerError({ $metadata }: Error & { readonly $metadata?: { readonly httpStatusCode?: number } }): boolean {
   return ($metadata?.httpStatusCode ?? 0) >= 500;
 }
 
-/**
- * Turns an error into an answer. It must be the last middleware: its `onError` then runs first, and the other
- * middlewares add their headers to the answer.
- */
+/** Must be the last middleware: its `onError` runs first, and the others add their headers to the answer. */
 export function mapErrors(toResponse: typeof failureResponse): Middleware {
   return {
     onError: (request) => {

@@ -1,18 +1,14 @@
 import type * as z from 'zod';
 import { isObject } from '../shared/collections.ts';
 
-/**
- * Returns a value without its undeclared fields. Adds the paths of these fields to `dropped`. If all fields are
- * declared, returns `value` itself.
- */
+/** Adds the paths of undeclared fields to `dropped`. If all fields are declared, returns `value` itself. */
 export type Trim = (value: unknown, dropped: Set<string>) => unknown;
 
 const keep: Trim = (value) => value;
 
 /**
- * Returns the function that removes undeclared fields from an answer. This function checks no types and runs no
- * transforms, so it is faster than parsing. The path of a dropped field has the form `data[].comments[].text`. The keys
- * of a map are ids of customers, so a path has `*` in place of them.
+ * Returns the function that removes undeclared fields. It checks no types, so it is faster than parsing. A path has the
+ * form `data[].comments[].text`, with `*` for keys of a map, which are ids of customers.
  */
 export function outputTrimmer(schema: z.core.$ZodType, path = ''): Trim {
   const { def } = (schema as z.core.$ZodTypes)._zod;
@@ -46,7 +42,6 @@ export function outputTrimmer(schema: z.core.$ZodType, path = ''): Trim {
   }
 }
 
-/** Trims the fields of an object. `trimOf` returns the function that trims the field with a given name. */
 function fieldTrimmer(trimOf: (name: string) => Trim): Trim {
   return (value, dropped) => {
     if (!isObject(value)) return value;
@@ -54,8 +49,7 @@ function fieldTrimmer(trimOf: (name: string) => Trim): Trim {
     for (const name of Object.keys(value)) {
       const trimmed = trimOf(name)(value[name], dropped);
       if (trimmed === value[name]) continue;
-      // A spread also copies a field named `__proto__`. Assigning each field would set the prototype of the copy
-      // instead.
+      // A spread also copies a field named `__proto__`.
       copy ??= { ...value };
       copy[name] = trimmed;
     }
@@ -72,7 +66,6 @@ function itemTrimmer(trim: Trim): Trim {
   };
 }
 
-/** Drops a field by making it undefined. JSON leaves out undefined fields. */
 function dropAt(path: string): Trim {
   return (value, dropped) => {
     if (value !== undefined) dropped.add(path);
@@ -80,10 +73,7 @@ function dropAt(path: string): Trim {
   };
 }
 
-/**
- * Trims a value with the alternative of a union that drops the fewest fields. Considers only object alternatives for an
- * object, and only array alternatives for an array.
- */
+/** Uses the alternative that drops the fewest fields: of objects for an object, of arrays for an array. */
 function unionTrimmer(options: readonly z.core.$ZodType[], path: string): Trim {
   const alternatives = options.map((option) => ({ kind: kindOf(option), trim: outputTrimmer(option, path) }));
   return (value, dropped) => {

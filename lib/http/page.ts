@@ -12,13 +12,9 @@ import { limitSources } from './sourceLimits.ts';
 import { type Handler, stack } from './stack.ts';
 import { validate } from './validate.ts';
 
-/** The largest form in characters. The forms of pages have few and short fields. */
 const FORM_CHARACTERS = 64 * 1024;
 
-/**
- * Returns the Lambda handler of a page. Every answer is HTML, even for errors and for methods that the page does not
- * support.
- */
+/** Every answer is HTML, even for errors and unsupported methods. */
 export function toPage<I extends z.ZodType, U extends Uses>(
   page: PageOf<I, U>,
   source: Record<string, string | undefined> = process.env,
@@ -45,7 +41,6 @@ export function toPage<I extends z.ZodType, U extends Uses>(
   );
 }
 
-/** Returns the fields of a form (`application/x-www-form-urlencoded`). */
 function formFields(event: APIGatewayProxyEventV2): Record<string, string> {
   if ((event.body ?? '').length > FORM_CHARACTERS)
     throw invalid({ path: [], code: 'too_big', message: 'The form is too large' });

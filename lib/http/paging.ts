@@ -7,9 +7,8 @@ import { invalid } from '../shared/errors.ts';
 const LIFETIME_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /**
- * Returns a page token that contains the position where a page ended. The token is encrypted, and valid for a day.
- * `bound` identifies the listing: the path of the endpoint, and the parameters that select items. The token works only
- * for the same listing.
+ * A page token has the position where a page ended, encrypted, for a day. `bound` identifies the listing: the path, and
+ * the parameters that select items.
  */
 export function sealPageToken(pageKey: Uint8Array, bound: readonly string[], cursor: string, now: number): string {
   const plain = Buffer.from(JSON.stringify([now + LIFETIME_MILLISECONDS, cursor]));
@@ -17,8 +16,8 @@ export function sealPageToken(pageKey: Uint8Array, bound: readonly string[], cur
 }
 
 /**
- * Returns the position in a page token. Throws INVALID_ARGUMENT if the token is damaged or expired, or if it belongs to
- * another tenant or listing. `field` names the request's field in the message.
+ * Throws INVALID_ARGUMENT for a damaged or expired token, and one of another tenant or listing. `field` names the
+ * request's field.
  */
 export function openPageToken(
   pageKey: Uint8Array,
@@ -39,9 +38,8 @@ export function openPageToken(
 }
 
 /**
- * Returns the position at which a listing continues, and a function that makes the next page token. `after` is the
- * position in the request's token, or undefined if the request has no token. `next` returns the token for a position, or
- * null without a position. `listing` identifies the listing, like `bound` of `sealPageToken`.
+ * `after` is the position in the request's token. `next` makes the token of the next page, null without a position.
+ * `listing` is `bound` of `sealPageToken`.
  */
 export function paging(
   caller: ApiKeyCaller | UserCaller | WorkspaceCaller,
@@ -49,7 +47,6 @@ export function paging(
   { pageToken }: { readonly pageToken?: string | undefined },
   now: number,
 ) {
-  // Users see different items of a listing, so a user's page token works only for the same user.
   const bound = caller.level === 'user' ? [...listing, 'user', caller.user.userId] : listing;
   return {
     after: pageToken === undefined ? undefined : openPageToken(caller.pageKey, bound, pageToken, now),
@@ -58,12 +55,11 @@ export function paging(
   };
 }
 
-/** The largest size of a page that is not read again, in bytes of JSON. Lambda can carry an answer of this size. */
 const PAGE_BYTES = 4_500_000;
 
 /**
- * Returns a page that fits into an answer. While the page is too large, reads it again with half of the limit. This is for pages
- * whose size is known only after everything in them was read. A page with a limit of 1 is returned at any size.
+ * While a page is too large, reads it again with half of the limit, for pages whose size is known only after everything
+ * was read. A page with a limit of 1 is returned at any size.
  */
 export async function limitPageBytes<P extends { readonly data: readonly unknown[] }>(
   limit: number,
@@ -74,18 +70,12 @@ export async function limitPageBytes<P extends { readonly data: readonly unknown
   return limitPageBytes(Math.floor(limit / 2), read);
 }
 
-/** A position in a listing that can be read in both directions. */
 export interface ListPosition {
   readonly direction: 'after' | 'before';
-  /** The sort key of an item. The page begins after or before this item, and does not contain it. */
   readonly key: string;
 }
 
-/**
- * Returns the position at which a listing continues, and a function that makes iterators. An iterator is a page token
- * with a direction. `from` is the position in the request's iterator, or undefined if the request has no iterator.
- * `toIterator` returns the iterator for a position, or null without a position.
- */
+/** Like `paging`, for listings in both directions. An iterator is a page token with a direction. */
 export function iterators(
   caller: Pick<ApiKeyCaller, 'pageKey'>,
   bound: readonly string[],

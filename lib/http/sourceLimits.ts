@@ -4,13 +4,13 @@ import { type Middleware, tooManyCalls } from './middlewares.ts';
 import { type Bucket, fullBucket, type Limit, takeTokens } from './rules/rateLimit.ts';
 
 const SOURCE: Limit = { perSecond: 5, burstSeconds: 10 };
-/** The limit of all addresses in one process. An answer of `/docs` has several hundred kB, which cost more than the call. */
+/** Of all addresses in one process. An answer of `/docs` has several hundred kB, which cost more than the call. */
 const ALL: Limit = { perSecond: 25, burstSeconds: 10 };
 const MAX_SOURCES = 10_000;
 
 /**
- * Limits the calls of pages and assets by source address, and of all addresses together. Throws RESOURCE_EXHAUSTED with
- * `retry-after`. Each process counts on its own. A call above the limit of its address takes nothing from the limit of all.
+ * Throws RESOURCE_EXHAUSTED with `retry-after`. Each process counts on its own. A call above the limit of its address
+ * takes nothing from that of all.
  */
 export function limitSources(): Middleware {
   const sources = new BoundedMap<string, Bucket>(MAX_SOURCES);

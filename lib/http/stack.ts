@@ -15,9 +15,8 @@ import {
 export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 
 /**
- * Returns a handler that runs `base` inside middlewares. From the outermost on, they are `observe`, `securityHeaders`,
- * the given `middlewares` and `mapErrors`. `toErrorResponse` makes the answer for an error. The `before` hooks and `base` share
- * one deadline, which runs from the start of the invocation.
+ * Runs `base` inside, from the outermost on, `observe`, `securityHeaders`, the given `middlewares` and `mapErrors`. The
+ * `before` hooks and `base` share one deadline, which runs from the start of the invocation.
  */
 export function stack(
   name: FunctionName,
@@ -28,7 +27,7 @@ export function stack(
   ) => APIGatewayProxyStructuredResultV2 | Promise<APIGatewayProxyStructuredResultV2>,
   toErrorResponse: (error: ApiError) => APIGatewayProxyStructuredResultV2 = failureResponse,
 ): Handler {
-  // middy passes only the event and the context to the base handler. The state of the request therefore replaces the context.
+  // middy passes only event and context to the base handler, so the state replaces the context.
   const stateForHandler: Middleware = {
     before: (request) => {
       request.context = request.internal as unknown as Context;

@@ -5,23 +5,18 @@ import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
 import { type ApiError, invalid } from '../shared/errors.ts';
 import { withFieldChanges } from '../shared/schema.ts';
 
-/** The largest number of pages of the endpoint that a twin from `defineUnpagedTwin` reads for one answer. */
 const MAX_PAGES = 5;
 
-/** How a twin can differ from its endpoint. */
 interface CommonDifference<I extends z.ZodType> {
-  /** The difference in words. The API reference shows it after "The same as <path>, ". */
+  /** In words, after "The same as <path>, " in the API reference. */
   readonly differs?: string;
   readonly message?: string;
-  /** The fields of the endpoint that the twin does not have. The twin ignores them like unknown fields. */
   readonly ignored?: readonly (keyof z.input<I> & string)[];
-  /** The fields that are optional in the endpoint and required in the twin. */
   readonly required?: readonly (keyof z.input<I> & string)[];
 }
 
 /**
- * Declares the twin of an endpoint: the same operation in the other version of the API. The twin has its own route. This
- * route leads to the function of the endpoint.
+ * The twin is the same operation in the other version of the API: a route of its own to the function of the endpoint.
  */
 export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
@@ -40,9 +35,6 @@ export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends U
   };
 }
 
-/**
- * A page of a listing. The token of the next page is called `nextPageToken` in most listings, and `pageToken` in some.
- */
 interface ListingPage {
   readonly data: unknown;
   readonly nextPageToken?: string | null;
@@ -50,22 +42,18 @@ interface ListingPage {
 }
 
 interface UnpagedDifference<I extends z.ZodType, R extends z.ZodType> extends CommonDifference<I> {
-  /** The parameter with which a caller can get a smaller answer. The error for an answer that is too large names it. */
+  /** The parameter that makes an answer smaller, for the error of one that is too large. */
   readonly narrowBy: keyof z.output<I> & string;
-  /** The schema of a row of the twin. */
   readonly row: R;
-  /** Converts a row of the endpoint to a row of the twin. By default, rows are the same. */
   readonly toRow?: (row: never) => z.output<R>;
-  /** Joins a page to the rows of the earlier pages. By default, appends the rows of the page. */
   readonly join?: (rows: readonly never[], page: readonly never[]) => readonly unknown[];
 }
 
 const pagingFields = ['order', 'pageSize', 'pageToken'];
 
 /**
- * Declares a listing's twin, which returns all rows in one answer. The twin reads at most five pages of the listing. If
- * the listing has more, or if the answer would be larger than 5 MB, the twin throws INVALID_ARGUMENT. The message names
- * the parameter that makes the answer smaller.
+ * The twin of a listing returns all rows of at most five pages in one answer. If there are more, or above 5 MB, it
+ * throws INVALID_ARGUMENT, which names `narrowBy`.
  */
 export function defineUnpagedTwin<
   I extends z.ZodType,

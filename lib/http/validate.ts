@@ -5,7 +5,7 @@ import { unknownFieldIssue, unknownFields } from '../shared/unknownFields.ts';
 
 const MAX_ISSUES = 100;
 
-/** Returns `data`, parsed by a schema. Throws INVALID_ARGUMENT with all problems in `details.issues`. */
+/** Throws INVALID_ARGUMENT with all problems in `details.issues`. */
 export function validate(schema: z.ZodType, data: unknown, messages: FixedMessages = {}): unknown {
   const { output, issues } = parse(schema, data, messages);
   if (issues.length > 0) refuse(issues);
@@ -61,10 +61,7 @@ function toIssues(issue: z.core.$ZodIssue, outer: readonly (string | number)[]):
   return [{ path, code: issue.code, message: message(issue, fieldName(path)) }];
 }
 
-/**
- * Returns the problems with one alternative of a union: of the alternatives that have the value's type, the one with the
- * fewest invalid fields. Returns undefined if no alternative has this type.
- */
+/** Of the alternatives that have the value's type, the one with the fewest invalid fields. */
 function nearestAlternative({ errors }: Alternatives): z.core.$ZodIssue[] | undefined {
   const sameType = errors.filter((issues) => issues.length > 0 && issues.every(({ path }) => path.length > 0));
   return sameType.toSorted((a, b) => a.length - b.length)[0];
@@ -124,7 +121,6 @@ function message(issue: z.core.$ZodIssue, field: string): string {
     case 'invalid_element':
       return `${field}: ${issue.message}`;
     default:
-      // A check has a predicate or a whole sentence as its message.
       return predicate(field, issue.message) ?? issue.message;
   }
 }
@@ -139,20 +135,12 @@ const formats: Record<string, string> = {
   uuid: 'a UUID',
 };
 
-/**
- * Returns a message that begins with the field's name, if the schema has set the message. Returns undefined for a
- * message of zod itself.
- */
 function predicate(field: string, message: string): string | undefined {
   return /^(must|is) /.test(message) ? `${field} ${message}` : undefined;
 }
 
-/**
- * A zod issue about a union. For a discriminated union, `options` contains the possible values of the discriminator.
- */
 type Alternatives = z.core.$ZodIssueInvalidUnion & { readonly options?: readonly unknown[] };
 
-/** Returns in words what the alternatives of a union allow, such as `a string or an integer`. */
 function allowedBy({ errors, options }: Alternatives): string {
   if (options) return options.map((value) => JSON.stringify(value)).join(' or ');
   const firsts = errors.flatMap(([first]) => first ?? []);

@@ -2,8 +2,7 @@ import { ApiError } from '../shared/errors.ts';
 import { toApiError } from './middlewares.ts';
 
 /**
- * Runs `work` and returns its result. Published clients depend on the message of some internal errors. So an unexpected
- * error becomes INTERNAL with `message`. Other errors are rethrown unchanged.
+ * Published clients depend on the message of some internal errors: an unexpected error becomes INTERNAL with `message`.
  */
 export async function withInternalMessage<T>(message: string, work: () => Promise<T>): Promise<T> {
   try {
