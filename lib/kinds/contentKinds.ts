@@ -11,7 +11,7 @@ import { recordingKind } from '../recordings/kind.ts';
 
 /**
  * All kinds of content. A kind stands after the kinds that its records refer to: reactions are on comments, and notifications quote
- * comments. Whoever deletes or erases what a record needs of another kind walks the list backwards.
+ * comments. An erasure that reads records of another kind walks the list backwards.
  */
 export const contentKinds = [
   commentKind,
