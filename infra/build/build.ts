@@ -8,23 +8,21 @@ import { isTwin, type Routed } from '../../lib/app/page.ts';
 import { type Worker, workerFile, workerId } from '../../lib/app/worker.ts';
 import { DEFAULT_FUNCTION } from '../constructs/names.ts';
 
-/** The root folder of the project. Paths of entries, and paths in the metafile, are relative to this folder. */
+/** Paths of entries, and paths in the metafile, are relative to this folder. */
 export const projectDir = resolve(import.meta.dirname, '../..');
 
-/** The source file of each function, by function id. */
+/** By function id. */
 export type Entries = Readonly<Record<string, string>>;
 
 export interface Build {
   /** esbuild's report of the files in each bundle. */
   readonly metafile: Metafile;
-  /** Returns the folder to upload for a function. */
   folder(id: string): string;
 }
 
 /**
- * Returns the source files to bundle: one for each endpoint, one for each worker, and the function of the `$default`
- * route. A twin is the same operation in the other version of the API. It has no file, because the endpoint's function
- * answers it too.
+ * Returns one source file for each endpoint, page and worker, and that of the `$default` route. A twin has no file,
+ * because the function of its endpoint answers it too.
  */
 export function bundleEntries(endpoints: readonly Routed[], workers: readonly Pick<Worker, 'name'>[] = []): Entries {
   return {
@@ -36,10 +34,7 @@ export function bundleEntries(endpoints: readonly Routed[], workers: readonly Pi
   };
 }
 
-/**
- * Returns the same as `bundleEntries` for all endpoints and workers. It derives them from the names of files, and loads
- * no modules.
- */
+/** Derives the entries of all functions from the names of files, and loads no modules. */
 export function findEntries(): Entries {
   const registries = ['index', 'pages', 'workers/index'];
   const names = globSync('**/*.ts', { cwd: join(projectDir, 'functions') }).map((file) => file.slice(0, -'.ts'.length));
@@ -58,8 +53,8 @@ export function findEntries(): Entries {
 }
 
 /**
- * Bundles each function into `<outdir>/<id>/index.mjs`. Dots in the id become hyphens. One esbuild call bundles all functions,
- * so shared files are parsed once. Writes the files of assets next to their bundles. Deletes the old contents of `outdir`.
+ * Bundles each function into `<outdir>/<id>/index.mjs`, with hyphens for the dots of the id. One esbuild call bundles
+ * all, so shared files are parsed once. Deletes the old contents of `outdir`.
  */
 export async function buildFunctions({
   entries,
@@ -69,15 +64,14 @@ export async function buildFunctions({
 }: {
   entries: Entries;
   assets?: readonly Pick<Asset, 'path' | 'files'>[] | Promise<readonly Pick<Asset, 'path' | 'files'>[]>;
-  /** Returns the text of a generated file, such as the OpenAPI document. It is written beside the bundle of each asset that needs it. */
+  /** Returns the text of a generated file, which is written beside the bundle of each asset that needs it. */
   fileText?: (name: string) => Promise<string>;
   outdir: string;
 }): Promise<Build> {
   const target = targetOf(outdir);
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
-  // esbuild is a Go program, and needs nearly all of its memory until its end. Garbage collection would take a quarter
-  // of its time and save a tenth of its memory, so it is switched off.
+  // Garbage collection of esbuild, a Go program, would take a quarter of its time and save a tenth of its memory.
   process.env.GOGC ??= 'off';
   const { metafile } = await build({
     absWorkingDir: projectDir,
@@ -86,13 +80,12 @@ export async function buildFunctions({
     outExtension: { '.js': '.mjs' },
     bundle: true,
     minify: true,
-    // This option makes bundles 6 % larger, but keeps the names of functions in stack traces.
+    // Makes bundles 6 % larger, but keeps the names of functions in stack traces.
     keepNames: true,
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    // This option selects the ESM build of packages that also have a CommonJS build. The ESM build has half the size
-    // and half the load time.
+    // If a package also has a CommonJS build, its ESM build has half the size and half the load time.
     mainFields: ['module', 'main'],
     plugins: [loadBuiltinModules, omitUnusedModules],
     legalComments: 'none',
@@ -103,15 +96,15 @@ export async function buildFunctions({
     files.map((name) => ({ name, folder: join(target, folderName(endpointId(path))) })),
   );
   await Promise.all(assetFiles.map(async ({ name, folder }) => writeFile(join(folder, name), await fileText(name))));
-  // The metafile is not in a function's folder, because it would change the hash of the upload.
+  // In a function's folder, the metafile would change the hash of the upload.
   await writeFile(join(target, METAFILE), JSON.stringify(metafile));
   return { metafile, folder: (id) => join(target, folderName(id)) };
 }
 
 /**
- * Modules that the AWS SDK loads with `import()` at their first use, and that no function uses. Lambda puts credentials into the
- * environment, where the SDK looks first. Its other sources (profiles, SSO, web identity, metadata of instances) do not exist in
- * Lambda. No call of the service has a stream of events.
+ * Modules that the AWS SDK imports at their first use, and that no function uses. Lambda puts credentials into the
+ * environment, where the SDK looks first. Its other sources do not exist in Lambda. No call of the service has a stream
+ * of events.
  */
 export const omittedModules: readonly string[] = [
   '@aws-sdk/credential-provider-http',
@@ -124,7 +117,7 @@ export const omittedModules: readonly string[] = [
   '@smithy/credential-provider-imds',
 ];
 
-/** Leaves `omittedModules` out of bundles. The `import()` stays, and would fail if a function reached it. */
+/** The `import()` of an omitted module stays, and would fail if a function reached it. */
 const omitUnusedModules: Plugin = {
   name: 'omit-unused-modules',
   setup(bundler) {
@@ -135,9 +128,8 @@ const omitUnusedModules: Plugin = {
 };
 
 /**
- * Makes bundles load the modules of Node with `getBuiltinModule`, and read only the exports that they use. An `import`
- * reads all exports, and reading some of them loads further modules. For example, reading `WebSocket` of `node:http`
- * loads undici.
+ * An `import` of a module of Node reads all exports, and reading some of them loads further modules: `WebSocket` of
+ * `node:http` loads undici. With `getBuiltinModule`, bundles read only the exports that they use.
  */
 const loadBuiltinModules: Plugin = {
   name: 'load-builtin-modules',
@@ -147,7 +139,8 @@ const loadBuiltinModules: Plugin = {
       kind === 'import-statement' ? { path, namespace, sideEffects: false } : undefined,
     );
     bundler.onLoad({ filter: /^node:/, namespace }, ({ path }) => ({ contents: builtinExports(path) }));
-    // The SDK loads `node:http` with `import()`. esbuild reads the exports of a CommonJS module one by one, at their use.
+    // The SDK loads `node:http` with `import()`. esbuild reads the exports of a CommonJS module one by one, at their
+    // use.
     const onDemand = 'builtin-on-demand';
     bundler.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
       kind === 'dynamic-import' ? { path, namespace: onDemand } : undefined,
@@ -158,10 +151,7 @@ const loadBuiltinModules: Plugin = {
   },
 };
 
-/**
- * Returns the source of an ES module with the same exports as a module of Node. esbuild drops each export that a bundle
- * does not use. A bundle reads the other exports once, when it is loaded.
- */
+/** Returns the source of an ES module with the same exports. esbuild drops each export that a bundle does not use. */
 function builtinExports(path: string): string {
   const names = Object.keys(process.getBuiltinModule(path) as object);
   return [
@@ -176,7 +166,7 @@ function noFile(name: string): Promise<string> {
   throw new Error(`There is no function that makes the file ${name}`);
 }
 
-/** Returns the build in `outdir`. This process or an earlier one wrote it. */
+/** This process or an earlier one wrote the build. */
 export async function readBuilt(outdir: string): Promise<Build> {
   const target = targetOf(outdir);
   const metafile = JSON.parse(await readFile(join(target, METAFILE), 'utf8')) as Metafile;
@@ -189,7 +179,7 @@ function targetOf(outdir: string): string {
   return isAbsolute(outdir) ? outdir : join(projectDir, outdir);
 }
 
-/** Returns the id with hyphens instead of dots, because CDK would take the text after the last dot for a file extension. */
+/** The CDK would take the text after the last dot for a file extension. */
 function folderName(id: string): string {
   return id.replaceAll('.', '-');
 }

@@ -2,8 +2,8 @@ import { namedUnitProblems } from '../settings/namedUnits.ts';
 import { readSettings, settingsError } from '../settings/settings.ts';
 
 /**
- * Throws an error that lists the problems of the settings in a context. Loads neither the CDK nor, without a setting that names
- * families or workers, their declarations, so that a typing error costs no wait.
+ * Throws an error that lists the problems of the settings. Does not load the CDK, and loads declarations of functions
+ * only for a setting that names families or workers, so a typing error costs no wait.
  */
 export async function requireValidSettings(
   context: Readonly<Record<string, unknown>>,
@@ -16,12 +16,11 @@ export async function requireValidSettings(
   if (problems.length > 0) throw settingsError(problems);
 }
 
-/** Returns the context that the CDK CLI passes to the app. */
 export function contextFromCli({ CDK_CONTEXT_JSON }: NodeJS.ProcessEnv): Record<string, unknown> {
   return JSON.parse(CDK_CONTEXT_JSON || '{}') as Record<string, unknown>;
 }
 
-/** Returns the context in the arguments of the CDK CLI, such as `-c name=value`. */
+/** Reads options such as `-c name=value` of the CDK CLI. */
 export function contextFromArguments(args: readonly string[]): Record<string, string> {
   const pairs = args.flatMap((arg, index) => {
     if (arg === '-c' || arg === '--context') return [args[index + 1] ?? ''];

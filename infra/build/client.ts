@@ -2,18 +2,14 @@ import * as registry from '../../functions/index.ts';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 
-/** The generated file with the methods of the client, as a path from the root of the project. */
 export const clientMethodsFile = 'lib/client/methods.ts';
 
-/** A segment of a path. It has an endpoint, further segments, or both. */
+/** A segment has an endpoint, further segments, or both. */
 interface PathSegment {
   endpoint?: { readonly name: string; readonly declared: Endpoint };
   readonly children: Map<string, PathSegment>;
 }
 
-/**
- * Returns the text of the generated file. It contains the type of the client's methods, and the path of each method.
- */
 export function clientMethods(): string {
   const inOrder = Object.entries<Endpoint>(registry).sort(([, a], [, b]) => (a.path < b.path ? -1 : 1));
   const operations = inOrder.map(
@@ -46,12 +42,10 @@ ${operations.join('\n')}
 `;
 }
 
-/** Returns whether user tokens may call an endpoint. */
 function isForUsers(endpoint: Endpoint): boolean {
   return (endpoint as { readonly user?: object }).user !== undefined;
 }
 
-/** Returns the tree of the paths of endpoints. */
 function treeOf(endpoints: readonly (readonly [name: string, declared: Endpoint])[]): PathSegment {
   const root: PathSegment = { children: new Map() };
   for (const [name, declared] of endpoints) {
@@ -66,7 +60,7 @@ function treeOf(endpoints: readonly (readonly [name: string, declared: Endpoint]
   return root;
 }
 
-/** Returns the method names of a path: `['v2', 'agents', 'groups', 'addAgents']` for `/v2/agents/groups/add-agents`. */
+/** Returns `['v2', 'agents', 'groups', 'addAgents']` for `/v2/agents/groups/add-agents`. */
 function methodNames(path: string): string[] {
   return path
     .slice(1)

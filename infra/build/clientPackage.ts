@@ -18,10 +18,9 @@ import { projectDir } from './build.ts';
 import { clientMethods } from './client.ts';
 import { typeOf } from './jsonSchemaType.ts';
 
-/** The entry points of the package. `user` imports nothing of Node, so browsers can load it. */
+/** `user` imports nothing of Node, so browsers can load it. */
 const entryPoints = { index: 'index.ts', user: 'userClient.ts', editor: 'editorProvider.ts' } as const;
 
-/** The files in `lib/client` whose types are part of the package. */
 const typedFiles = [
   'calls',
   'editorProvider',
@@ -48,7 +47,7 @@ export interface ClientPackage {
   readonly modules: readonly PackageFile[];
 }
 
-/** A module of the package. `gzipBytes` is its size after compression by gzip. */
+/** `gzipBytes` is the size after compression by gzip. */
 export interface PackageFile {
   readonly name: string;
   readonly bytes: number;
@@ -56,9 +55,9 @@ export interface PackageFile {
 }
 
 /**
- * Writes the client as a package of ES modules and types. The package depends only on `yjs`, which only the editor provider
- * needs: a peer dependency and an external import, because a document must be of the same `yjs` as the bindings of editors.
- * Deletes the old contents of `outdir`.
+ * Writes the client as ES modules and types. Its only dependency is `yjs`, for the editor provider. It is a peer
+ * dependency, because a document must be of the same `yjs` as the bindings of editors. Deletes the old contents of
+ * `outdir`.
  */
 export async function buildClientPackage(
   endpoints: readonly (readonly [name: string, endpoint: Endpoint])[],
@@ -103,8 +102,8 @@ export async function buildClientPackage(
 }
 
 /**
- * Packs the package in the folder `packageDir` with npm, and returns the file below `outdir`. An installed file has no link to a
- * folder with another copy of `yjs`.
+ * Returns the file that npm packed. An installed file, unlike a link to a folder, cannot find another copy of `yjs`
+ * there.
  */
 export async function packClient(packageDir: string, outdir: string, npm = 'npm'): Promise<string> {
   const { stdout } = await promisify(execFile)(
@@ -191,7 +190,6 @@ provider.whenSynced.then(() => showEditor(doc, provider.awareness), showError);
 `;
 }
 
-/** Returns the licences of the packages of which a build contains files. `inputs` are the files, from the root of the project. */
 async function notices(inputs: readonly string[]): Promise<string> {
   const folders = new Set(inputs.flatMap((file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []));
   const texts = [...folders].toSorted().map(async (folder) => {
@@ -228,8 +226,8 @@ async function writeTypes(
 }
 
 /**
- * The text of `awareness.d.ts`: the awareness of `y-protocols`, with every member of its class. Otherwise, bindings of editors that
- * take this class would not compile. The file is separate because only the editor provider needs `yjs`.
+ * The awareness of `y-protocols` with every member of its class: otherwise bindings of editors that take this class
+ * would not compile. Only the editor provider needs `yjs`, so the file is separate.
  */
 const AWARENESS_TYPES = `import type { Doc } from 'yjs';
 export interface Awareness {
@@ -251,7 +249,6 @@ export interface Awareness {
 }
 `;
 
-/** Returns the text of `shared.d.ts`: types that the client imports from outside `lib/client`. */
 function sharedTypes(): string {
   const statuses = (values: readonly string[]) => values.map((value) => JSON.stringify(value)).join(' | ');
   return `export type ErrorStatus = ${statuses(Object.keys(errorCatalogue))};
@@ -265,10 +262,7 @@ export type LiveStateMessage = LiveStateResponse & { readonly type: 'livestate.u
 `;
 }
 
-/**
- * Returns the text of `methods.d.ts`: the methods of the client, with plain types instead of references to
- * declarations.
- */
+/** Writes plain types in place of references to declarations. */
 function methodTypes(endpoints: readonly (readonly [string, Endpoint])[], serviceName: string): string {
   const namedField = allOrganizationsField(serviceName);
   const types = endpoints.map(([name, { input, output }]) => {

@@ -4,10 +4,9 @@ import { advancedSchema } from '../../lib/openapi/webhookBodies.ts';
 import { wrappedBodies } from '../../lib/openapi/webhooks.ts';
 import { typeOf } from './jsonSchemaType.ts';
 
-/** The generated file with the types of webhooks, as a path from the root of the project. */
 export const clientWebhooksFile = 'lib/client/webhookTypes.ts';
 
-/** Returns the text of the generated file: the type of each advanced webhook, and their union. */
+/** Returns the type of each advanced webhook, and their union. */
 export function clientWebhooks(): string {
   const components = new ComponentSchemas();
   const events = eventTypes.map((event) => `  '${event}': ${webhookOf(event, components)};`);

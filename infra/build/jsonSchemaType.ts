@@ -2,8 +2,8 @@ import type * as z from 'zod';
 import type { JsonSchema } from '../../lib/openapi/jsonSchema.ts';
 
 /**
- * Returns the TypeScript type of a JSON Schema. A reference to a component becomes its name, an unsupported schema `unknown`.
- * With `allowsUndefined`, an optional field may be undefined, which JSON leaves out.
+ * Returns a TypeScript type. A reference to a component becomes its name, an unsupported schema `unknown`. With
+ * `allowsUndefined`, an optional field may be undefined.
  */
 export function typeOf(schema: z.core.JSONSchema._JSONSchema | JsonSchema, allowsUndefined = false): string {
   if (typeof schema === 'boolean') return schema ? 'unknown' : 'never';

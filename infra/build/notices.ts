@@ -8,7 +8,7 @@ interface LockEntry {
   readonly optional?: boolean;
 }
 
-/** A package that a deployment contains. `text` has its licence and notice files, and is empty if it has none. */
+/** `text` has the licence and notice files of the package, and is empty if it has none. */
 interface DeployedPackage {
   readonly name: string;
   readonly version: string;
@@ -16,10 +16,10 @@ interface DeployedPackage {
   readonly text: string;
 }
 
-/** Packages that the pages of the reference contain. For npm, they are development dependencies. */
+/** The pages of the reference contain these development dependencies. */
 const packagesOfPages = ['minisearch'];
 
-/** Returns the packages of the lock file that functions or pages can contain, by name. */
+/** Returns the packages of the lock file that functions or pages can contain. */
 export function deployedPackages(): DeployedPackage[] {
   const lock = JSON.parse(readFileSync(join(projectDir, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, LockEntry>;
@@ -44,7 +44,7 @@ export function deployedPackages(): DeployedPackage[] {
 
 const COPYRIGHT = /^[^\w\n]*copyright\b.*\d{4}.*$/gim;
 
-/** Returns a table of these packages, and each licence with the copyright lines of its packages, as Markdown. */
+/** Returns Markdown: a table of the packages, and each licence with the copyright lines of its packages. */
 export function thirdPartyNotices(): string {
   const packages = deployedPackages();
   const rows = packages.map(({ name, version, licence }) => `| ${name} | ${version} | ${licence} |`);
@@ -58,7 +58,7 @@ export function thirdPartyNotices(): string {
   return ['| Package | Version | Licence |', '| --- | --- | --- |', ...rows, '', texts.join('\n\n')].join('\n');
 }
 
-/** Returns the text of a licence without copyright lines and without the appendix that says how to apply it. */
+/** Leaves out copyright lines, and the appendix that says how to apply the licence. */
 function termsOf({ text, licence }: DeployedPackage): string {
   if (text === '') return `The package has no text of a licence. Its package.json says: ${licence}`;
   const [terms = ''] = text.split('END OF TERMS AND CONDITIONS');

@@ -2,13 +2,12 @@ import type * as z from 'zod';
 import { declaredKeysOf, fieldChangesOf, type Refusal, refusalOf } from '../../lib/shared/schema.ts';
 import { registeredEndpoints } from './registry.ts';
 
-/** A documented field that an endpoint refuses. */
 export interface RefusedField extends Refusal {
   readonly path: string;
   readonly field: string;
 }
 
-/** Returns the refused fields of all endpoints. Twins refuse the same fields, so they are not included. */
+/** Leaves out twins, which refuse the same fields. */
 export function refusedFields(): RefusedField[] {
   return registeredEndpoints()
     .filter(({ twinOf }) => twinOf === undefined)

@@ -10,7 +10,6 @@ import { fileText } from './files.ts';
 import { projectContext } from './projectContext.ts';
 import { registeredAssets, registeredRoutes, registeredWorkers } from './registry.ts';
 
-/** Bundles the functions of all registered endpoints, pages, assets and workers. */
 export function buildRegistered(outdir: string): Promise<Build> {
   return buildFunctions({
     entries: bundleEntries(registeredRoutes(), registeredWorkers()),
@@ -20,13 +19,12 @@ export function buildRegistered(outdir: string): Promise<Build> {
   });
 }
 
-/** Returns the settings from the context of an app. Throws an error that lists invalid settings and unknown names. */
+/** Throws an error that lists invalid settings and unknown names. */
 export function settingsOf(app: App, region?: string): Settings {
   const context = app.node.getAllContext() as Readonly<Record<string, unknown>>;
   return readSettings((name) => context[name], Object.keys(context), region);
 }
 
-/** Adds the backend to an app. */
 export function addBackend(app: App, built: Build, settings: Settings): Backend {
   return new Backend(app, STACK, {
     endpoints: registeredRoutes(),
@@ -37,9 +35,9 @@ export function addBackend(app: App, built: Build, settings: Settings): Backend 
 }
 
 /**
- * Writes the cloud assembly into `outdir` without the CDK CLI, and returns the folder of the assembly. It has the same
- * templates and assets that `cdk deploy` uploads. `settings` override the settings of cdk.json. Bundles the functions
- * unless `built` is given. `region` is the region of the deployment. The local run has none.
+ * Writes the cloud assembly without the CDK CLI, and returns its folder. Templates and assets are those that `cdk
+ * deploy` uploads. `settings` override those of cdk.json. Bundles the functions unless `built` is given. The local run
+ * has no `region`.
  */
 export async function synthesise(options: {
   outdir: string;
@@ -49,15 +47,15 @@ export async function synthesise(options: {
 }): Promise<{ assemblyDir: string }> {
   const app = new App({
     outdir: options.outdir,
-    // Validation is off. It would take half of the time, and `cdk synth` and the tests already validate.
+    // Validation would take half of the time. `cdk synth` and the tests already validate.
     builtinCloudFormationValidation: false,
-    // Nothing reads the tree of constructs. Writing it takes a tenth of the time.
+    // Writing the tree of constructs, which nothing reads, takes a tenth of the time.
     treeMetadata: false,
-    // With this option, the templates contain the file names of assets, as with the CLI. `npm run check:deploy` finds
-    // the templates of nested stacks by these names.
+    // The templates contain the file names of assets, as with the CLI. `npm run check:deploy` finds the templates of
+    // nested stacks by these names.
     context: { 'aws:cdk:enable-asset-metadata': true, ...projectContext(), ...options.settings },
   });
-  // Settings are checked before bundling, so that invalid settings fail at once.
+  // Invalid settings fail before the functions are bundled.
   const settings = settingsOf(app, options.region);
   const bundles = await mkdtemp(join(tmpdir(), 'functions-'));
   try {

@@ -12,10 +12,9 @@ import { type DocsPage, frame, type NavGroup, pathOf } from './layout.ts';
 import { pageOfTag, REFERENCE, referencePages } from './reference.ts';
 import { type Place, searchOptions } from './searchOptions.ts';
 
-/** The texts below `/docs`, by the last part of their paths. The page `/docs` itself has the empty name. */
+/** By the last part of the path below `/docs`. The page `/docs` itself has the empty name. */
 export type DocsTexts = Readonly<Record<string, string>>;
 
-/** Returns the pages, the script, the styles and the search index of the documentation as JSON. */
 export async function docsFile(): Promise<string> {
   return JSON.stringify(await docsTexts(await bundledReference()));
 }
@@ -82,7 +81,6 @@ function searchIndex(pages: readonly DocsPage[]): string {
   return JSON.stringify(index);
 }
 
-/** Bundles the script of the pages with its library and the library's licence. */
 async function script(entryPoint: string): Promise<string> {
   const licence = await readFile(join(projectDir, 'node_modules/minisearch/LICENSE.txt'), 'utf8');
   const { outputFiles } = await build({

@@ -10,13 +10,12 @@ import { slugOf } from './markup.ts';
 
 interface Guide {
   readonly name: string;
-  /** The Markdown file in the project. */
   readonly file: string;
-  /** True if each section of the second level is a page of its own. */
+  /** Whether each section of the second level is a page of its own. */
   readonly split?: true;
 }
 
-/** The guides in the order of the navigation. */
+/** In the order of the navigation. */
 export const guides: readonly Guide[] = [
   { name: 'first-calls', file: 'functions/START.md' },
   { name: 'api', file: 'functions/README.md', split: true },
@@ -35,7 +34,7 @@ interface GuidePage {
   readonly tokens: readonly Token[];
 }
 
-/** Returns the pages of all guides. `operationAt` returns the address of the description of an endpoint. */
+/** `operationAt` returns the address of the description of an endpoint. */
 export async function guidePages(operationAt: (path: string) => string | undefined): Promise<DocsPage[]> {
   const texts = await Promise.all(guides.map(({ file }) => readFile(`${projectDir}/${file}`, 'utf8')));
   const pages = guides.flatMap((guide, index) => pagesOf(guide, forDeployment(texts[index] ?? '')));
@@ -64,7 +63,7 @@ export async function guidePages(operationAt: (path: string) => string | undefin
   });
 }
 
-/** Puts the names of the deployment in place of those that the guides have as examples. */
+/** Replaces the example names of the guides by those of the deployment. */
 function forDeployment(text: string): string {
   return text
     .replaceAll('x-svc-', `x-${placeholders.serviceName}-`)
@@ -100,7 +99,6 @@ function headings(tokens: readonly Token[]): Tokens.Heading[] {
 
 function toPage({ guide, name, title, tokens }: GuidePage, ofGuide: readonly GuidePage[], resolve: Resolve): DocsPage {
   const isFirst = name === guide.name;
-  // The heading of a page of its own is the title of the page.
   const shown = isFirst
     ? tokens
     : tokens.slice(1).map((token) => (isHeading(token) ? { ...token, depth: token.depth - 1 } : token));

@@ -2,12 +2,11 @@ import { SCRIPT_MARK, STYLE_MARK } from '../../../lib/openapi/docsMarks.ts';
 import { type Html, html } from '../../../lib/shared/html.ts';
 import { documentHead, trusted } from './markup.ts';
 
-/** A page of the documentation, below `/docs`. `name` is the last part of its path, and empty for `/docs` itself. */
+/** `name` is the last part of the path below `/docs`, and empty for `/docs` itself. */
 export interface DocsPage {
   readonly name: string;
   readonly title: string;
   readonly body: Html;
-  /** What the search finds in the page. */
   readonly sections: readonly SearchedSection[];
   /** Lines of the navigation below the page, shown while the page is open. */
   readonly contents?: readonly { readonly href: string; readonly title: string }[];
@@ -25,7 +24,6 @@ export interface NavGroup {
   readonly links: readonly { readonly name: string; readonly title: string }[];
 }
 
-/** Returns the text of a piece of HTML, for the search. */
 export function textOf(markup: string): string {
   return markup
     .replace(/<[^>]*>/g, ' ')
@@ -42,7 +40,6 @@ export function pathOf(name: string, id?: string): string {
   return `/docs${name === '' ? '' : `/${name}`}${id === undefined ? '' : `#${id}`}`;
 }
 
-/** Returns a whole page with header, search and navigation. */
 export function frame({ name, title, body, contents = [] }: DocsPage, nav: readonly NavGroup[]): string {
   return String(html`${documentHead(title, html`<style>${trusted(STYLE_MARK)}</style>`)}
 <body>

@@ -3,10 +3,10 @@ import { type Html, html } from '../../../lib/shared/html.ts';
 import { textOf } from './layout.ts';
 import { slugOf, trusted } from './markup.ts';
 
-/** Returns the address of a link's target, or undefined if readers of the documentation cannot open the target. */
+/** Returns undefined if readers of the documentation cannot open the target. */
 export type Resolve = (href: string) => string | undefined;
 
-/** The languages of code samples. Samples in several of them that follow one another say the same. */
+/** Neighbouring samples in several of these languages say the same. */
 export const sampleLanguages: Readonly<Record<string, string>> = {
   sh: 'curl',
   ts: 'TypeScript',
@@ -16,7 +16,7 @@ export const sampleLanguages: Readonly<Record<string, string>> = {
 
 const reader = new Marked({ gfm: true });
 
-/** Returns the parts of a Markdown text. Comments, such as the marks of generated tables, are left out. */
+/** Leaves out comments, such as the marks of generated tables. */
 export function tokensOf(markdown: string): Token[] {
   return reader.lexer(markdown.replace(/^<!--.*?-->$/gms, ''));
 }
@@ -25,7 +25,6 @@ export function titleOf({ text }: Tokens.Heading): string {
   return textOf(reader.parseInline(text) as string);
 }
 
-/** Returns the HTML of these parts. */
 export function render(tokens: readonly Token[], resolve: Resolve): Html {
   const writer = writerFor(resolve);
   return html`${withSamples(tokens).map((group) =>
@@ -35,12 +34,10 @@ export function render(tokens: readonly Token[], resolve: Resolve): Html {
   )}`;
 }
 
-/** Returns the HTML of a text of the OpenAPI document. */
 export function renderText(markdown: string, resolve: Resolve): Html {
   return render(tokensOf(markdown), resolve);
 }
 
-/** Returns the parts, with samples that say the same as one list. */
 function withSamples(tokens: readonly Token[]): (Token | Tokens.Code[])[] {
   const groups: (Token | Tokens.Code[])[] = [];
   for (const token of tokens.filter(({ type }) => type !== 'space')) {
@@ -93,7 +90,7 @@ function writerFor(resolve: Resolve): Marked {
         return `<div class="wide" tabindex="0"><table>${head}<tbody>\n${rows}\n</tbody></table></div>\n`;
       },
       image: () => '',
-      // A text of the OpenAPI document may have markup in it, such as an example of XML.
+      // A text of the OpenAPI document can contain markup as an example, such as XML.
       html: ({ text }) => String(html`${text}`),
     },
   });

@@ -13,7 +13,7 @@ export function slugOf(title: string): string {
     .replace(/\s/g, '-');
 }
 
-/** Returns the beginning of a page, up to its head's end. `style` is the element that loads or contains the styles. */
+/** Returns the beginning of a page with its whole head. `style` loads or contains the styles. */
 export function documentHead(title: string, style: Html): Html {
   return html`<!doctype html>
 <html lang="en">

@@ -5,7 +5,6 @@ import { type DocsPage, pathOf, textOf } from './layout.ts';
 import { renderText, type Resolve } from './markdown.ts';
 import { fieldTable, namesIn, schemaId } from './schema.ts';
 
-/** An operation or a webhook in the reference. */
 interface Item {
   readonly kind: 'endpoint' | 'webhook';
   /** The path of an endpoint, or the name of a webhook. */
@@ -20,12 +19,11 @@ interface Item {
 
 export const REFERENCE = 'reference';
 
-/** Returns the name of the page of a tag. */
 export function pageOfTag(tag: string): string {
   return `${REFERENCE}-${tag.toLowerCase().replaceAll(' ', '-')}`;
 }
 
-/** Returns the pages of the reference: its contents, and one page for each tag. */
+/** Returns the contents of the reference, and one page for each tag. */
 export function referencePages(openApi: OpenApiDocument, resolve: Resolve): DocsPage[] {
   const items: Item[] = [
     ...Object.entries(openApi.paths).map(
@@ -75,7 +73,6 @@ ${tools('Filter endpoints and webhooks', false)}${groups}`,
   };
 }
 
-/** Returns the filter of a page. The button opens the dialog with the credentials. */
 function tools(label: string, hasAuthorize: boolean): Html {
   const authorize = html`<button type="button" data-authorize>Authorize</button>\n<span data-authorized role="status"></span>\n`;
   return html`<div class="tools">
@@ -152,7 +149,7 @@ function jsonBlock(value: unknown): Html {
   return html`<pre tabindex="0"><code>${JSON.stringify(value, null, 2)}</code></pre>\n`;
 }
 
-/** Returns what the script of the page makes the form of "Try it" of. */
+/** The script of the page makes the form "Try it" of these attributes. */
 function tryIt(path: string, example: unknown, security: Operation['security']): Html {
   return html`<div data-try="${path}" data-levels="${levelsOf(security)
     .map(([scheme]) => scheme)
@@ -230,7 +227,6 @@ function fieldNames(value: unknown): string[] {
   ]);
 }
 
-/** Returns the component that a reference names, or the value itself. All references are to components. */
 function resolved(openApi: OpenApiDocument, value: unknown): unknown {
   const { $ref } = value as Partial<Reference>;
   if ($ref === undefined) return value;

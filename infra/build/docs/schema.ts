@@ -2,7 +2,6 @@ import type { JsonSchema } from '../../../lib/openapi/document.ts';
 import { type Html, html } from '../../../lib/shared/html.ts';
 import { renderText, type Resolve } from './markdown.ts';
 
-/** JSON Schema as the OpenAPI document has it. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -34,7 +33,7 @@ interface Row {
 
 const COMPONENTS = '#/components/schemas/';
 
-/** Returns a table of the fields of a schema. Fields of named schemas are in the tables of these schemas. */
+/** Fields of named schemas are in the tables of these schemas. */
 export function fieldTable(schema: JsonSchema, label: string, resolve: Resolve): Html {
   const top = schema as Schema;
   const rows = rowsOf(top, '');
@@ -48,7 +47,6 @@ ${rows.map((row) => fieldRow(row, resolve))}</tbody>
 `;
 }
 
-/** Returns the names of the named schemas that a schema refers to. */
 export function namesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, item]) =>
@@ -74,7 +72,7 @@ function descriptionOf(schema: Schema): string {
     .join(' ');
 }
 
-/** Returns the fields of an object, of the items of a list and of all variants, with their paths. */
+/** Returns the fields of an object, of the items of a list and of all variants. */
 function rowsOf(schema: Schema, path: string): Row[] {
   const nested = [
     ...variantsOf(schema).flatMap((variant) => rowsOf(variant, path)),

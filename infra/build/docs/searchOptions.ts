@@ -1,6 +1,5 @@
 import type { Options } from 'minisearch';
 
-/** A place that the search finds. */
 export interface Place {
   readonly id: string;
   readonly title: string;
@@ -8,7 +7,7 @@ export interface Place {
   readonly page: string;
 }
 
-/** How places are indexed and found. The build and the page use the same options. */
+/** The build and the page must index and search with the same options. */
 export const searchOptions: Options<Place> = {
   fields: ['title', 'page', 'text'],
   storeFields: ['title', 'page'],

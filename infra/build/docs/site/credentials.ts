@@ -1,9 +1,9 @@
 const KEY = 'credentials';
 
-/** The values of the credentials by their security scheme. Only this tab has them. */
+/** By security scheme. Only this tab has the credentials. */
 type Credentials = Readonly<Record<string, string>>;
 
-/** The schemes of each level. The name of a level is its first scheme. */
+/** The name of a level is its first scheme. */
 const schemesOf: Readonly<Record<string, readonly string[]>> = {
   apiKey: ['apiKey', 'authToken'],
   workspaceId: ['workspaceId', 'workspaceAuthToken'],
@@ -12,7 +12,6 @@ const schemesOf: Readonly<Record<string, readonly string[]>> = {
 
 const fields = () => [...document.querySelectorAll<HTMLInputElement>('[data-scheme]')];
 
-/** Sets up the dialog in which the reader enters credentials. */
 export function setUpAuthorize(): void {
   const dialog = document.querySelector<HTMLDialogElement>('#authorize');
   if (!dialog) return;
@@ -34,7 +33,7 @@ export function setUpAuthorize(): void {
   showState();
 }
 
-/** Returns the headers of a level, or undefined if its credentials were not entered. */
+/** Returns undefined if the credentials of the level were not entered. */
 export function headersOf(level: string): Record<string, string> | undefined {
   const values = stored();
   const schemes = schemesOf[level] ?? [];

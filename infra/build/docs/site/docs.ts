@@ -1,4 +1,4 @@
-/** The script of the documentation. Without it, pages can be read, but not searched, and requests cannot be sent. */
+/** Without this script, pages can be read, but not searched. */
 import { setUpAuthorize } from './credentials.ts';
 import { setUpFilter } from './filter.ts';
 import { setUpHash } from './hash.ts';

@@ -1,4 +1,4 @@
-/** Opens the part of the page that the address names. An address of the contents leads on to the page of the operation. */
+/** An address of the contents leads on to the page of the operation. */
 export function setUpHash(): void {
   openTarget();
   addEventListener('hashchange', openTarget);

@@ -1,6 +1,6 @@
 const KEY = 'language';
 
-/** Shows one language of samples that say the same, and lets the reader choose it for all of them. */
+/** Shows one language of samples that say the same. A choice of the reader holds for all samples. */
 export function setUpSamples(): void {
   for (const samples of document.querySelectorAll<HTMLElement>('.samples')) addChoice(samples);
   show(localStorage.getItem(KEY) ?? 'sh');

@@ -3,7 +3,7 @@ import { type Place, searchOptions } from '../searchOptions.ts';
 
 const RESULTS = 12;
 
-/** Searches all pages. The index is loaded when the reader enters the field. */
+/** Loads the index when the reader enters the field. */
 export function setUpSearch(): void {
   const input = document.querySelector<HTMLInputElement>('#docs-search');
   const list = document.querySelector<HTMLElement>('#docs-found');
