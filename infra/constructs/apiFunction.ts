@@ -11,10 +11,9 @@ export interface ApiFunctionProps extends Omit<LambdaFunctionProps, 'memoryMb' |
   readonly timeoutSeconds?: number | undefined;
 }
 
-/** The default timeout. The gateway gives up after 30 s. Lambda ends a slow call before that. */
+/** The gateway gives up after 30 s. Lambda ends a slow call before that. */
 const TIMEOUT_SECONDS = 29;
 
-/** A function behind the HTTP API. */
 export class ApiFunction extends LambdaFunction {
   constructor(scope: Construct, id: string, props: ApiFunctionProps) {
     super(scope, id, {
@@ -24,10 +23,7 @@ export class ApiFunction extends LambdaFunction {
     });
   }
 
-  /**
-   * Routes requests to this function. The gateway calls it under the role `invoker`. Returns the integration, and after it
-   * the routes.
-   */
+  /** The gateway calls the function under the role `invoker`. Returns the integration, then its routes. */
   addRoutes(apiId: string, routeKeys: readonly string[], invoker: IRole): CfnResource[] {
     const integration = new CfnIntegration(this, 'Integration', {
       apiId,
@@ -55,10 +51,7 @@ export class ApiFunction extends LambdaFunction {
   }
 }
 
-/**
- * Returns the logical id of a route. Do not change ids: CloudFormation would try to create the same route again under
- * the new id, and fail.
- */
+/** Do not change ids: CloudFormation would try to create the same route again, and fail. */
 function routeId(routeKey: string, index: number): string {
   if (routeKey === PREFLIGHT_ROUTE) return 'PreflightRoute';
   if (routeKey.endsWith('/{page}')) return routeKey.startsWith('HEAD ') ? 'HeadPagesRoute' : 'PagesRoute';

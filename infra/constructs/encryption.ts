@@ -13,8 +13,8 @@ const open = ['Decrypt'];
 const send = ['Decrypt', 'GenerateDataKey'];
 
 /**
- * The actions of KMS that a caller needs for each action on an encrypted resource, because the service uses the key in the name of
- * the caller. For the table they are those that the constructs of the CDK grant.
+ * A service uses the key in the name of the caller, who needs these actions of KMS. For the table they are those that
+ * the constructs of the CDK grant.
  */
 const keyActions: Readonly<Record<Grant['actions'][number] | SourceAction, readonly string[]>> = {
   GetItem: read,
@@ -40,17 +40,13 @@ const keyActions: Readonly<Record<Grant['actions'][number] | SourceAction, reado
   EventPublish: [],
 };
 
-/**
- * Encrypts log groups, secrets, queues and topics in a tree of constructs with a key of KMS, and lets each function use the key for
- * what its other permissions need. `createTable` encrypts the table.
- */
+/** Also lets each function use the key for what its other permissions need. `createTable` encrypts the table. */
 export function encryptWith(kmsKeyArn: string, scope: IConstruct): void {
   for (const construct of scope.node.findAll()) {
     if (construct instanceof CfnLogGroup || construct instanceof CfnSecret) construct.kmsKeyId = kmsKeyArn;
     else if (construct instanceof CfnTopic) construct.kmsMasterKeyId = kmsKeyArn;
     else if (construct instanceof CfnQueue) {
       construct.kmsMasterKeyId = kmsKeyArn;
-      // SQS refuses two kinds of encryption.
       construct.sqsManagedSseEnabled = undefined;
     } else if (construct instanceof LambdaFunction) {
       const actions = construct.statements.flatMap((statement) => statement.actions.flatMap(keyActionsFor));
@@ -59,7 +55,6 @@ export function encryptWith(kmsKeyArn: string, scope: IConstruct): void {
   }
 }
 
-/** Returns the actions of KMS for an action with its service, such as `sqs:SendMessage`. */
 function keyActionsFor(action: string): string[] {
   const [, name = ''] = action.split(':');
   if (!Object.hasOwn(keyActions, name)) throw new Error(`encryption.ts does not say what ${action} needs of a key.`);

@@ -9,22 +9,17 @@ import { iamAction } from './iamAction.ts';
 import type { Permission } from './lambdaFunction.ts';
 import type { Queues } from './queues.ts';
 
-/** The resources of a deployment that functions use. */
 export interface SharedResources {
-  /** The URL with which customers call the API. */
   readonly publicUrl: string;
   readonly table: CfnGlobalTable;
   readonly secrets: Readonly<Record<'masterKey' | 'permissionKey' | 'signingKey', CfnSecret>> & {
-    /** Undefined while the setting `heartbeat` is off. */
     readonly heartbeat?: CfnSecret | undefined;
     readonly live?: CfnSecret | undefined;
   };
   readonly queues: Queues;
-  /** Undefined while the setting `live` is off. */
   readonly eventApi?: EventApi | undefined;
 }
 
-/** Returns the value of each environment variable. Values are attributes of resources, or settings. */
 export function environmentValues(
   { publicUrl, table, secrets, queues, eventApi }: SharedResources,
   settings: Settings,
@@ -67,18 +62,15 @@ export function environmentValues(
   };
 }
 
-/**
- * The ARNs of each resource that a declared permission (`Grant`) can name. A resource that the deployment does not have
- * has no ARNs.
- */
+/** A resource that the deployment does not have has no ARNs. */
 export type ResourceArns = Readonly<Record<ResourceName, readonly string[]>>;
 
 export function resourceArns({ table, secrets, queues, eventApi }: SharedResources, settings: Settings): ResourceArns {
   const { mailFrom, mailIdentity = domainOf(mailFrom) } = settings;
   const ses = `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}`;
   return {
-    // SES sends a mail with the default configuration set of its identity, and then the role must also allow that set.
-    // The operator chooses the set in SES, so its name is not known here.
+    // SES sends with the default configuration set of the identity, which the role must allow too. The operator chooses
+    // the set in SES, so its name is not known here.
     'mail/identity': mailFrom === undefined ? [] : [`${ses}:identity/${mailIdentity}`, `${ses}:configuration-set/*`],
     'live/channels': eventApi?.namespaceArns ?? [],
     'model/claude': modelArns(settings.claudeModelId),
@@ -105,10 +97,7 @@ export function resourceArns({ table, secrets, queues, eventApi }: SharedResourc
   };
 }
 
-/**
- * Returns the ARNs that a role needs to call a Bedrock model. An inference profile can forward a call to another
- * region, so its ARNs include the model in every region.
- */
+/** An inference profile can forward a call to another region, so it needs the model in every region. */
 function modelArns(id: string | undefined): string[] {
   if (id === undefined) return [];
   const model = modelOfProfile(id);
@@ -120,13 +109,11 @@ function modelArns(id: string | undefined): string[] {
   ];
 }
 
-/** Environment values and ARNs of a deployment, from which each function gets those that it uses. */
 export interface DeploymentContext {
   readonly environment: Readonly<Record<EnvironmentName, string>>;
   readonly arns: ResourceArns;
 }
 
-/** Returns the environment variables and IAM permissions of a function with these capabilities. */
 export function functionAccess(
   capabilities: readonly Capability<unknown>[],
   { environment, arns }: DeploymentContext,

@@ -3,7 +3,6 @@ import { CfnPermission, type Function } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { DOCUMENT_NAMESPACE, USER_NAMESPACE } from '../../lib/live/rules/channels.ts';
 
-/** The address of an Event API, and the ARNs of its channel namespaces. */
 export interface EventApi {
   readonly httpHost: string;
   readonly realtimeHost: string;
@@ -13,17 +12,13 @@ export interface EventApi {
 const users = { authType: 'AWS_LAMBDA' } as const;
 const publisher = { authType: 'AWS_IAM' } as const;
 
-/**
- * Creates the Event API of AppSync with its two channel namespaces. Users connect and subscribe with a token that the
- * authorizer checks. The publisher signs its requests. The L1 constructs keep the logical ids of this file.
- */
+/** Users connect and subscribe with a token that the authorizer checks. The publisher signs its requests. */
 export function createEventApi(scope: Construct, name: string, authorizer: Function): EventApi {
   const api = new CfnApi(scope, 'EventApi', {
     name,
     eventConfig: {
       authProviders: [
-        // AppSync would cache one answer for all requests with a token. A user's rights differ by channel, so the cache
-        // is off.
+        // AppSync would cache one answer for all requests with a token, but rights differ by channel.
         {
           ...users,
           lambdaAuthorizerConfig: { authorizerUri: authorizer.functionArn, authorizerResultTtlInSeconds: 0 },
@@ -41,7 +36,7 @@ export function createEventApi(scope: Construct, name: string, authorizer: Funct
     principal: 'appsync.amazonaws.com',
     sourceArn: api.attrApiArn,
   });
-  // Users publish to the awareness channels in this namespace. The authorizer refuses publishes to its other channels.
+  // The authorizer refuses publishes to channels other than those of awareness.
   new CfnChannelNamespace(scope, 'DocumentChannels', {
     apiId: api.attrApiId,
     name: DOCUMENT_NAMESPACE,

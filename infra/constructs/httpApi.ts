@@ -5,13 +5,10 @@ import type { Construct, IConstruct } from 'constructs';
 import type { Settings } from '../settings/settings.ts';
 import { gatewayQueries, saveQueries } from './savedQueries.ts';
 
-/** The burst limit is this many times the rate limit per second, up to the setting `requestBurst`. */
+/** The burst limit is this many times the rate limit, up to the setting `requestBurst`. */
 const BURST = 2;
 
-/**
- * The fields of the access log, which has one line of JSON per request. Headers are not logged, because they contain
- * credentials.
- */
+/** Headers contain credentials, so they are not logged. */
 const ACCESS_LOG = {
   requestId: '$context.requestId',
   time: '$context.requestTimeEpoch',
@@ -30,11 +27,10 @@ const ACCESS_LOG = {
 export interface HttpApi {
   readonly api: CfnApi;
   readonly stage: CfnStage;
-  /** The URL with which customers call the API. */
   readonly url: string;
 }
 
-/** Creates the HTTP API and its only stage, which deploys changes of routes automatically. */
+/** The only stage deploys changes of routes automatically. */
 export function createHttpApi(
   scope: Construct,
   name: string,
@@ -46,8 +42,8 @@ export function createHttpApi(
     ...(settings.disableExecuteApiEndpoint === 'on' && { disableExecuteApiEndpoint: true }),
   });
   const logs = new LogGroup(scope, 'AccessLogs', {
-    // API Gateway enters the log group into a policy of the account, which is full after some dozens of groups. Then the
-    // stage cannot be created. The policy covers all groups with this prefix in one entry.
+    // API Gateway enters each log group into a policy of the account, which has room for some dozens. One entry covers
+    // all groups with this prefix.
     logGroupName: `/aws/vendedlogs/${name}/AccessLogs`,
     // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- The values of the enum are days.
     retention: logRetentionDays as RetentionDays,
@@ -67,8 +63,8 @@ export function createHttpApi(
 }
 
 /**
- * AWS refuses limits (requests per second) of missing routes, so the stage depends on `createdBy`. Every route has a limit, because
- * removing it from the template does not remove it from the stage.
+ * AWS refuses limits of missing routes, so the stage depends on `createdBy`. Every route has a limit: removing one from
+ * the template does not remove it from the stage.
  */
 export function throttleRoutes(
   stage: CfnStage,
@@ -90,9 +86,8 @@ function throttle(perSecond: number, requestBurst: number): CfnStage.RouteSettin
 }
 
 /**
- * Adds the operator's host name. The operator creates its DNS record after the deployment. If the stack waited for a
- * record in a DNS zone outside of AWS, it could not be deployed in one step. The host name of AWS stays valid, so
- * customers can change to the new one later.
+ * If the stack waited for a DNS record outside of AWS, it could not be deployed in one step. So the operator creates
+ * the record after the deployment.
  */
 function createDomain(scope: Construct, stage: CfnStage, domainName: string, certificateArn: string): void {
   const domain = new CfnDomainName(scope, 'Domain', {

@@ -1,6 +1,5 @@
 import type { ResourceName } from '../../lib/app/capability.ts';
 
-/** Maps the first part of a resource's name to the service in IAM actions. */
 const services: Readonly<Record<string, string>> = {
   table: 'dynamodb',
   index: 'dynamodb',
@@ -11,7 +10,7 @@ const services: Readonly<Record<string, string>> = {
   live: 'appsync',
 };
 
-/** Returns the full IAM name of an action, such as `sqs:SendMessage`. Grants name actions without the service. */
+/** Returns for example `sqs:SendMessage`. Grants name actions without the service. */
 export function iamAction(resource: ResourceName, action: string): string {
   const [kind = ''] = resource.split('/');
   return `${services[kind]}:${action}`;

@@ -2,10 +2,7 @@ import { type IPrincipal, PolicyDocument, PolicyStatement, Role, ServicePrincipa
 import type { Function } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 
-/**
- * Creates the role under which a principal calls these functions. One role for a whole stack needs fewer resources than
- * one Lambda permission per function.
- */
+/** One role for a whole stack needs fewer resources than one Lambda permission per function. */
 export function createInvoker(
   scope: Construct,
   id: string,

@@ -13,17 +13,16 @@ export interface LambdaFunctionProps {
   readonly description: string;
   readonly code: Code;
   readonly environment: Record<string, string>;
-  /** The permissions of the function, except that for writing its log. */
+  /** The permission to write the log is added. */
   readonly statements: readonly Permission[];
   readonly logRetentionDays: number;
   readonly memoryMb: number;
   readonly timeoutSeconds: number;
   readonly reservedConcurrency?: number | undefined;
-  /** Whether Lambda allows recursive loops of the function. If not, Lambda stops a loop after about 16 invocations. */
+  /** If false, Lambda stops a recursive loop after about 16 invocations. */
   readonly allowsRecursion?: boolean;
 }
 
-/** A Lambda function with its log group and its role. */
 export class LambdaFunction extends Construct {
   readonly function: Function;
   readonly logGroup: LogGroup;
@@ -40,7 +39,7 @@ export class LambdaFunction extends Construct {
     this.statements = props.statements;
     this.allow({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [this.logGroup.logGroupArn] });
     for (const statement of props.statements) this.allow(statement);
-    // An inline policy needs no resource of its own, so a stack has room for more functions. No other role can use it.
+    // An inline policy is no resource of its own, so a stack has room for more functions.
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: { Grants: this.#grants },
@@ -59,8 +58,7 @@ export class LambdaFunction extends Construct {
       ...(props.reservedConcurrency !== undefined && { reservedConcurrentExecutions: props.reservedConcurrency }),
       ...(props.allowsRecursion && { recursiveLoop: RecursiveLoop.ALLOW }),
     });
-    // CloudFormation derives the function's name from the logical id. Without the hash of the CDK, the name is
-    // readable.
+    // Without the hash of the CDK in the logical id, the name of the function is readable.
     (this.function.node.defaultChild as CfnFunction).overrideLogicalId(id);
   }
 

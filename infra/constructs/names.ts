@@ -14,9 +14,7 @@ export function pascal(text: string): string {
     .join('');
 }
 
-/**
- * Returns the logical id of a function within the stack of its family: `PermissionsGet` for `/v2/auth/permissions/get`.
- */
+/** Returns the logical id in the stack of the family: `PermissionsGet` for `/v2/auth/permissions/get`. */
 export function functionName(path: string): string {
   return pascal(pathInFamily(path)) || 'Root';
 }

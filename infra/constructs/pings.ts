@@ -6,10 +6,9 @@ import type { Construct } from 'constructs';
 import { PING } from '../../lib/app/page.ts';
 import { createInvoker } from './invoker.ts';
 
-/** Minutes between two pings. Lambda documents no time after which it stops an idle instance. */
+/** Lambda documents no time after which it stops an idle instance. */
 const PING_MINUTES = 5;
 
-/** Sends a ping to each function every five minutes, so that each has an instance that is already started. */
 export function keepWarm(scope: Construct, functions: readonly Function[]): void {
   const scheduler = new ServicePrincipal('scheduler.amazonaws.com', {
     conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
@@ -23,7 +22,6 @@ export function keepWarm(scope: Construct, functions: readonly Function[]): void
         arn: pinged.functionArn,
         roleArn: role.roleArn,
         input: JSON.stringify(PING),
-        // The next ping does the same work.
         retryPolicy: { maximumRetryAttempts: 0, maximumEventAgeInSeconds: 60 },
       },
     });

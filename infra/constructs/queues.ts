@@ -15,20 +15,15 @@ export type Queues = Readonly<Record<QueueName, QueuePair>>;
 
 export const queueNames = Object.keys(declarations) as QueueName[];
 
-/** How long SQS stores a message: 14 days, the longest period that SQS allows. */
 const RETENTION_SECONDS = 14 * 24 * 60 * 60;
-/**
- * The visibility timeout divided by the function's timeout. AWS recommends 6, so that SQS does not redeliver a message
- * while a slow or throttled function still processes it.
- */
+/** AWS recommends 6, so that SQS does not redeliver a message while a slow or throttled function still processes it. */
 const VISIBILITY_PER_TIMEOUT = 6;
-/** The function timeout that is assumed for a queue without a consumer, to compute the queue's visibility timeout. */
+/** Assumed for a queue without a consumer. */
 const TIMEOUT_SECONDS = 30;
 
 /**
- * Creates the queues and their dead-letter queues. The L1 constructs keep the logical ids of this file, because
- * CloudFormation would create a new queue for another id. Deleting the stack deletes the queues. This loses no work,
- * because all work is also stored in the table.
+ * L1 constructs keep the logical ids: CloudFormation would create a new queue for another id. A stack is deleted with
+ * its queues, but all work is also stored in the table.
  */
 export function createQueues(scope: Construct, workers: readonly Worker[]): Queues {
   const pairs = queueNames.map((name) => {
@@ -47,7 +42,7 @@ export function createQueues(scope: Construct, workers: readonly Worker[]): Queu
   return Object.fromEntries(pairs) as Record<QueueName, QueuePair>;
 }
 
-/** Creates the queue that receives Lambda's reports about skipped records of the table's stream. */
+/** Lambda reports skipped records of the table's stream to this queue. */
 export function createStreamDeadLetters(scope: Construct): CfnQueue {
   const queue = createQueue(scope, 'StreamDeadLetters');
   Validations.of(queue).acknowledge({

@@ -3,11 +3,8 @@ import type { Worker } from '../../lib/app/worker.ts';
 import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 
 /**
- * Returns the names of the workers whose messages can lead back to their own queue, directly or through other workers.
- * By default, Lambda stops such a chain after about 16 invocations of one function, and moves the message to the
- * dead-letter queue.
- *
- * A loop through the table's stream does not count, because Lambda does not detect such loops.
+ * Returns the workers whose messages can lead back to their own queue. By default, Lambda stops such a chain after
+ * about 16 invocations. It does not detect loops through the table's stream.
  */
 export function workersInLoops(workers: readonly Worker[]): ReadonlySet<string> {
   const targets = new Map(workers.map((worker) => [worker.name, targetsOf(worker)]));
@@ -31,7 +28,6 @@ export function workersInLoops(workers: readonly Worker[]): ReadonlySet<string> 
   );
 }
 
-/** Returns the queues to which the worker's declared permissions let it send messages. */
 function targetsOf(worker: Worker): QueueName[] {
   return workerCapabilities(worker).flatMap(({ grants }) =>
     grants.flatMap(({ resource, actions }) =>

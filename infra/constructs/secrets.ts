@@ -3,11 +3,8 @@ import { RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 
 /**
- * Creates a secret with a generated key: `{ "current": "1", "1": "<64 characters>" }`. To rotate the key, add a key "2"
- * and set `current` to "2". Data that was encrypted with key "1" stays readable.
- *
- * When the stack is deleted, the secret stays, because encrypted data cannot be read without it. It is deleted only if
- * the first deployment fails. No data is encrypted then.
+ * Creates `{ "current": "1", "1": "<64 characters>" }`. To rotate the key, add a key "2" and set `current` to "2". The
+ * secret outlives the stack, because encrypted data cannot be read without it.
  */
 export function createKey(scope: Construct, id: string, description: string): CfnSecret {
   const secret = new CfnSecret(scope, id, {
@@ -29,9 +26,8 @@ export function createKey(scope: Construct, id: string, description: string): Cf
 }
 
 /**
- * Creates a secret for credentials that an operator stores after the deployment. Until then, both fields are empty. The
- * template never changes, so CloudFormation does not overwrite the operator's value. The secret is deleted with the
- * stack, because the operator can get new credentials at any time.
+ * An operator stores the credentials after the deployment. The template never changes, so CloudFormation does not
+ * overwrite them.
  */
 export function createCredentials(scope: Construct, id: string, description: string): CfnSecret {
   const secret = new CfnSecret(scope, id, {

@@ -6,9 +6,8 @@ import { vectorIndexes, vectorKeys } from '../../lib/memory/vectorIndexes.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /**
- * Creates the only table, as a global table with one replica (decision 097). It has all indexes from the first
- * deployment, because CloudFormation can add only one index per update. The L1 construct keeps the logical id `Table`.
- * `restoredOn` and `tags` become tags of the replica. A second replica needs a key of its own region.
+ * A global table with one replica (decision 097). It has all indexes from the first deployment, because CloudFormation
+ * adds only one index per update. `restoredOn` and `tags` become tags of the replica.
  */
 export function createTable(scope: Construct, { restoredOn, kmsKeyArn, tags = {} }: Settings): CfnGlobalTable {
   // The tags of a stack do not reach this type of table for certain.
@@ -49,7 +48,7 @@ export function createTable(scope: Construct, { restoredOn, kmsKeyArn, tags = {}
       }),
     ),
     timeToLiveSpecification: { attributeName: 'ttl', enabled: true },
-    // A second replica needs a stream with both images. Another view type later would create another stream.
+    // A second replica needs both images. Another view type later would create another stream.
     streamSpecification: { streamViewType: 'NEW_AND_OLD_IMAGES' },
     ...(kmsKeyArn !== undefined && { sseSpecification: { sseEnabled: true, sseType: 'KMS' } }),
     replicas: [
@@ -63,7 +62,7 @@ export function createTable(scope: Construct, { restoredOn, kmsKeyArn, tags = {}
     ],
   });
   // Not RetainExceptOnCreate: the rollback of a first deployment would fail, because the table is protected against
-  // deletion. The empty table that remains costs nothing.
+  // deletion.
   table.applyRemovalPolicy(RemovalPolicy.RETAIN);
   return table;
 }

@@ -12,13 +12,11 @@ import { WORKER_MEMORY_MB } from './memory.ts';
 import { pascal } from './names.ts';
 import type { Queues } from './queues.ts';
 
-/** The resources from which workers get their work. */
 export interface WorkerSources {
   readonly queues: Queues;
   readonly tableArn: string;
   readonly streamArn: string;
   readonly streamDeadLettersArn: string;
-  /** The value of the setting `streamBatchesPerShard`. */
   readonly streamBatchesPerShard: number;
 }
 
@@ -33,17 +31,11 @@ export interface WorkerFunctionProps extends DeploymentContext {
 
 const PARTIAL_FAILURES = ['ReportBatchItemFailures'];
 
-/** The largest number of records in a batch. */
 const STREAM_BATCH = 100;
-/**
- * The number of retries before Lambda skips a record. With Lambda's default, a record that always fails blocks its
- * shard for a day.
- */
+/** With Lambda's default, a record that always fails blocks its shard for a day. */
 const STREAM_RETRIES = 20;
-/** The age at which Lambda skips a record. */
 const STREAM_RECORD_SECONDS = 6 * 60 * 60;
 
-/** The function of a worker, with its event source. */
 export class WorkerFunction extends LambdaFunction {
   constructor(
     scope: Construct,
@@ -69,9 +61,8 @@ export class WorkerFunction extends LambdaFunction {
   }
 
   /**
-   * Lets messages of the queue start the function. The mapping limits the concurrency. A limit on the function would be
-   * worse: SQS counts each throttled call as a receive, and after some receives moves the message to the dead-letter
-   * queue. So the mapping never exceeds a reservation of the function.
+   * The mapping limits the concurrency. If the function did, SQS would count each throttled call as a receive, and
+   * after some receives move the message to the dead-letter queue.
    */
   #consumeQueue(name: QueueName, sources: WorkerSources, reserved = Infinity): void {
     const { batchSize, maxConcurrency } = queues[name];
@@ -84,10 +75,7 @@ export class WorkerFunction extends LambdaFunction {
     });
   }
 
-  /**
-   * Lets stream records that match one of the filters start the function. Reading starts at the oldest record, because
-   * items may be written while the mapping is created.
-   */
+  /** Reads from the oldest record, because items may be written while the mapping is created. */
   #consumeStream(
     filters: readonly object[],
     { streamArn, streamDeadLettersArn, streamBatchesPerShard }: WorkerSources,
@@ -100,8 +88,7 @@ export class WorkerFunction extends LambdaFunction {
         filters: filters.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
       },
       batchSize: STREAM_BATCH,
-      // Lambda processes this many batches of a shard in parallel. Records of one partition key stay in order. A higher
-      // value could use all concurrency of the account.
+      // Records of one partition key stay in order. A higher value could use all concurrency of the account.
       parallelizationFactor: streamBatchesPerShard,
       functionResponseTypes: PARTIAL_FAILURES,
       bisectBatchOnFunctionError: true,
@@ -116,10 +103,7 @@ export class WorkerFunction extends LambdaFunction {
     });
   }
 
-  /**
-   * Lets a timer start the function every minute. Lambda does not retry a failed or late run, because the next run does
-   * the same work.
-   */
+  /** The next run does the same work, so Lambda does not retry a failed or late one. */
   #runEveryMinute(): void {
     const rule = new CfnRule(this, 'Schedule', {
       scheduleExpression: 'rate(1 minute)',
@@ -146,12 +130,11 @@ export class WorkerFunction extends LambdaFunction {
   }
 }
 
-/** Returns the filter for new items of these types. */
 function insertsFilter(types: readonly string[]): object {
   return { eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: types } } } };
 }
 
-/** Returns the filters for new, modified and removed items. Lambda accepts at most five filters. */
+/** Lambda accepts at most five filters. */
 function changeFilters({ changes, newJobs, removals }: FromChanges): object[] {
   return [
     { eventName: ['INSERT', 'MODIFY'], dynamodb: { NewImage: { _t: { S: changes } } } },
@@ -167,7 +150,6 @@ const queueActions = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttri
 const streamActions = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'] as const;
 export type SourceAction = (typeof queueActions)[number] | (typeof streamActions)[number];
 
-/** Returns the permissions that Lambda needs to read the event source, as AWS documents them. */
 function sourcePermissions(on: Source, { queues: pairs, tableArn, streamDeadLettersArn }: WorkerSources): Permission[] {
   if ('queue' in on) {
     const actions = queueActions.map((action) => `sqs:${action}`);
@@ -175,7 +157,7 @@ function sourcePermissions(on: Source, { queues: pairs, tableArn, streamDeadLett
   }
   if ('inserts' in on || 'changes' in on) {
     const actions = streamActions.map((action) => `dynamodb:${action}`);
-    // The pattern covers every stream of the table, because a table that is restored under its name has a new stream.
+    // A table that is restored under its name has a new stream, which the pattern covers.
     return [
       { actions, resources: [`${tableArn}/stream/*`] },
       { actions: ['sqs:SendMessage'], resources: [streamDeadLettersArn] },
