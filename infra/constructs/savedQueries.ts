@@ -1,26 +1,17 @@
-/**
- * The Logs Insights queries that the stack saves. Before running a query, the operator replaces texts such as
- * `<apiKey>` in it.
- */
+/** Before running a query, the operator replaces texts such as `<apiKey>` in it. */
 import { CfnQueryDefinition, type LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import * as logMessages from '../../lib/observability/logMessages.ts';
 import { pascal } from './names.ts';
 
-/** The largest number of log groups that one query of Logs Insights can search. */
 const MAX_QUERIED_LOG_GROUPS = 50;
 
 interface Query {
-  /**
-   * The part of the saved query's name that differs between queries, such as `faults` in `CollaborationBackend/faults
-   * of V2Users`.
-   */
   readonly name: string;
   readonly text: readonly string[];
 }
 
-/** Returns the filter command for log lines with one of these messages. */
 function messageIs(...messages: readonly string[]): string {
   const [first] = messages;
   return messages.length === 1
@@ -28,7 +19,6 @@ function messageIs(...messages: readonly string[]): string {
     : `filter message in [${messages.map((message) => `"${message}"`).join(', ')}]`;
 }
 
-/** The queries on the logs of a family's functions. */
 export const familyQueries = {
   faults: {
     name: 'faults of',
@@ -74,7 +64,6 @@ export const familyQueries = {
   },
 } as const satisfies Readonly<Record<string, Query>>;
 
-/** The queries on the logs of the workers. */
 export const workerQueries = {
   faults: {
     name: 'faults of Workers',
@@ -132,7 +121,7 @@ export const workerQueries = {
   },
 } as const satisfies Readonly<Record<string, Query>>;
 
-/** The queries on the gateway's access log. It has every request, also requests to functions that could not answer. */
+/** The access log has every request, also requests to functions that could not answer. */
 export const gatewayQueries = {
   errors: {
     name: 'errors by endpoint',
@@ -168,17 +157,16 @@ export const gatewayQueries = {
 
 const queryText = ({ text }: Query) => text.join(' | ');
 
-/** Returns the name of a saved query, such as `CollaborationBackend/faults of V2Users`. */
+/** Returns for example `CollaborationBackend/faults of V2Users`. */
 function queryName(stackName: string, { name }: Query, family?: string): string {
   return [`${stackName}/${name}`, ...(family === undefined ? [] : [pascal(family)])].join(' ');
 }
 
-/** Returns the text of an alarm's first step: to open a saved query. */
 export function openQuery(stackName: string, query: Query, family?: string): string {
   return `open saved query "${queryName(stackName, query, family)}" in Logs Insights.`;
 }
 
-/** Saves queries that search these log groups. If there are more than 50, a query searches only the first 50. */
+/** A query of Logs Insights can search at most 50 log groups. With more, it searches the first 50. */
 export function saveQueries(
   scope: Construct,
   queries: Readonly<Record<string, Query>>,

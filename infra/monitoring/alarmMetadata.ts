@@ -1,2 +1,2 @@
-/** The key of an alarm's metadata in the template: the impact of each function, by the group of the metric that stands for it. */
+/** The key of an alarm's metadata in the template, which has the impact of each function by its name. */
 export const IMPACTS = 'Impacts';

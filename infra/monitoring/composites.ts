@@ -13,33 +13,25 @@ import {
   type Notices,
 } from './alarms.ts';
 
-/**
- * The time for which an alarm waits for its cause before it sends a notice, in seconds. Both look at the same minutes, but CloudWatch
- * evaluates them up to two minutes apart.
- */
+/** An alarm and its cause look at the same minutes, but CloudWatch evaluates them up to two minutes apart. */
 const WAIT_SECONDS = 120;
-/**
- * The time after a cause for which an alarm sends no notice, in seconds. An alarm looks five minutes back, and late work is done in
- * the minutes after an outage.
- */
+/** After a cause, an alarm still looks five minutes back, and late work is done in the minutes after an outage. */
 const EXTENSION_SECONDS = 600;
 
 type Cause = CompositeName | 'families';
 
 interface CompositeDeclaration {
-  /** While one of these is active, the alarm sends no notices. */
   readonly follows: readonly Cause[];
   readonly text: Omit<AlarmText, 'threshold' | 'children'>;
 }
 
-/** A composite alarm of a deployment. It is active while one of its children is. */
+/** Active while one of its children is. */
 interface Composite extends CompositeDeclaration {
   readonly id: string;
-  /** The ids of alarms on metrics. */
   readonly children: readonly string[];
 }
 
-/** The composite alarms of several alarms each. An alarm names its one in `notices`. Those named `...Cause` suppress others. */
+/** An alarm names its composite alarm in `notices`. Those named `...Cause` suppress others. */
 const declared: Readonly<Record<CompositeName, CompositeDeclaration>> = {
   TableCause: {
     follows: [],
@@ -51,8 +43,8 @@ const declared: Readonly<Record<CompositeName, CompositeDeclaration>> = {
       severity: 'high',
     },
   },
-  // CloudWatch ignores missing data of DynamoDB, so these alarms can stay active after the incident. As a cause, they would then
-  // suppress the alarms of all families.
+  // CloudWatch ignores missing data of DynamoDB, so these alarms can stay active after the incident. As a cause, they
+  // would then suppress the alarms of all families.
   ThrottledTable: {
     follows: ['TableCause'],
     text: {
@@ -115,7 +107,6 @@ const declared: Readonly<Record<CompositeName, CompositeDeclaration>> = {
   },
 };
 
-/** Returns whether a deployment calls a model of Amazon Bedrock. */
 export function usesModels({
   embeddingModel,
   claudeModelId,
@@ -124,7 +115,7 @@ export function usesModels({
   return embeddingModel !== 'lexical' || claudeModelId !== undefined || novaModelId !== undefined;
 }
 
-/** Returns the causes that make the functions of a family fail, by the permissions that their declarations ask for. */
+/** The permissions of functions show which causes make them fail. */
 function causesOfFamily({ functions }: MonitoringProps['families'][number]): CompositeName[] {
   const resources = functions.flatMap(({ endpoint }) =>
     capabilitiesOf(endpoint).flatMap(({ grants }) => grants.map(({ resource }) => resource)),
@@ -138,8 +129,8 @@ function causesOfFamily({ functions }: MonitoringProps['families'][number]): Com
 }
 
 /**
- * Returns the composite alarms through which alarms send notices. Causes without alarms are left out. An alarm that follows from no
- * cause needs no composite alarm, which costs money: it sends its notices itself.
+ * Leaves out causes without alarms. A composite alarm costs money, so an alarm that follows from no cause sends its
+ * notices itself.
  */
 function compositesOf(declarations: readonly AlarmDeclaration[], families: MonitoringProps['families']): Composite[] {
   const composites = new Map<string, Composite>();
@@ -163,10 +154,7 @@ function compositeFor(id: string, notices: Notices, text: AlarmText, families: M
   return { id: `${pascal(notices.family)}Notice`, children: [id], text, follows };
 }
 
-/**
- * Creates the alarms, and the composite alarms that send their notices to the topics. A notice is sent when an alarm becomes active,
- * and when it is OK again.
- */
+/** Composite alarms send a notice when an alarm becomes active, and when it is OK again. */
 export function createAlarms(
   stack: Stack,
   declarations: readonly AlarmDeclaration[],
@@ -184,7 +172,6 @@ export function createAlarms(
     return alarm.attrArn;
   };
 
-  /** Returns the ARN of an alarm that is active while one of the causes is. */
   const suppressorOf = (follows: readonly Cause[]): string => {
     const names = follows.map((cause) => (cause === 'families' ? 'Families' : cause));
     const causes = follows.flatMap((cause) => (cause === 'families' ? arnsOf(ofFamilies) : [arnOf(cause)]));
@@ -219,7 +206,6 @@ export function createAlarms(
   }
 }
 
-/** Returns when a composite alarm is active, and when it sends no notices, in words. */
 function thresholdOf(follows: readonly Cause[]): string {
   const causes = follows.map((cause) => (cause === 'families' ? 'an alarm of an API family' : cause));
   return `one of its alarms is active.${causes.length > 0 ? ` It sends no notices while ${causes.join(' or ')} is active.` : ''}`;

@@ -25,13 +25,9 @@ import {
 
 const metricNames = Object.keys(deliveryMetrics) as MetricName[];
 
-/** The statistics that graphs show, by the kind of the metric. */
 const statistics = { sum: ['Sum'], spread: ['p50', 'p99'], gauge: ['Maximum'] } as const;
 
-/**
- * Creates the dashboard. Its rows are health, each API family, rate-limited calls, deliveries, queues and workers,
- * mail, the table, and cost.
- */
+/** Rows: health, each API family, rate-limited calls, deliveries, queues and workers, mail, the table, and cost. */
 export function createDashboard(stack: Stack, props: MonitoringProps): void {
   const link = (section: string) => runbookLink(section, props.settings.runbookBaseUrl);
   const dashboard = new Dashboard(stack, 'Dashboard', { defaultInterval: Duration.hours(3) });
@@ -103,7 +99,7 @@ function familyGraphs(
   ];
 }
 
-/** Logs Insights would search all log lines at each refresh, and bill them by the gigabyte. A metric costs the same at any load. */
+/** Logs Insights would search all log lines at each refresh, and bill them by the gigabyte. */
 function rateLimitedCalls({ settings: { serviceName } }: MonitoringProps): GraphWidget[] {
   return [
     graph(
@@ -114,7 +110,6 @@ function rateLimitedCalls({ settings: { serviceName } }: MonitoringProps): Graph
   ];
 }
 
-/** Returns a metric that the service itself writes, once for each statistic that its kind has. */
 function ownMetric(name: MetricName, serviceName: string): IMetric[] {
   const { kind, label } = deliveryMetrics[name];
   return statistics[kind].map((statistic) =>
@@ -122,7 +117,7 @@ function ownMetric(name: MetricName, serviceName: string): IMetric[] {
   );
 }
 
-/** Returns the graph of the account's mails that bounced or were reported as spam, as shares from 0 to 1. */
+/** Shares from 0 to 1, of all mails of the account. */
 function reputationGraph(): GraphWidget {
   return graph(6, 'Bounces and complaints, share', [mailReputation('BounceRate'), mailReputation('ComplaintRate')]);
 }
@@ -220,9 +215,8 @@ function tableGraphs({ table }: MonitoringProps): GraphWidget[] {
 }
 
 /**
- * Returns graphs of the cost of a million requests. The cost includes deliveries, so requests look expensive if there
- * are many deliveries. It includes all functions of the account, because a metric query cannot select by a part of a
- * name. It assumes the default memory size of an API function for each function.
+ * Dollars for a million requests with their deliveries. They include all functions of the account, because a metric
+ * query cannot select by a part of a name, and assume the default memory of an API function for each.
  */
 function costGraphs({ api, table }: MonitoringProps): GraphWidget[] {
   const units = (kind: 'Read' | 'Write') =>

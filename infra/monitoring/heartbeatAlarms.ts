@@ -2,13 +2,9 @@ import { openQuery, workerQueries } from '../constructs/savedQueries.ts';
 import type { AlarmDeclaration, MonitoringProps } from './alarms.ts';
 import { deliveryMetric } from './metrics.ts';
 
-/**
- * The number of failed heartbeats within five minutes that makes the alarm active. A single failure can come from a
- * deployment or a lost connection.
- */
+/** Within five minutes. A single failure can come from a deployment or a lost connection. */
 const FAILED_HEARTBEATS = 3;
 
-/** Returns the alarm on failed heartbeats. Returns an empty list while the setting `heartbeat` is off. */
 export function heartbeatAlarms({ settings }: MonitoringProps, stackName: string): AlarmDeclaration[] {
   if (settings.heartbeat === 'off') return [];
   return [

@@ -6,8 +6,8 @@ import { queues } from '../../lib/workers/queues.ts';
 const queueNames = Object.keys(queues);
 
 /**
- * Returns endpoints and pages by the weight of their failure. Those that users call come before those that only servers call. Of
- * each, reads come first, because an application opens with reads.
+ * Those that users call come before those that only servers call. Of each, reads come first, because an application
+ * opens with reads.
  */
 export function byWeight<R extends Routed>(endpoints: readonly R[]): R[] {
   const weight = (endpoint: Routed) => (isForUsers(endpoint) ? 2 : 0) + (endpoint.kind === 'read' ? 1 : 0);
@@ -19,8 +19,8 @@ function isForUsers(endpoint: Routed): boolean {
 }
 
 /**
- * Returns workers by the weight of their failure: first those that read the stream, with which all later work begins, then those of
- * queues in the order of the queues, then timers, whose next run repeats the work.
+ * First the workers that read the stream, with which all later work begins, then those of queues, then timers, whose
+ * next run repeats the work.
  */
 export function workersByWeight(workers: readonly Worker[]): Worker[] {
   return workers.toSorted((a, b) => rankOf(a) - rankOf(b));

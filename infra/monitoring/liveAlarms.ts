@@ -2,24 +2,17 @@ import { openQuery, workerQueries } from '../constructs/savedQueries.ts';
 import type { AlarmDeclaration, MonitoringProps } from './alarms.ts';
 import { deliveryMetric, functionMetric, runsWithout } from './metrics.ts';
 
-/** The number of failed publishes within five minutes that makes the alarm active. */
 const FAILED_PUBLISHES = 5;
-/** The number of failed runs of the authorizer within five minutes that makes the alarm active. */
 const FAILED_AUTHORIZATIONS = 5;
 const LATE_SECONDS = 5;
-/**
- * The number of consecutive periods with late pushes that makes the alarm active. More than one is needed, because in a
- * quiet hour a single slow push is already the 99th percentile.
- */
+/** In a quiet hour, a single slow push is already the 99th percentile, so one late period means nothing. */
 const LATE_PERIODS = 3;
 /**
- * The number of consecutive periods with runs of the authorizer and without runs of the publisher that makes the alarm
- * active. Together they are longer than the 15 minutes for which a token is valid. To issue a token, the service writes
- * an item that starts the publisher.
+ * Four periods of five minutes are longer than the 15 minutes for which a token is valid. Users who connect all this
+ * time get new tokens, and for each token the service writes an item that starts the publisher.
  */
 const STOPPED_PERIODS = 4;
 
-/** Returns the alarms on the push service. Returns an empty list while the setting `live` is off. */
 export function liveAlarms({ workers, settings }: MonitoringProps, stackName: string): AlarmDeclaration[] {
   const authorizer = workers.find(({ worker: { on } }) => 'authorizes' in on);
   const publisher = workers.find(({ worker: { on } }) => 'changes' in on);

@@ -30,15 +30,13 @@ function expression(text: string, usingMetrics: Record<string, Metric>, label?: 
 }
 
 /**
- * The name of a fault metric. A fault is an answer with status 500 or above. One metric counts all faults. The other
- * counts faults only in function instances in which at least 1 % of the calls fail.
+ * `name` counts all faults, `frequentName` only faults in function instances in which at least 1 % of the calls fail.
  */
 export type FaultMetricName = typeof faultsMetric.name | typeof faultsMetric.frequentName;
 
 /**
- * Returns the number of answers with status 500 or above in a family, by endpoint, highest first. Lambda's metric
- * `Errors` cannot be used, because functions catch failures and answer them. CloudWatch bills the query only for
- * endpoints that have written the metric.
+ * Returns faults by endpoint, highest first. Lambda's metric `Errors` does not count failures that functions catch and
+ * answer. CloudWatch bills the query only for endpoints that have written the metric.
  */
 export function familyFaults(
   name: FaultMetricName,
@@ -49,10 +47,7 @@ export function familyFaults(
   return faultsBy(name, 'endpoint', faultsMetric.dimensions, { service: serviceName, family }, label);
 }
 
-/**
- * Returns the number of failures that workers count themselves, by worker, highest first. Does not include runs that
- * crash.
- */
+/** Returns failures by worker, highest first, without runs that crash. */
 export function workerFaults(name: FaultMetricName, serviceName: string): MathExpression {
   return faultsBy(name, 'worker', faultsMetric.workerDimensions, { service: serviceName });
 }
@@ -73,9 +68,8 @@ function faultsBy(
 }
 
 /**
- * Returns the number of invocations that Lambda stopped as recursive loops, by function, highest first. It includes all
- * functions of the account, because a query cannot select by a part of a name. CloudWatch bills the query only for
- * functions that Lambda stopped.
+ * Returns stopped invocations by function, highest first, of all functions of the account: a query cannot select by a
+ * part of a name.
  */
 export function stoppedLoops(): MathExpression {
   return expression(
@@ -84,17 +78,17 @@ export function stoppedLoops(): MathExpression {
   );
 }
 
-/** The largest number of metrics in the expression of an alarm. */
+/** The limit of CloudWatch. */
 const METRICS_PER_ALARM = 10;
 
-/** Returns an expression. Its value is that of `failures`, but 0 if `failures` is less than 1 % of `all`. */
+/** Returns an expression for `failures`, with 0 in place of less than 1 % of `all`. */
 function whereFrequent(failures: string, all: string): string {
   return `${failures} * (${failures} >= ${MIN_FAULT_SHARE} * ${all})`;
 }
 
 /**
- * Returns expressions, each for up to ten workers. The value of an expression is the number of crashed runs of the
- * worker with the most crashes.
+ * Returns an expression for each ten workers. Its value is the number of crashed runs of the worker with the most
+ * crashes.
  */
 export function workerCrashes(
   workers: readonly { readonly name: string; readonly target: Function }[],
@@ -107,7 +101,7 @@ export function workerCrashes(
   );
 }
 
-/** Returns 1 while the first function runs and the second does not. Otherwise returns 0 or less. */
+/** Returns 1 while the first function runs and the second does not, otherwise 0 or less. */
 export function runsWithout(first: Function, second: Function): MathExpression {
   return expression('(FILL(first, 0) >= 1) - (FILL(second, 0) >= 1)', {
     first: functionMetric(first, 'Invocations', 'Sum'),
@@ -115,7 +109,7 @@ export function runsWithout(first: Function, second: Function): MathExpression {
   });
 }
 
-/** Returns the number of 5xx answers of the API. The value is 0 if they are less than 1 % of all answers. */
+/** Returns the answers of 5xx, but 0 if they are less than 1 % of all answers. */
 export function apiFaults(api: CfnApi): MathExpression {
   return expression(whereFrequent('FILL(faults, 0)', 'FILL(answers, 0)'), {
     faults: apiMetric(api, '5xx', 'Sum'),
@@ -123,7 +117,9 @@ export function apiFaults(api: CfnApi): MathExpression {
   });
 }
 
-/** Returns what the calls of an hour with a 4xx answer cost at most, in dollars. The gateway's own 429 count too, but cost nothing. */
+/**
+ * Returns what the calls of an hour with a 4xx answer cost at most. The gateway's own 429 count too, but cost nothing.
+ */
 export function refusedDollars(api: CfnApi): MathExpression {
   const hour = Duration.hours(1);
   const refused = apiMetric(api, '4xx', 'Sum').with({ period: hour });
@@ -135,7 +131,7 @@ export function refusedDollars(api: CfnApi): MathExpression {
   });
 }
 
-/** Returns the number of failed attempts to send mails. The value is 0 if they are less than 1 % of all attempts. */
+/** Returns failed attempts, but 0 if they are less than 1 % of all attempts. */
 export function mailFailures(serviceName: string): MathExpression {
   return expression(whereFrequent('FILL(failed, 0)', '(FILL(failed, 0) + FILL(sent, 0))'), {
     failed: deliveryMetric('MailAttemptsFailed', serviceName, 'Sum'),
@@ -143,7 +139,6 @@ export function mailFailures(serviceName: string): MathExpression {
   });
 }
 
-/** Returns the number of throttled reads and writes of the table. */
 export function tableThrottles(table: CfnGlobalTable): MathExpression {
   return expression('FILL(reads, 0) + FILL(writes, 0)', {
     reads: tableMetric(table, 'ReadThrottleEvents', 'reads'),
@@ -151,10 +146,7 @@ export function tableThrottles(table: CfnGlobalTable): MathExpression {
   });
 }
 
-/**
- * Returns the number of throttled writes, by index of the table. CloudWatch bills the query only for indexes that
- * throttled.
- */
+/** Returns throttled writes by index. CloudWatch bills the query only for indexes that throttled. */
 export function indexThrottles(table: CfnGlobalTable): MathExpression {
   return expression(
     `SELECT SUM(WriteThrottleEvents) FROM SCHEMA("AWS/DynamoDB", TableName, GlobalSecondaryIndexName) WHERE TableName = '${table.ref}' GROUP BY GlobalSecondaryIndexName ORDER BY SUM() DESC`,
@@ -162,26 +154,24 @@ export function indexThrottles(table: CfnGlobalTable): MathExpression {
   );
 }
 
-/** Returns the number of concurrent executions of all functions in the account, including those of other services. */
+/** Functions of other services in the account count too. */
 export function accountConcurrency(): Metric {
   return metric('AWS/Lambda', 'ConcurrentExecutions', {}, 'Maximum');
 }
 
-/** Returns the share of the account's mails that bounced or were reported as spam, from 0 to 1. */
 export function mailReputation(name: 'BounceRate' | 'ComplaintRate'): Metric {
   return metric('AWS/SES', `Reputation.${name}`, {}, 'Maximum');
 }
 
 /**
- * Returns the number of failures of a worker. The worker counts its failures, and Lambda counts runs that crash. Both
- * count a run that throws, so the value is the larger of the two numbers, not the sum.
+ * The worker counts its failures, and Lambda counts crashes. Both count a run that throws, so the value is the larger
+ * number.
  */
 export function workerFailures(worker: string, target: Function, serviceName: string, label?: string): MathExpression {
   const dimensions = { service: serviceName, worker } satisfies Record<
     (typeof faultsMetric.workerDimensions)[number],
     string
   >;
-  // The ids of metrics must be unique in a graph, so they begin with the name of the worker.
   const [faults, errors] = [`${worker}Faults`, `${worker}Errors`];
   return expression(
     `MAX([FILL(${faults}, 0), FILL(${errors}, 0)])`,
@@ -193,7 +183,6 @@ export function workerFailures(worker: string, target: Function, serviceName: st
   );
 }
 
-/** Returns the number of calls that a rate limit of this class refused. */
 export function rateLimitedCallsOf(limitedClass: LimitedClass, serviceName: string): Metric {
   const dimensions = { service: serviceName, limitedClass } satisfies Record<
     (typeof rateLimitedMetric.dimensions)[number],
@@ -202,44 +191,37 @@ export function rateLimitedCallsOf(limitedClass: LimitedClass, serviceName: stri
   return metric(rateLimitedMetric.namespace, rateLimitedMetric.name, dimensions, 'Sum', limitedClass);
 }
 
-/** Returns the number of requests and runs of workers in which a dependency failed. */
+/** Returns the number of requests and runs of workers in which the dependency failed. */
 export function dependencyFaults(dependency: Dependency, serviceName: string): Metric {
   const dimensions = { service: serviceName, [dependencyMetric.dimension]: dependency };
   return metric(faultsMetric.namespace, dependencyMetric.name, dimensions, 'Sum');
 }
 
-/** Returns a metric of deliveries or mails that the service itself writes. */
 export function deliveryMetric(name: MetricName, serviceName: string, statistic: string, label?: string): Metric {
   return metric(faultsMetric.namespace, name, { service: serviceName }, statistic, label);
 }
 
-/**
- * Returns a metric of a queue, such as `ApproximateAgeOfOldestMessage`, with the statistic `Maximum`. SQS writes one
- * value per minute.
- */
+/** SQS writes one value per minute. */
 export function queueMetric(queue: CfnQueue, metricName: string, label?: string): Metric {
   return metric('AWS/SQS', metricName, { QueueName: queue.attrQueueName }, 'Maximum', label);
 }
 
-/** Returns a metric of the whole API: `Count`, `4xx`, `5xx` or `Latency`. */
 export function apiMetric(api: CfnApi, metricName: string, statistic: string, label?: string): Metric {
   return metric('AWS/ApiGateway', metricName, { ApiId: api.ref }, statistic, label);
 }
 
-/** Returns a metric of one function: `Invocations`, `Duration`, `Errors`, `Throttles` or `IteratorAge`. */
 export function functionMetric(target: Function, metricName: string, statistic: string, label?: string): Metric {
   return metric('AWS/Lambda', metricName, { FunctionName: target.functionName }, statistic, label);
 }
 
-/** Returns a metric of the table, or of one of its indexes if `index` is given. */
 export function tableMetric(table: CfnGlobalTable, metricName: string, label: string, index?: string): Metric {
   const dimensions = { TableName: table.ref, ...(index && { GlobalSecondaryIndexName: index }) };
   return metric('AWS/DynamoDB', metricName, dimensions, 'Sum', label);
 }
 
 /**
- * Returns the sum of a metric over all functions of the account, which Lambda writes without dimensions. It is not a
- * query, because CloudWatch accepts only one query per graph.
+ * Lambda writes this sum over the account without dimensions. CloudWatch accepts only one query per graph, and this is
+ * none.
  */
 export function allFunctions(metricName: 'Duration' | 'Invocations' | 'Throttles', label?: string): Metric {
   return metric('AWS/Lambda', metricName, {}, 'Sum', label);

@@ -26,30 +26,22 @@ import {
 } from './metrics.ts';
 import { deliveryAlarms, queueAlarms, workerAlarms } from './workerAlarms.ts';
 
-/** The number of faults of one endpoint within five minutes that makes an alarm active. */
+/** Faults of one endpoint in five minutes. */
 const FAULTS = 5;
-/**
- * The number of throttled reads and writes within five minutes that makes an alarm active. A few are normal: a growing
- * table throttles some calls, which the SDK retries.
- */
+/** Throttled reads and writes in five minutes. A growing table throttles some calls, which the SDK retries. */
 const THROTTLES = 50;
 const THROTTLED_PERIODS = 2;
-/** The dollars that the refused calls of an hour may cost. */
 const REFUSED_DOLLARS = 1;
-/** The number of throttled runs within five minutes that makes an alarm active. A sudden load can throttle a few. */
+/** Throttled runs in five minutes. A sudden load can throttle a few. */
 const THROTTLED_RUNS = 5;
-/** The share of the account's concurrency limit at which the alarm becomes active. */
+/** A share of the account's concurrency limit. */
 const CONCURRENCY_SHARE = 0.8;
 /**
- * The shares of mails that bounce or are reported as spam at which AWS reviews an account. If the share gets worse, AWS
- * may stop the account's mail: from 0.1 for bounces, and from 0.005 for complaints.
+ * AWS reviews an account from these shares. It may stop the account's mail from 0.1 for bounces, and from 0.005 for
+ * complaints.
  */
 const REVIEWED = { BounceRate: 0.05, ComplaintRate: 0.001 } as const;
 
-/**
- * Creates all alarms, the topic that sends them by mail, and the dashboard. All derive from the registered endpoints
- * and workers.
- */
 export function createMonitoring(stack: Stack, props: MonitoringProps): void {
   const { alarmEmail, alarmTopicArn } = props.settings;
   const topics = [
@@ -91,8 +83,7 @@ function apiAlarms(
         severity: 'high',
       },
     })),
-    // Functions write no metric if they cannot start, time out or are throttled. The gateway counts those answers, so
-    // this alarm covers them.
+    // The gateway counts the answers of functions that write no metric: they cannot start, time out or are throttled.
     {
       id: 'ApiFaults',
       metric: apiFaults(api),
@@ -155,10 +146,9 @@ function apiAlarms(
   ];
 }
 
-/** The number of invocations within five minutes in which a dependency failed that makes an alarm active. */
 const DEPENDENCY_FAULTS = 5;
 
-/** Returns the alarms on what most functions need. They find an outage in which AWS itself writes no metric. */
+/** These alarms find an outage in which AWS itself writes no metric. */
 function dependencyAlarms(
   { settings: { serviceName, mailFrom, ...settings } }: MonitoringProps,
   stackName: string,
@@ -217,7 +207,7 @@ function dependencyAlarms(
   ];
 }
 
-/** Returns the alarms on limits of the whole AWS account. Other services in the account use up the same limits. */
+/** Other services in the account use up the same limits. */
 function accountAlarms({
   workers,
   settings: { accountConcurrency: limit, mailFrom },
@@ -235,7 +225,7 @@ function accountAlarms({
       severity: 'high',
     },
   };
-  // It watches the whole account, because Lambda's metrics of single functions would cost more than all other alarms.
+  // Lambda's metrics of single functions would cost more than all other alarms, so this one watches the account.
   const throttles: AlarmDeclaration = {
     id: 'FunctionsThrottled',
     metric: allFunctions('Throttles'),
@@ -279,11 +269,9 @@ function mailReputationAlarm(name: keyof typeof REVIEWED, verb: string): AlarmDe
   };
 }
 
-/** Returns the ARN of a new topic whose messages go to an address. */
 function mailTopic(stack: Stack, email: string): string {
   const topic = new Topic(stack, 'Alarms', { enforceSSL: true });
-  // `enforceSSL` adds a resource policy, which replaces the default policy of the topic. The default policy would let
-  // the alarms of this account publish, so this statement allows it again.
+  // The policy of `enforceSSL` replaces the default policy of the topic, which lets the alarms of this account publish.
   topic.addToResourcePolicy(
     new PolicyStatement({
       principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],

@@ -18,35 +18,29 @@ import {
   workerFaults,
 } from './metrics.ts';
 
-/** The number of failures of one worker within five minutes that makes an alarm active. */
+/** Failures of one worker in five minutes. */
 const FAILURES = 5;
-/** A worker with a timer counts as stopped after this number of periods without a run. A period has five minutes. */
+/** Periods of five minutes, after which a worker with a timer counts as stopped. */
 const PERIODS_WITHOUT_RUN = 3;
 const BEHIND_MINUTES = 5;
 const OVERDUE_MINUTES = 10;
 const FAN_OUT_SECONDS = 30;
 const FIRST_ATTEMPT_SECONDS = 5;
 /**
- * The number of failed mail attempts within five minutes that makes the alarm active. In an outage, five mails an hour
- * make two or three attempts in five minutes on average. With a high number the mails would be lost without an alarm.
+ * Failed attempts in five minutes. In an outage, five mails an hour make two or three attempts in five minutes. With a
+ * high number, they would be lost without an alarm.
  */
 const MAIL_ATTEMPTS = 5;
-/**
- * The number of consecutive periods with late work that makes an alarm active. More than one is needed, because with
- * few events a single slow delivery is already the 99th percentile.
- */
+/** With few events, a single slow delivery is already the 99th percentile, so one late period means nothing. */
 const LATE_PERIODS = 3;
 
-/**
- * Returns an alarm on the dead letters of each queue, and an alarm on old messages for each queue with
- * `lateAfterSeconds`.
- */
+/** Returns alarms on dead letters, and on old messages of queues with `lateAfterSeconds`. */
 export function queueAlarms(
   { queues, streamDeadLetters, settings }: MonitoringProps,
   stackName: string,
 ): AlarmDeclaration[] {
   const firstStep = openQuery(stackName, workerQueries.faults);
-  // The queues of these two have only messages that wait for one dependency.
+  // The messages of these two queues wait for one dependency only.
   const lateCauses: Partial<Record<(typeof queueNames)[number], CompositeName>> = {
     mail: 'MailCause',
     ...(usesModels(settings) && { embed: 'ModelCause' }),
@@ -102,10 +96,6 @@ export function queueAlarms(
   ];
 }
 
-/**
- * Returns the alarms on workers that fail, crash, are behind the stream, are not called by their timer, or are stopped
- * by Lambda in a recursive loop.
- */
 export function workerAlarms(
   { workers, settings: { serviceName } }: MonitoringProps,
   stackName: string,
@@ -150,8 +140,8 @@ export function workerAlarms(
         severity: 'high',
       },
     })),
-    // Lambda never stops a function whose loops are allowed by the template. For such a function, the alarm becomes
-    // active only if someone changed that setting outside of the stack.
+    // Lambda never stops a function whose loops the template allows. For such a function, the alarm becomes active only
+    // if someone changed that setting outside of the stack.
     {
       id: 'RecursiveLoopsStopped',
       metric: stoppedLoops(),
@@ -209,9 +199,7 @@ function sourceAlarms({ name, on, impact }: Worker, target: Function): AlarmDecl
   ];
 }
 
-/**
- * Returns the alarms on late deliveries and failing mails. They watch what customers experience, whatever the cause is.
- */
+/** These alarms watch what customers experience, whatever the cause is. */
 export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, stackName: string): AlarmDeclaration[] {
   return [
     {
