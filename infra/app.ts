@@ -1,4 +1,4 @@
-/** The CDK app (see cdk.json) of `npm run synth` and `npm run deploy`. */
+/** The CDK app of cdk.json. */
 import { contextFromCli, requireValidSettings } from './build/checkSettings.ts';
 import { deploymentRegion } from './build/projectContext.ts';
 

@@ -1,7 +1,7 @@
 /**
- * The quotas of API Gateway for the requests of an account to all its APIs in a region. Source:
- * https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html in November 2026. AWS raises the rate on request, and
- * sets the burst by the rate.
+ * For all APIs of an account in a region: https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html in
+ * November
+ * 2026. AWS raises the rate on request, and sets the burst by the rate.
  */
 const defaults = { perSecond: 10_000, burst: 5_000 };
 const lower = { perSecond: 2_500, burst: 1_250 };
@@ -22,14 +22,13 @@ const lowerRegions: ReadonlySet<string> = new Set([
   'mx-central-1',
 ]);
 
-/** The burst that accounts have in every region. */
 export const BURST_OF_EVERY_REGION = lower.burst;
 
 export interface GatewayLimits {
   readonly requestsPerSecond: number;
   readonly publicRequestsPerSecond: number;
   readonly requestBurst: number;
-  /** The quotas of the account, if AWS has raised them. */
+  /** If AWS has raised the quotas of the account. */
   readonly accountRequestsPerSecond?: number | undefined;
   readonly accountRequestBurst?: number | undefined;
 }

@@ -3,17 +3,16 @@ import { isTwin, type Routed } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
 import type { Settings } from './settings.ts';
 
-/** AWS keeps this number of concurrent executions for functions without a reservation. */
+/** AWS keeps this number of executions for functions without a reservation. */
 const UNRESERVED = 100;
 /** The smallest concurrency with which Lambda reads a queue. */
 const MIN_OF_QUEUE = 2;
 
-/** Returns whether the settings deploy an endpoint, a page or a worker. */
 export function isDeployed(settings: Settings): (unit: Routed | Worker) => boolean {
   return (unit) => !('requires' in unit) || settings[unit.requires] === 'on';
 }
 
-/** Returns a line for each problem of the settings that name families and workers. */
+/** Returns a line for each problem. */
 export function namedUnitProblems(settings: Settings, routes: readonly Routed[], workers: readonly Worker[]): string[] {
   return [...familyProblems(settings, routes), ...concurrencyProblems(settings, workers)];
 }

@@ -2,24 +2,24 @@ import * as z from 'zod';
 import { mailableAddress, MailAddress } from '../../lib/shared/mailAddress.ts';
 import { BURST_OF_EVERY_REGION, gatewayProblems } from './gatewayQuotas.ts';
 
-/** The id of the root stack in the app. It is also the default of the setting `stackName`. */
+/** Also the default of the setting `stackName`. */
 export const STACK = 'CollaborationBackend';
 
-/** The retention periods that CloudWatch Logs accepts. A deployment with another number would fail. */
+/** CloudWatch Logs accepts only these periods. */
 const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ] as const;
 
-/** Accepts a text of digits as a number, because `cdk synth -c name=1` passes the value as text. */
+/** `cdk synth -c name=1` passes the value as text. */
 function numeric<T extends z.ZodType>(schema: T) {
   return z.preprocess((value) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value), schema);
 }
 
-/** Makes a setting optional. An empty text counts as not set, so `-c name=` clears the setting for one run. */
+/** An empty text counts as not set, so `-c name=` clears the setting for one run. */
 const orNothing = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === '' || value === null ? undefined : value), schema.optional());
 
-/** Accepts an object, or its JSON text, because `-c name={...}` passes the value as text. */
+/** `-c name={...}` passes the value as text. */
 function jsonObject<T extends z.ZodType>(schema: T) {
   return z.preprocess((value) => {
     if (typeof value !== 'string') return value;
@@ -53,8 +53,7 @@ function tagProblem(tags: Readonly<Record<string, string>>): string | undefined 
 }
 
 function numberInRange(least: number, most: number) {
-  // With `abort`, zod stops checking after this problem. Otherwise it would also report a fraction as too small or too
-  // large.
+  // With `abort`, zod does not also report a fraction as too small or too large.
   return numeric(
     z
       .int({ error: 'must be a whole number', abort: true })
@@ -69,25 +68,22 @@ function wholeNumber(byDefault: number, least: number, most: number) {
 
 const callsPerWindow = (byDefault: number) => wholeNumber(byDefault, 1, 100_000);
 
-/**
- * Accepts the id of a Bedrock model. The default is no model, because a model costs money and must be enabled in the
- * account.
- */
-/** Returns whether a text is a domain or an address. The characters `*`, `?` and `$` would widen the ARN of the identity. */
+/** The characters `*`, `?` and `$` would widen the ARN of the identity. */
 function isMailIdentity(text: string): boolean {
   return !/[*?$]/.test(text) && mailableAddress(text.includes('@') ? text : `a@${text}`) !== undefined;
 }
 
+/** A model costs money and must be enabled in the account, so the default is none. */
 function modelId() {
   return orNothing(
     z.string().regex(/^[a-z0-9][a-z0-9.:-]{2,127}$/, 'must be the id of a model or an inference profile'),
   );
 }
 
-/** The longest retry schedule: 14 days. Failed deliveries can be recovered for the same time. */
+/** Failed deliveries can be recovered for 14 days. */
 const MAX_SCHEDULE_SECONDS = 14 * 24 * 60 * 60;
 
-/** Accepts the seconds before each attempt, including the first, separated by commas. */
+/** The seconds before each attempt, including the first. */
 function retrySchedule(byDefault: string) {
   return z
     .string('must be whole seconds separated by commas')
@@ -319,18 +315,18 @@ const schema = z.object({
   ),
 });
 
-/** The settings of a deployment, from the `context` of cdk.json or from `-c name=value`. */
+/** From the `context` of cdk.json or from `-c name=value`. */
 export type Settings = z.output<typeof schema>;
 
 /**
- * Returns the value of the dimension `service` of all metrics. Deployments in one account and region write metrics to the same
- * namespace, so a stack with another name has its name in the value.
+ * Returns the dimension `service` of all metrics. Deployments in one account and region write metrics to the same
+ * namespace, so the value has the name of the stack.
  */
 export function metricsService({ stackName, serviceName }: Pick<Settings, 'serviceName' | 'stackName'>): string {
   return stackName === STACK ? serviceName : `${stackName}/${serviceName}`;
 }
 
-/** Returns the name of the stack that a context configures. Throws an error if the name is invalid. */
+/** Throws an error if the name is invalid. */
 export function stackOf({ stackName }: Readonly<Record<string, unknown>>): string {
   const { data, error } = schema.shape.stackName.safeParse(stackName);
   if (data === undefined)
@@ -340,14 +336,13 @@ export function stackOf({ stackName }: Readonly<Record<string, unknown>>): strin
 
 export const settingNames = Object.keys(schema.shape) as (keyof Settings)[];
 
-/** Returns the description of a setting for the table in infra/README.md. */
 export function settingMeaning(name: keyof Settings): string {
   return schema.shape[name].description ?? '';
 }
 
 /**
- * Returns the possible values of a setting, for the table in infra/README.md: an enumeration or a range of numbers.
- * Returns undefined for settings with other values.
+ * Returns an enumeration or a range of numbers, for the table in infra/README.md. Undefined for settings with other
+ * values.
  */
 export function settingValues(name: keyof Settings): string | undefined {
   const { enum: values, minimum, maximum } = z.toJSONSchema(schema.shape[name]);
@@ -356,8 +351,7 @@ export function settingValues(name: keyof Settings): string | undefined {
 }
 
 /**
- * Each pair is a setting, and another setting that it needs. Without the other one, the deployment would succeed, but
- * the domain would not answer, or no mail would be sent.
+ * Without the other setting, the deployment would succeed, but the domain would not answer, or no mail would be sent.
  */
 const needs: readonly (readonly [setting: keyof Settings, other: keyof Settings])[] = [
   ['domainName', 'certificateArn'],
@@ -365,18 +359,17 @@ const needs: readonly (readonly [setting: keyof Settings, other: keyof Settings]
   ['mailIdentity', 'mailFrom'],
 ];
 
-/** Names in the context that the CDK CLI adds. Names that CDK libraries add contain `:` or `/`. */
+/** Names that the CDK CLI adds to the context. Names that CDK libraries add contain `:` or `/`. */
 const cliNames = new Set(['cli-telemetry', 'acknowledged-issue-numbers']);
 
-/** Returns whether a name in the context is neither a setting nor a name that the CDK adds. */
 function isUnknown(name: string): boolean {
   return !/[:/]/.test(name) && !cliNames.has(name) && !Object.hasOwn(schema.shape, name);
 }
 
 /**
  * Returns the settings with their defaults. Throws an error that lists every problem. `names` are all names in the
- * context. An unknown name is a problem, because it may be a setting with a typing error. `region` is the region of the
- * deployment, if it is known: quotas of AWS differ by region.
+ * context: an unknown one may be a setting with a typing error. `region` is that of the deployment: quotas of AWS
+ * differ by region.
  */
 export function readSettings(
   get: (name: keyof Settings) => unknown,
@@ -392,8 +385,7 @@ export function readSettings(
       return `${String(path[0])}: ${message}, but is ${value === undefined ? 'not set' : JSON.stringify(value)}`;
     }),
     ...(parsed.success ? gatewayProblems(parsed.data, region) : []),
-    // This rule is not in the schema, because zod would check it only if all values are valid. The operator should see
-    // all problems at once.
+    // zod would check a rule of the schema only if all values are valid. The operator should see all problems at once.
     ...needs
       .filter(([setting, other]) => isSet(setting) && !isSet(other))
       .map(([setting, other]) => `${other}: must be set if ${setting} is set`),
@@ -411,14 +403,13 @@ export function readSettings(
   throw settingsError(problems);
 }
 
-/** Returns the error for invalid settings. Each problem begins with the name of a setting. */
 export function settingsError(problems: readonly string[]): Error {
   return new Error(
     `Invalid settings (context in cdk.json, or -c name=value):\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
   );
 }
 
-/** Settings with the ARN of a resource that must be in the region of the stack. */
+/** ARNs of resources that must be in the region of the stack. */
 const regional = ['certificateArn', 'alarmTopicArn', 'kmsKeyArn'] as const;
 
 function regionProblems(values: Readonly<Record<string, unknown>>, region: string | undefined): string[] {
@@ -429,10 +420,9 @@ function regionProblems(values: Readonly<Record<string, unknown>>, region: strin
   });
 }
 
-/** Returns a name in lower case without punctuation, because mistyped names often differ in case and punctuation. */
+/** Mistyped names often differ in case and punctuation. */
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-/** Returns the name that is most similar to a text. Returns undefined if no name is similar. */
 function nearestName<N extends string>(text: string, names: readonly N[]): N | undefined {
   const plainName = plain(text);
   const [nearest] = names
@@ -441,7 +431,7 @@ function nearestName<N extends string>(text: string, names: readonly N[]): N | u
   return nearest && nearest.edits <= Math.ceil(nearest.name.length / 4) ? nearest.name : undefined;
 }
 
-/** Returns the Levenshtein distance: the number of inserted, deleted and replaced characters. */
+/** Returns the Levenshtein distance. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_each, column) => column);
   for (const character of from) {

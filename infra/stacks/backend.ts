@@ -24,20 +24,18 @@ import { LiveStack } from './live.ts';
 import { WorkersStack } from './workers.ts';
 
 export interface BackendProps {
-  /** The declarations that have a route: endpoints with their twins in the other API version, pages and assets. */
+  /** Endpoints with their twins in the other API version, pages and assets. */
   readonly endpoints: readonly Routed[];
   readonly workers: readonly Worker[];
-  /** Returns the code to upload for a function, by its id. */
   readonly code: (id: string) => Code;
   readonly settings: Settings;
 }
 
-/** The root stack. Its functions, routes and event sources derive from the declarations of endpoints and workers. */
+/** The root stack. Functions, routes and event sources derive from declarations. */
 export class Backend extends Stack {
   readonly families: readonly FamilyStack[];
   /** Undefined if there are no workers, because CloudFormation refuses a stack without resources. */
   readonly workers: WorkersStack | undefined;
-  /** Undefined while the setting `live` is off. */
   readonly live: LiveStack | undefined;
 
   constructor(scope: App, id: string, { endpoints, workers, code, settings }: BackendProps) {

@@ -13,13 +13,13 @@ import { familyQueries, saveQueries } from '../constructs/savedQueries.ts';
 import { NamedStack } from './namedStack.ts';
 
 export interface FamilyProps extends DeploymentContext {
-  /** The name of the family, such as `v2/auth`. It is the version and the next segment of the paths in the family. */
+  /** The version and the next segment of the paths, such as `v2/auth`. */
   readonly family: string;
-  /** The endpoints and pages of the family. */
+  /** Also the pages of the family. */
   readonly endpoints: readonly Routed[];
   /**
-   * The twins of all families. A twin is an endpoint's operation in the other version of the API. It becomes a route of
-   * the endpoint's function, so this stack creates the twins of its own endpoints.
+   * The twins of all families. A twin becomes a route of its endpoint's function, so this stack creates the twins of
+   * its own endpoints.
    */
   readonly twins: readonly Twin[];
   readonly code: (id: string) => Code;
@@ -29,16 +29,15 @@ export interface FamilyProps extends DeploymentContext {
 }
 
 /**
- * The largest number of functions in a family, so that two limits of AWS are kept. CloudFormation allows 500 resources
- * in a stack, and the functions have six each with their pings, fewer than 470 together. An inline policy has at most 10,240
- * characters, and contains the functions' ARNs of up to 114 characters each.
+ * Two limits of AWS. CloudFormation allows 500 resources in a stack, and a function has six with its pings: fewer than
+ * 470 together. An inline policy has at most 10,240 characters, and contains the functions' ARNs of up to 114
+ * characters each.
  *
  * A twin adds one resource, its route. So five twins count as one function.
  */
 const MAX_FUNCTIONS = 78;
 const TWINS_PER_FUNCTION = 5;
 
-/** The stack of one API family: its functions with their log groups, roles, integrations and routes. */
 export class FamilyStack extends NamedStack {
   readonly family: string;
   readonly functions: readonly { readonly endpoint: Routed; readonly construct: ApiFunction }[];

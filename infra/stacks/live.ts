@@ -11,19 +11,15 @@ import { saveQueries, workerQueries } from '../constructs/savedQueries.ts';
 import { NamedStack } from './namedStack.ts';
 
 export interface LiveProps extends DeploymentContext {
-  /** The name of the Event API. */
   readonly name: string;
-  /** The worker that checks the tokens of users who connect, subscribe or publish. */
+  /** Checks the tokens of users who connect, subscribe or publish. */
   readonly authorizer: Worker;
   readonly code: (id: string) => Code;
   readonly reservedConcurrency: Readonly<Record<string, number>>;
   readonly logRetentionDays: number;
 }
 
-/**
- * The stack of the push service: the Event API and its authorizer. They are not in the stack of the workers. The worker
- * that publishes needs the address of the Event API, so this stack must exist first.
- */
+/** The worker that publishes needs the address of the Event API. So this stack exists before that of the workers. */
 export class LiveStack extends NamedStack {
   readonly authorizer: { readonly worker: Worker; readonly construct: LambdaFunction };
   readonly eventApi: EventApi;

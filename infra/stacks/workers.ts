@@ -15,13 +15,10 @@ export interface WorkersProps extends DeploymentContext {
   readonly logRetentionDays: number;
 }
 
-/** The largest number of workers that read the stream. With more readers, DynamoDB throttles reads. */
+/** With more readers of the stream, DynamoDB throttles reads. */
 const MAX_STREAM_READERS = 2;
 
-/**
- * The stack of the workers: functions, log groups, roles and event sources. The queues are in the root stack, because
- * endpoints send messages to them too.
- */
+/** The queues are in the root stack, because endpoints send messages to them too. */
 export class WorkersStack extends NamedStack {
   readonly functions: readonly { readonly worker: Worker; readonly construct: WorkerFunction }[];
 

@@ -7,7 +7,6 @@ import { createFolder } from './createFolder.ts';
 
 const run = promisify(execFile);
 
-/** A tool that only some commands or tests need. The folder of this name has its package.json and package-lock.json. */
 export type Tool =
   | 'cdk'
   | 'chromium'
@@ -22,17 +21,12 @@ export type Tool =
 /** Shorter than the timeout of a test, so that a test fails with an error that names the tool. */
 const INSTALL_MILLISECONDS = 240_000;
 
-/** The folder of all installed tools. `npm ci` keeps it. */
+/** `npm ci` keeps this folder. */
 export const TOOLS_DIR = resolve(import.meta.dirname, '../../dist/tools');
 
-/**
- * Returns the folder `node_modules` of a tool. The first call installs the packages that the tool's package-lock.json
- * names. Throws an error with the output of npm if npm cannot install them.
- */
 export async function installTool(tool: Tool, { npm = 'npm', toolsDir = TOOLS_DIR } = {}): Promise<string> {
   const source = join(import.meta.dirname, tool);
   const lock = await readFile(join(source, 'package-lock.json'));
-  // After a change of the lock file, the name is another one and the tool is installed again.
   const lockHash = hash('sha256', lock, 'hex').slice(0, 8);
   const dir = join(toolsDir, `${tool}-${lockHash}`);
   await createFolder(dir, async (draft) => {
