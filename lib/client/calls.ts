@@ -4,9 +4,7 @@ import { parseJson } from '../shared/parseJson.ts';
 import type { Operation } from './methods.ts';
 import type { CallOptions } from './types.ts';
 
-/** The settings for sending calls. */
 export interface CallSettings {
-  /** The address of the service, `https://...`, without a path. */
   readonly baseUrl: string;
   /** The largest number of attempts of a call; 4 by default. */
   readonly attempts?: number | undefined;
@@ -15,22 +13,14 @@ export interface CallSettings {
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** The error of a failed call: the service or the platform in front of it answered with an error, or there was no answer. */
 export class ServiceError extends Error {
-  /**
-   * The error status. If the answer has none, it follows from the HTTP status. Without an answer it is UNAVAILABLE, and
-   * `cause` is the error of `fetch`.
-   */
+  /** UNAVAILABLE without an answer: `cause` is then the error of `fetch`. */
   readonly status: ErrorStatus;
-  /** The HTTP status, or 0 without an answer. */
   readonly httpStatus: number;
-  /** The id of the request in the logs of the service. Quote it when you ask for support. */
+  /** Quote it when you ask for support. */
   readonly requestId: string | undefined;
   readonly details: unknown;
-  /**
-   * The number of seconds that the service asks you to wait before you send the call again. Undefined if the service
-   * does not say.
-   */
+  /** Undefined if the service names no time. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -55,7 +45,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** After a refused token, the next can be accepted. */
+/** Returns whether a retry would fail too. A refused token is not final, because the next one can be accepted. */
 export function isFinal(error: unknown): error is ServiceError {
   if (!(error instanceof ServiceError) || isTokenRefused(error)) return false;
   return ['PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.status);
@@ -66,17 +56,16 @@ export function isTokenRefused({ status, httpStatus, message }: ServiceError): b
   return status === 'PERMISSION_DENIED' && (httpStatus === 401 || message.endsWith(INVALID_USER_TOKEN));
 }
 
-/** Returns the random pause of a live connection or an editor before its next attempt, in milliseconds: at most 30 s. */
+/** Returns the random milliseconds that a live connection or an editor waits before its next attempt. */
 export function pauseBeforeRetry(failures: number): number {
   return randomPause(500, failures, 30_000);
 }
 
-/** Returns a random time of up to `first` milliseconds, doubled for each failure, but not more than `most`. */
 function randomPause(first: number, failures: number, most: number): number {
   return Math.random() * Math.min(first * 2 ** failures, most);
 }
 
-/** The longest `retry-after` that the client waits for, in seconds. After a longer one, the call fails without another attempt. */
+/** After a longer `retry-after`, the call fails without another attempt. */
 const MAX_RETRY_AFTER_SECONDS = 30;
 
 const MAX_RENEWALS = 3;
@@ -86,7 +75,6 @@ export interface CallToken {
   refuse(token: string): void;
 }
 
-/** Sends a call and returns its result. Repeats the call after temporary failures. */
 export type SendCall = (
   operation: Pick<Operation, 'path' | 'repeats'>,
   data?: unknown,
@@ -94,8 +82,8 @@ export type SendCall = (
 ) => Promise<unknown>;
 
 /**
- * Throws ServiceError or the abort reason. Repeats calls after temporary failures, and with a new token after PERMISSION_DENIED. All
- * attempts have the same idempotency key, so a write happens once.
+ * Throws ServiceError or the abort reason. Repeats calls after temporary failures, and with a new token after
+ * PERMISSION_DENIED. All attempts have the same idempotency key, so a write happens once.
  */
 export function callSender(
   { baseUrl, attempts = 4, timeoutMilliseconds = 35_000, fetch: send = (...args) => fetch(...args) }: CallSettings,
@@ -154,7 +142,6 @@ export function callSender(
   };
 }
 
-/** Waits. Throws the abort reason if the signal is aborted. */
 async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const waited = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
@@ -178,16 +165,11 @@ interface Tree {
   [name: string]: Tree | ((data?: unknown, options?: CallOptions) => Promise<unknown>);
 }
 
-/**
- * Returns nested objects with one method per operation. `names` is the path to the method: `['v2', 'users', 'get']` is
- * `v2.users.get`.
- */
 export function methodTree(operations: readonly Operation[], send: SendCall): object {
   const methods: Tree = {};
   for (const operation of operations) {
     const last = operation.names.at(-1) as string;
     const parent = operation.names.slice(0, -1).reduce<Tree>((tree, name) => (tree[name] ??= {}) as Tree, methods);
-    // A method can also contain methods: /v2/users/data/delete/status continues the path /v2/users/data/delete.
     parent[last] = Object.assign(
       (data?: unknown, callOptions?: CallOptions) => send(operation, data, callOptions),
       parent[last],
@@ -200,7 +182,7 @@ async function resultOf(path: string, response: Response): Promise<unknown> {
   const text = await response.text();
   const body = parseJson(text) as Answer | undefined;
   if (body?.result !== undefined && response.ok) return body.result;
-  // Answers of the gateway have the header `apigw-requestid` instead of `x-request-id`.
+  // Answers of the gateway have only `apigw-requestid`.
   const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
   throw new ServiceError(path, response.status, requestId, {
     ...errorOf(body ?? {}, response.status),
@@ -208,7 +190,6 @@ async function resultOf(path: string, response: Response): Promise<unknown> {
   });
 }
 
-/** Returns the error of an attempt without an answer: no connection, a broken connection or a time-out. */
 function unreachable(path: string, cause: unknown): ServiceError {
   const { message } = Object(cause) as { readonly message?: unknown };
   return new ServiceError(
@@ -220,7 +201,6 @@ function unreachable(path: string, cause: unknown): ServiceError {
   );
 }
 
-/** The fields of a JSON answer. Answers of the gateway have only `message`. Answers of proxies may not be JSON. */
 interface Answer {
   readonly result?: unknown;
   readonly error?: { readonly status?: string; readonly message?: string; readonly details?: unknown };
@@ -239,12 +219,10 @@ function errorOf(
   };
 }
 
-/** Returns the number of seconds in a `retry-after` header; undefined if the header is missing or has a date. */
 function secondsOf(header: string | null): number | undefined {
   return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }
 
-/** Returns a message if it is a string, otherwise undefined. In answers of proxies, `message` can have any type. */
 function textOf(message: unknown): string | undefined {
   return typeof message === 'string' ? message : undefined;
 }
@@ -253,10 +231,9 @@ function isErrorStatus(status: string): status is ErrorStatus {
   return Object.hasOwn(errorCatalogue, status);
 }
 
-/** The error statuses of HTTP statuses that the service itself never returns. They come from the platform in front of it. */
+/** HTTP statuses of the platform in front of the service, which the service never returns. */
 const platformStatuses: Readonly<Record<number, ErrorStatus>> = { 401: 'PERMISSION_DENIED', 408: 'DEADLINE_EXCEEDED' };
 
-/** Returns the error status of an HTTP status. An unknown 4xx becomes INVALID_ARGUMENT, which is not retried. */
 function statusOf(httpStatus: number): ErrorStatus {
   const serviceStatus = (Object.keys(errorCatalogue) as ErrorStatus[]).find(
     (status) => errorCatalogue[status].http === httpStatus,

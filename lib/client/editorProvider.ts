@@ -11,7 +11,6 @@ import type { CallOptions } from './types.ts';
 type Call<D, R> = (data: D, options?: CallOptions) => Promise<{ readonly data: R }>;
 type EditorName = DocumentName & { editorId: string; editorKey?: string | undefined };
 
-/** The methods of a user client that an editor provider uses. */
 export interface EditorClient {
   readonly v2: {
     readonly crdt: {
@@ -40,37 +39,30 @@ export interface EditorProviderOptions {
   readonly documentId: string;
   readonly editorId: string;
   /**
-   * The `editorKey` of the provider from which the Yjs document has its content, if the application stored both. If that
-   * editor was deleted, the provider then rejects the document instead of mixing it with a new editor.
+   * If the application stored the Yjs document, the `editorKey` that it stored with it. If that editor was deleted, the
+   * provider rejects the document instead of mixing it with a new editor.
    */
   readonly editorKey?: string | undefined;
-  /** The awareness object (cursors of users) that the application already has, if any. */
   readonly awareness?: Awareness;
 }
 
 export interface EditorProviderEvents {
-  /** True after the Yjs document has got everything that the service had at the last read. False while the connection is down. */
+  /** The Yjs document has everything that the service had at the last read. False while the connection is down. */
   readonly synced: boolean;
   readonly status: LiveStatus;
-  /** True if the service has stored every local edit. */
   readonly saved: boolean;
   /**
-   * Sent if the service rejects an edit or a read, and would reject a retry too. For example, the user may only view
-   * the document. The provider then stops and hides the cursors, and later edits are not saved. The status NOT_FOUND
-   * means that the editor was deleted, also if another editor was added under the same id. That editor needs a new
-   * provider with a new Yjs document.
+   * A retry would be rejected too, so the provider stops and hides the cursors. NOT_FOUND means that the editor was
+   * deleted: an editor that was added again under its id needs a new provider with a new Yjs document.
    */
   readonly rejected: ServiceError;
 }
 
-/** How long local edits are collected before they are sent as one update, in milliseconds. */
 const COLLECT_MILLISECONDS = 100;
-/** Above this number, unsent edits are merged into one. The time of a merge grows with the square of the number. */
+/** More edits are merged into one. The time of a merge grows with the square of their number. */
 const MAX_UNMERGED = 256;
-/** How long cursor changes are collected before they are published together, in milliseconds. */
 const AWARENESS_MILLISECONDS = 50;
 const QUERY_MILLISECONDS = 1_000;
-/** The length in bytes of a Yjs update that changes nothing. */
 const EMPTY_UPDATE_BYTES = 2;
 
 const TWO_COPIES =
@@ -84,43 +76,37 @@ interface AwarenessMessage {
 }
 
 /**
- * Keeps a Yjs document in sync with an editor of the service, for use with editor bindings of Yjs. Edits made without a
- * connection are sent after the client has reconnected. The editor must already exist (`/v2/crdt/add`).
- *
- * Before its first read, the provider sends nothing. Give the document to a binding after `whenSynced`.
+ * Keeps a Yjs document in sync with an existing editor. Before its first read, the provider sends nothing: give the
+ * document to a binding after `whenSynced`.
  */
 export class EditorProvider {
   readonly doc: Y.Doc;
   /**
-   * Resolves after the first read. Rejects with a ServiceError if the service denies access or the editor does not exist, and
-   * with an AbortError if the provider is destroyed before the first read.
+   * Rejects with a ServiceError if the service denies access or the editor does not exist, and with an AbortError if
+   * the provider is destroyed before the first read.
    */
   readonly whenSynced: Promise<void>;
   readonly awareness: Awareness;
   readonly #ownsAwareness: boolean;
   readonly #client: EditorClient;
-  /** The ids of the editor. Its key is known after the first read. From then on, calls for another editor with the same id fail. */
+  /** After the first read, calls have the key of the editor, and fail for another editor with the same id. */
   #name: EditorName;
   readonly #live: EditorConnection;
   readonly #events = new Emitter<EditorProviderEvents>();
   readonly #endings: (() => void)[] = [];
   readonly #sessionId = crypto.randomUUID();
-  /** Local edits that the service has not stored yet. Before the first read, it may have stored some. */
   #unsent: Uint8Array[] = [];
   /**
-   * Deletions that Yjs and bindings of editors made when the provider applied an update, for example to remove
-   * formatting without effect. They are sent with the first local edit, because the service rejects all changes of
-   * viewers. Undefined after the first local edit.
+   * Deletions that Yjs or a binding made when an update was applied. The service rejects all changes of viewers, so
+   * these wait for the first local edit. Undefined after it.
    */
   #corrections: Uint8Array[] | undefined = [];
-  /** Whether the provider is applying an update of the service. */
   #isApplying = false;
   #sending: Promise<void> | undefined;
   #sendTimer: ReturnType<typeof setTimeout> | undefined;
   #readTimer: ReturnType<typeof setTimeout> | undefined;
   #reading: Promise<void> | undefined;
   #mustReadAgain = false;
-  /** The editor's version at the last read. The next read returns only later updates. */
   #version: number | undefined;
   #failures = 0;
   #isSynced = false;
@@ -131,19 +117,18 @@ export class EditorProvider {
   #queryTimer: ReturnType<typeof setTimeout> | undefined;
   #hasWaitingQuery = false;
 
-  /** Throws a TypeError if the document is of another copy of yjs, because bindings delete content of another copy. */
+  /** Refuses a document of another copy of yjs, because bindings would delete its content. */
   constructor(doc: Y.Doc, { client, awareness, ...name }: EditorProviderOptions) {
     if (!(doc instanceof Y.Doc)) throw new TypeError(TWO_COPIES);
     this.doc = doc;
     this.whenSynced = this.#firstRead.promise;
-    // An application that does not use the promise gets the event `rejected`, and no unhandled rejection.
+    // Without this, an application that only uses the event `rejected` would get an unhandled rejection.
     this.whenSynced.catch(() => undefined);
     this.awareness = awareness ?? new Awareness(doc);
     this.#ownsAwareness = awareness === undefined;
     this.#client = client;
     this.#name = name;
     this.#live = client.live({ organizationId: name.organizationId, documentId: name.documentId });
-    // The Yjs document can contain edits that the service does not have, for example edits that the browser stored.
     const content = Y.encodeStateAsUpdate(doc);
     if (content.length > EMPTY_UPDATE_BYTES) this.#unsent.push(content);
     const onEdit = (update: Uint8Array, origin: unknown) => {
@@ -158,8 +143,7 @@ export class EditorProvider {
       void this.#removeOwnState();
       this.#sendLast();
     };
-    // The browser can show the page again, for example after a step back in its history. The local cursor is then shown
-    // again too.
+    // After a step back in its history, the browser shows the page again.
     const onPageShow = () => {
       if (stateOfLeftPage) this.awareness.setLocalState(stateOfLeftPage);
       stateOfLeftPage = null;
@@ -177,7 +161,6 @@ export class EditorProvider {
       this.#live.on('crdt', (message) => this.#receive(message)),
       this.#live.on('awareness', (event) => this.#receiveAwareness(event as AwarenessMessage)),
       this.#live.on('editor', ({ ids }) => {
-        // The editor was added or deleted. The read fails if it was deleted.
         if (ids?.editorId === this.#name.editorId) this.#read();
       }),
       this.#live.on('reload', () => this.#read()),
@@ -190,34 +173,26 @@ export class EditorProvider {
     return this.#isSynced;
   }
 
-  /**
-   * The key of the editor. An editor that is deleted and added again under the same id has another key. Before the first
-   * read, this is the option `editorKey`.
-   */
+  /** An editor that is deleted and added again under the same id has another key. */
   get editorKey(): string | undefined {
     return this.#name.editorKey;
   }
 
-  /** Whether the service has stored every local edit. False before the first read of a Yjs document with content. */
   get saved(): boolean {
     return this.#unsent.length === 0;
   }
 
-  /** Adds a listener. Returns the function that removes it. */
+  /** Returns the function that removes the listener. */
   on<N extends keyof EditorProviderEvents>(name: N, listener: (value: EditorProviderEvents[N]) => void): () => void {
     return this.#events.on(name, listener);
   }
 
-  /**
-   * Sends the unsent edits, removes all listeners, and closes this use of the live connection. Before the first read, sends
-   * nothing: `saved` is then false if there are edits.
-   */
+  /** Sends the unsent edits, except before the first read: `saved` then stays false. */
   async destroy(): Promise<void> {
     if (this.#endings.length === 0) return;
     for (const end of this.#endings.splice(0)) end();
     const hidden = this.#removeOwnState();
     clearTimeout(this.#sendTimer);
-    // A first read that ends later must not change the document.
     if (this.#version === undefined) this.#stop(destroyedEarly());
     else if (!this.#hasStopped) await this.#send().catch(() => undefined);
     await hidden;
@@ -231,10 +206,8 @@ export class EditorProvider {
     this.#events.emit('status', status);
     if (this.#hasStopped) return;
     if (status === 'live') {
-      // At the start, the event `reload` has already started a read.
       if (!this.#reading) this.#readNow();
       this.#scheduleSend(0);
-      // Publish the local cursor, and ask the other clients to publish theirs.
       this.#announce();
       void this.#live.publish({ type: 'awareness.query', editorId: this.#name.editorId } satisfies AwarenessMessage);
     } else {
@@ -246,8 +219,8 @@ export class EditorProvider {
 
   #receive({ editorId, editorKey, update }: EditorMessage): void {
     if (editorId !== this.#name.editorId || this.#hasStopped) return;
-    // The key differs if the editor was deleted and added again. The read finds out which of the two this client has.
-    // Updates can arrive in any order. Yjs keeps an update until all updates before it are applied.
+    // Another key means that the editor was deleted and added again. The read finds out which of the two this is. Yjs
+    // accepts updates in any order.
     if (update === undefined || editorKey !== this.#name.editorKey) this.#read();
     else this.#apply(fromBase64(update));
   }
@@ -261,17 +234,12 @@ export class EditorProvider {
     }
   }
 
-  /** Reads without the pause after a failed read. */
   #readNow(): void {
     clearTimeout(this.#readTimer);
     this.#readTimer = undefined;
     this.#read();
   }
 
-  /**
-   * Reads the updates that the local Yjs document lacks. If a read is already running, reads again after it. After a
-   * failed read, waits for its retry.
-   */
   #read(): void {
     if (this.#hasStopped || this.#readTimer !== undefined) return;
     if (this.#reading) {
@@ -310,10 +278,7 @@ export class EditorProvider {
     this.#setSynced(this.#live.status === 'live');
   }
 
-  /**
-   * Removes from the unsent edits those that the service has. `update` contains all deletions that the service has, but
-   * only the content that the Yjs document lacked.
-   */
+  /** `update` contains all deletions that the service has, but only the content that the Yjs document lacked. */
   #dropStored(update: Uint8Array, stateVector: Uint8Array): void {
     if (this.#unsent.length === 0) return;
     const unsent = Y.mergeUpdates(this.#unsent);
@@ -331,7 +296,7 @@ export class EditorProvider {
     const wasSaved = this.saved;
     this.#unsent.push(...(this.#corrections ?? []), update);
     this.#corrections = undefined;
-    // The first one can be on its way. It is removed after the answer.
+    // The first edit can be on its way to the service, so it is not merged.
     if (this.#unsent.length > MAX_UNMERGED) this.#unsent.push(Y.mergeUpdates(this.#unsent.splice(1)));
     if (wasSaved) this.#events.emit('saved', false);
     this.#sendTimer ??= setTimeout(() => this.#scheduleSend(0), COLLECT_MILLISECONDS);
@@ -349,15 +314,11 @@ export class EditorProvider {
     }, milliseconds);
   }
 
-  /**
-   * Before the first read, the provider does not know the key of the editor, nor which edits the service lacks. A binding may have
-   * got an empty document.
-   */
+  /** Before the first read, the provider knows neither the key of the editor nor which edits the service lacks. */
   get #hasEditsToSend(): boolean {
     return this.#version !== undefined && !this.saved;
   }
 
-  /** Sends all unsent edits as one update. Only one such call runs at a time. */
   async #send(): Promise<void> {
     if (this.#sending) await this.#sending.catch(() => undefined);
     if (this.#sending || !this.#hasEditsToSend) return;
@@ -376,9 +337,8 @@ export class EditorProvider {
   }
 
   /**
-   * Sends the unsent edits when the user leaves the page. The browser finishes this call, and ends all others. The edits stay unsent,
-   * because the browser can show the page again. Browsers refuse such a call above 64 KB, so more than about 45 KB of edits are not
-   * sent.
+   * The user leaves the page: the browser finishes only this call, if it has at most 64 KB, which are 45 KB of edits.
+   * The edits stay unsent, because the page can be shown again.
    */
   #sendLast(): void {
     if (this.#hasStopped || !this.#hasEditsToSend) return;
@@ -389,8 +349,8 @@ export class EditorProvider {
   }
 
   /**
-   * Returns whether the provider can go on after the service refused its unsent edits. The Yjs document of a viewer can
-   * have deletions from before the first read that Yjs made itself. They wait for the first local edit, like the later ones.
+   * Yjs itself may have deleted content of a viewer's document before the first read. These deletions wait for the
+   * first local edit.
    */
   #canFollow(error: unknown): boolean {
     return (
@@ -401,7 +361,7 @@ export class EditorProvider {
     );
   }
 
-  /** Calls `retry` with the pause before the next attempt, in milliseconds. Stops if an attempt would be rejected too. */
+  /** Calls `retry` with the milliseconds to wait. Stops if an attempt would be rejected too. */
   #retryLater(error: unknown, retry: (pause: number) => void): void {
     if (this.#hasStopped) return;
     if (isFinal(error)) {
@@ -439,10 +399,7 @@ export class EditorProvider {
     }, QUERY_MILLISECONDS);
   }
 
-  /**
-   * Publishes the local awareness state again with a higher clock (the counter of its changes). With the same clock,
-   * clients that removed the state would ignore it.
-   */
+  /** Increases the clock of the local state. With the same clock, clients that removed the state would ignore it. */
   #announce(): void {
     this.awareness.setLocalState(this.awareness.getLocalState());
   }
@@ -453,14 +410,12 @@ export class EditorProvider {
     this.#awarenessTimer ??= setTimeout(() => void this.#publishNow(), AWARENESS_MILLISECONDS);
   }
 
-  /** Hides the local cursor from other clients. */
   async #removeOwnState(): Promise<void> {
     removeAwarenessStates(this.awareness, [this.doc.clientID], this);
     this.#changedClients.add(this.doc.clientID);
     await this.#publishNow();
   }
 
-  /** Hides the cursors of other clients. */
   #removeOtherStates(): void {
     const others = [...this.awareness.getStates().keys()].filter((id) => id !== this.doc.clientID);
     removeAwarenessStates(this.awareness, others, this);
@@ -499,10 +454,7 @@ function hasOnlyDeletions(update: Uint8Array): boolean {
   return Y.decodeUpdate(update).structs.length === 0;
 }
 
-/**
- * Drops states of `ownId`, which only this client knows. Returns undefined for anything but states: every user in the document can
- * publish to the channel.
- */
+/** Every user in the document can publish to the channel. Drops states of `ownId`, which only this client knows. */
 function readAwarenessUpdate(update: unknown, ownId: number): Uint8Array | undefined {
   try {
     const decoder = createDecoder(fromBase64(update as string));

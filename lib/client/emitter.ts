@@ -1,8 +1,7 @@
-/** Calls the listeners of an event. A listener that throws does not stop the others. */
+/** A listener that throws does not stop the others. */
 export class Emitter<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<(value: never) => void>>();
 
-  /** Adds a listener. Returns the function that removes it. */
   on<N extends keyof Events>(name: N, listener: (value: Events[N]) => void): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners);

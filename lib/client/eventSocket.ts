@@ -1,6 +1,5 @@
 import { parseJson } from '../shared/parseJson.ts';
 
-/** The part of the browsers' `WebSocket` that the client uses. */
 export interface SocketLike {
   readonly readyState: number;
   onopen: ((event: never) => void) | null;
@@ -14,22 +13,15 @@ export type SocketConstructor = new (url: string, protocols: string[]) => Socket
 
 export interface EventSocketOptions {
   readonly url: string;
-  /** The host of the HTTP endpoint. Each authorization contains it. */
   readonly host: string;
   readonly token: string;
   readonly WebSocket: SocketConstructor;
-  /** Called for each event of a subscribed channel. */
   readonly onEvent: (channel: string, event: unknown) => void;
-  /** Called once when the connection ends. */
   readonly onEnd: () => void;
 }
 
-/** How long the client waits for the answer to a message, in milliseconds. */
 const ANSWER_MILLISECONDS = 10_000;
-/**
- * If the service sends nothing for this long (milliseconds), the connection counts as broken. The service can set
- * another time when it accepts the connection.
- */
+/** After this time without a message, the connection counts as broken. The service can set another time. */
 const SILENCE_MILLISECONDS = 300_000;
 
 interface ServiceMessage {
@@ -46,17 +38,14 @@ interface Pending {
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
-/** The error for a message that the service rejected or did not answer. */
 export class SocketError extends Error {
   override readonly name = 'SocketError';
 }
 
-/** A connection to an Event API of AWS AppSync: one WebSocket with several subscriptions. */
 export class EventSocket {
   readonly #options: EventSocketOptions;
   readonly #socket: SocketLike;
   readonly #pending = new Map<string, Pending>();
-  /** The subscribed channels by subscription id. */
   readonly #channels = new Map<string, string>();
   #token: string;
   #nextId = 1;
@@ -88,14 +77,12 @@ export class EventSocket {
     await this.#request({ type: 'subscribe', id, channel, authorization: this.#authorization() });
   }
 
-  /** Publishes up to five events to a channel. */
   async publish(channel: string, events: readonly object[]): Promise<void> {
     const texts = events.map((event) => JSON.stringify(event));
     const id = this.#newId();
     await this.#request({ type: 'publish', id, channel, events: texts, authorization: this.#authorization() });
   }
 
-  /** Sets the token of all later messages. */
   renewToken(token: string): void {
     this.#token = token;
   }
@@ -149,7 +136,7 @@ export class EventSocket {
       this.#finish('connection');
     } else if (type === 'data') {
       const channel = this.#channels.get(id);
-      // AWS documents `event` as a list with one text. AWS's own clients read a text without a list. Both forms are read here.
+      // AWS documents `event` as a list with one text. AWS's own clients read a text without a list.
       for (const text of [event].flat()) {
         const content = parse(text);
         if (channel !== undefined && content !== undefined) this.#options.onEvent(channel, content);
@@ -161,7 +148,7 @@ export class EventSocket {
     }
   }
 
-  /** Ends the connection if no message arrives in time. The service sends keep-alives, so silence means a broken connection. */
+  /** The service sends keep-alives, so silence means a broken connection. */
   #expectMessage(): void {
     clearTimeout(this.#silence);
     this.#silence = setTimeout(() => this.#end(), this.#silenceMilliseconds);
@@ -181,7 +168,7 @@ function parse(text: unknown): unknown {
   return typeof text === 'string' ? parseJson(text) : undefined;
 }
 
-/** Returns an ASCII text as base64url without padding, the form that a WebSocket subprotocol allows. */
+/** A WebSocket subprotocol allows base64url without padding only. */
 function base64Url(text: string): string {
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }

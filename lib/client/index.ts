@@ -1,4 +1,7 @@
-/** A client of the API: a typed method for every endpoint, safe retries, paging, live documents, and the verification of webhooks. */
+/**
+ * A client of the API: a typed method for every endpoint, safe retries, paging, live documents, and the verification of
+ * webhooks.
+ */
 import { callSender, type CallSettings, methodTree } from './calls.ts';
 import { type Methods, operations } from './methods.ts';
 import { SERVICE_NAME } from './serviceName.ts';
@@ -15,19 +18,16 @@ export type { EncodedWebhook, EncryptedWebhook, Webhook, Webhooks } from './webh
 export interface ClientOptions extends CallSettings {
   readonly apiKey?: string;
   readonly authToken?: string;
-  /** The workspace id, for endpoints that need workspace credentials. */
+  /** For endpoints that need workspace credentials. */
   readonly workspaceId?: string;
   readonly workspaceAuthToken?: string;
-  /** The part of header names that names the service, as in `x-svc-api-key`. By default, `svc`, or the name that a package was built for. */
+  /** The part of header names that names the service, as in `x-svc-api-key`. */
   readonly serviceName?: string;
 }
 
 /**
- * Returns a client for servers. A method throws ServiceError if the service rejects the call or does not answer. If the
- * call's `signal` is aborted, the method throws the abort reason.
- *
- * The client repeats calls after temporary failures. All attempts of a write have the same idempotency key, so the
- * write happens once.
+ * Returns a client for servers. Its methods throw ServiceError or the abort reason of their `signal`. They repeat calls
+ * after temporary failures. All attempts of a write have the same idempotency key, so the write happens once.
  */
 export function createClient({ serviceName = SERVICE_NAME, ...options }: ClientOptions): Methods {
   const headers = credentialHeaders(`x-${serviceName}-`, options);

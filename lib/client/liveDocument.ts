@@ -10,63 +10,54 @@ import { OwnPresence, type OwnPresenceFields } from './ownPresence.ts';
 import { pages } from './pages.ts';
 import type { CallOptions } from './types.ts';
 
-/** The ids of a document and its organization, which your application chose. */
 export interface DocumentName {
   readonly organizationId: string;
   readonly documentId: string;
 }
 
-/**
- * A message that content of a document has changed. It does not contain the content. Read the content with the client's
- * methods.
- */
+/** Content of the document has changed. Read it with the client's methods. */
 export interface LiveHint {
   readonly type: string;
-  /** The time of the change, epoch milliseconds. */
   readonly at: number;
   readonly ids?: Readonly<Record<string, string | number>>;
 }
 
 /**
- * A change of a collaborative editor. `update` is absent if it is large or was missed. In both cases, read the editor
- * with `/v2/crdt/updates/get`.
+ * A change of an editor. `update`, a Yjs update in base64, is absent if it is large or was missed: read the editor with
+ * `/v2/crdt/updates/get`.
  */
 export interface EditorMessage {
   readonly type: 'crdt.update';
   readonly at: number;
   readonly editorId: string;
-  /** The key of the editor. An editor that is deleted and added again under the same id has another key. */
   readonly editorKey: string;
-  /** A Yjs update in base64. */
   readonly update?: string;
   readonly by?: string;
 }
 
-/** The status of a live document. `denied` means that the user may not open the document. The connection has then ended. */
+/** `denied`: the user may not open the document, and the connection has ended. */
 export type LiveStatus = 'connecting' | 'live' | 'offline' | 'denied' | 'closed';
 
 export interface LiveEvents {
   readonly status: LiveStatus;
   /**
-   * Read the content of the document now. Sent at the start of the connection, to a listener that is added later, and if the client
-   * missed changes that it can no longer read.
+   * Read the content now. Sent at the start of the connection, and if the client missed changes that it can no longer
+   * read.
    */
   readonly reload: undefined;
-  /** All users who are present. Sent to a listener that is added later too. */
   readonly presence: readonly PresenceResponse[];
-  /** A live state. A listener that is added later first gets the last state of each id. */
+  /** A listener that is added later first gets the last state of each id. */
   readonly livestate: LiveStateResponse;
   readonly crdt: EditorMessage;
-  /** An event that another client published, such as a cursor. */
   readonly awareness: object;
-  /** A thread or comment changed. The type `comment_annotation.hide` means that the user can no longer see the thread. */
+  /** The type `comment_annotation.hide` means that the user can no longer see the thread. */
   readonly comment: LiveHint;
   readonly reaction: LiveHint;
   readonly recording: LiveHint;
   readonly activity: LiveHint;
   readonly notification: LiveHint;
   readonly editor: LiveHint;
-  /** Every hint. The event of the hint's kind, such as `comment`, is sent too. */
+  /** Every hint, also those that have an event of their own. */
   readonly hint: LiveHint;
 }
 
@@ -77,7 +68,6 @@ interface LiveConnection {
   readonly url: string;
   readonly host: string;
   readonly token: string;
-  /** Epoch milliseconds. */
   readonly expiresAt: number;
   readonly channels: { readonly document: string; readonly awareness: string; readonly user: string };
 }
@@ -92,7 +82,6 @@ interface MissedChanges {
 
 type Call<D, R> = (data: D, options?: CallOptions) => Promise<{ readonly data: R }>;
 
-/** The methods of a user client that a live document uses. */
 export interface LiveMethods {
   readonly v2: {
     readonly live: {
@@ -127,40 +116,32 @@ export interface LiveDocumentPorts {
   readonly methods: LiveMethods;
   readonly document: DocumentName;
   readonly WebSocket: SocketConstructor;
-  /** Returns the user id in the user token, or undefined before the client has a token. */
   readonly userId: () => string | undefined;
-  /** Ends one use of the shared connection. Returns true if it was the last use. */
+  /** Returns true if this was the last use of the shared connection. */
   readonly release: () => boolean;
 }
 
-/** After a connection that lasted this long (milliseconds), the pause before the next attempt is short again. */
 const STABLE_MILLISECONDS = 30_000;
-/** The connection's token is renewed this long before it expires (milliseconds). */
+/** Before the token of the connection expires. */
 const RENEW_MILLISECONDS = 60_000;
-/** The shortest and the longest time until a token is renewed, in milliseconds. They apply if the clock of the client is wrong. */
+/** The clock of the client may be wrong, so the time until a token is renewed has limits. */
 const [MIN_RENEWAL, MAX_RENEWAL] = [60_000, 14 * 60_000];
-/** The client reads missed changes and states about once in this time (milliseconds), in case a message was lost. */
 const CHECK_MILLISECONDS = 120_000;
-/** The client remembers this many hints of the user's own channel, so that it reports each hint once. */
+/** Hints of the user's own channel have no version, so the client compares their texts to report each once. */
 const MAX_REMEMBERED_HINTS = 1_000;
-/**
- * How long after a change of the user's access the application is asked to read the content again, in milliseconds. The
- * service may use the former access for up to 10 s.
- */
+/** The service may use the former access for up to 10 s. The application reads the content again after it. */
 const ACCESS_MILLISECONDS = 11_000;
-/** A version after all others. The answer of `changes` then has the newest version and no hints. */
+/** With this value as `after`, `live/changes` answers the newest version and no hints. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
-/** The largest number of requests for reading all missed changes. */
 const MAX_READS = 100;
-/** The event for hints whose type begins with another name: `comment_annotation.add` is sent as `comment`. */
+/** Events by the first part of a hint's type, where the two names differ. */
 const eventOfFamily: Readonly<Record<string, keyof LiveEvents>> = { comment_annotation: 'comment' };
 
 /**
- * A live connection to a document. After a loss of connection it reconnects, with growing random pauses, and reads the
- * changes that it missed. It reports every change once, and never replaces a state by an older one.
+ * Reconnects after a loss of connection, with growing random pauses, and reads the changes that it missed. Reports
+ * every change once, and never replaces a state by an older one.
  */
 export class LiveDocument {
-  /** Shows or hides the client's own user, and lists the users who are present. */
   readonly presence: {
     readonly set: (fields?: OwnPresenceFields) => void;
     readonly leave: () => Promise<void>;
@@ -178,9 +159,7 @@ export class LiveDocument {
   );
   readonly #order = new VersionOrder<Versioned>();
   readonly #reportedHints = new BoundedMap<string, true>(MAX_REMEMBERED_HINTS);
-  /** When the last complete read of missed changes began, epoch milliseconds. */
   #readAt = 0;
-  /** Whether hints are missing. The application must then read the content again after the current read. */
   #needsReload = false;
   readonly #own: OwnPresence;
   #status: LiveStatus = 'connecting';
@@ -191,10 +170,9 @@ export class LiveDocument {
   #renewal: ReturnType<typeof setTimeout> | undefined;
   #check: ReturnType<typeof setTimeout> | undefined;
   #reload: ReturnType<typeof setTimeout> | undefined;
-  /** Ends the pause before the next attempt to connect. */
   #endPause: (() => void) | undefined;
   readonly #onOnline = () => this.#endPause?.();
-  /** Browsers keep WebSockets open when they go offline, so the client closes its connection itself. */
+  /** Browsers keep WebSockets open when they go offline, so the client closes its own. */
   readonly #onOffline = () => this.#disconnect();
 
   constructor(ports: LiveDocumentPorts) {
@@ -220,14 +198,13 @@ export class LiveDocument {
     return this.#status;
   }
 
-  /** The error that made the status `denied`. */
   get denial(): ServiceError | undefined {
     return this.#denial;
   }
 
   /**
-   * Adds a listener. Returns the function that removes it. Uses of a document share its connection, so a listener can be added
-   * after the first events. It then gets `reload`, `presence` and `livestate` as they are now.
+   * Uses of a document share its connection, so a later listener first gets `reload`, `presence` and `livestate` as
+   * they are now. Returns the function that removes the listener.
    */
   on<N extends keyof LiveEvents>(name: N, listener: (value: LiveEvents[N]) => void): () => void {
     const remove = this.#events.on(name, listener);
@@ -252,12 +229,10 @@ export class LiveDocument {
     return values[name] ?? [];
   }
 
-  /** The users who are present, in the order of their ids. */
   get #presentUsers(): PresenceResponse[] {
     return this.#users.all.sort((a, b) => (a.userId < b.userId ? -1 : 1));
   }
 
-  /** Returns the last live state that was stored under an id, or undefined if there is none. */
   state(liveStateDataId: string): LiveStateResponse | undefined {
     return this.#states.get(liveStateDataId);
   }
@@ -271,13 +246,13 @@ export class LiveDocument {
     await this.#ports.methods.v2.livestate.broadcast({ ...this.#ports.document, liveStateDataId, data, ...options });
   }
 
-  /** Publishes an event, such as a cursor position, to the other clients. Does nothing without a connection. */
+  /** Sends an event, such as a cursor position, to the other clients. Does nothing without a connection. */
   async publish(event: object): Promise<void> {
     if (this.#status !== 'live' || !this.#connection) return;
     await this.#socket?.publish(this.#connection.channels.awareness, [event]).catch(() => undefined);
   }
 
-  /** Ends this use of the document. The connection ends with the last use. */
+  /** The connection ends with the last use of the document. */
   async close(): Promise<void> {
     if (this.#status === 'closed' || !this.#ports.release()) return;
     const left = this.#own.leave();
@@ -312,7 +287,6 @@ export class LiveDocument {
     return this.#status === 'closed' || this.#status === 'denied';
   }
 
-  /** Opens a connection and reads missed changes. The returned `ended` resolves when the connection ends. */
   async #connect(): Promise<{ readonly ended: Promise<void> }> {
     const { methods, document, WebSocket } = this.#ports;
     const { data: connection } = await methods.v2.live.connect(document);
@@ -333,7 +307,6 @@ export class LiveDocument {
     await Promise.all(
       [channels.document, channels.awareness, channels.user].map((channel) => socket.subscribe(channel)),
     );
-    // A read that an earlier connection started can lack changes from before the subscriptions.
     await this.#catchUp?.catch(() => undefined);
     await this.#synchronise();
     if (socket !== this.#socket) throw new Error('The connection was ended');
@@ -342,7 +315,6 @@ export class LiveDocument {
     return { ended };
   }
 
-  /** Ends the connection. `#run` then connects again, unless the document is closed or denied. */
   #disconnect(): void {
     clearTimeout(this.#renewal);
     clearTimeout(this.#check);
@@ -372,7 +344,7 @@ export class LiveDocument {
     this.#renewal = setTimeout(() => void renew(), Math.min(Math.max(pause, MIN_RENEWAL), MAX_RENEWAL));
   }
 
-  /** Schedules the next read of missed changes. If the last message of a channel was lost, only this read finds the change. */
+  /** If the last message of a channel was lost, only this read finds the change. */
   #scheduleCheck(socket: EventSocket): void {
     const check = async () => {
       try {
@@ -389,7 +361,8 @@ export class LiveDocument {
     if (socket !== this.#socket || typeof event !== 'object' || event === null) return;
     const { channels } = this.#connection as LiveConnection;
     if (channel === channels.awareness) {
-      // Every user in the document can publish here. Only the document channel shows that the service sent `system.revoked`.
+      // Every user in the document can publish here. Only the document channel shows that the service sent
+      // `system.revoked`.
       if ((event as DocumentMessage).type !== 'system.revoked') this.#events.emit('awareness', event);
     } else if (channel === channels.user) this.#showUserHint(event as LiveHint);
     else this.#receiveOfDocument(event as DocumentMessage);
@@ -418,7 +391,6 @@ export class LiveDocument {
     });
   }
 
-  /** Reads missed changes, the users who are present, and the live states. */
   async #synchronise(): Promise<void> {
     this.#catchUp ??= this.#readMissed().finally(() => (this.#catchUp = undefined));
     await this.#catchUp;
@@ -427,14 +399,13 @@ export class LiveDocument {
   async #readMissed(): Promise<void> {
     const { methods, document } = this.#ports;
     const now = Date.now();
-    // Versions show which hints of the document are missing, but hints of the user's own channel have no versions.
+    // Hints of the user's own channel have no versions, so the time since the last read decides too.
     this.#needsReload ||= this.#order.version === undefined || now - this.#readAt > LOG_SECONDS * 1000;
     this.#users.beginRead();
     this.#states.beginRead();
     const [present, states] = await Promise.all([
       methods.v2.presence.get(document),
       this.#readStates().catch((error: unknown) => {
-        // The document was deleted and added again between two pages. The connection then ends, and the next one reads again.
         if (!(error instanceof ServiceError) || error.status !== 'INVALID_ARGUMENT') throw error;
         return undefined;
       }),
@@ -442,7 +413,6 @@ export class LiveDocument {
     ]);
     this.#users.applyRead(present.data.users);
     this.#showPresence();
-    // After a gap, known states can belong to a deleted document.
     const stored = states ?? (this.#needsReload ? [] : this.#states.all);
     for (const state of this.#states.applyRead(stored)) this.#events.emit('livestate', state);
     this.#readAt = now;
@@ -461,7 +431,6 @@ export class LiveDocument {
   async #readChanges(): Promise<void> {
     const { methods, document } = this.#ports;
     for (let reads = 1; ; reads++) {
-      // Before a reload, only the newest version is needed, not the hints.
       const after = this.#needsReload ? NEWEST : (this.#order.version as number);
       const { data } = await methods.v2.live.changes({ ...document, after });
       const hasUserGap =
@@ -478,7 +447,6 @@ export class LiveDocument {
     }
   }
 
-  /** Reports a hint of the user's own channel once. Hints about threads in other documents are skipped. */
   #showUserHint(hint: LiveHint): void {
     const text = JSON.stringify(hint);
     if (this.#reportedHints.has(text)) return;
@@ -489,7 +457,6 @@ export class LiveDocument {
     if (hint.type === 'access.update') this.#scheduleReload();
   }
 
-  /** Asks the application to read the content again after 11 s, when the service no longer uses the former access. */
   #scheduleReload(): void {
     clearTimeout(this.#reload);
     this.#reload = setTimeout(() => this.#events.emit('reload', undefined), ACCESS_MILLISECONDS);

@@ -1,17 +1,16 @@
 import type { CallOptions } from './types.ts';
 
-/** The field of a request that selects a page. */
 interface Request {
   readonly pageToken?: string | null | undefined;
 }
-/** The fields of a page. Most listings return the token of the next page as `nextPageToken`, some as `pageToken`. */
+/** Most listings return the token of the next page as `nextPageToken`, some as `pageToken`. */
 interface Page {
   readonly data?: unknown;
   readonly nextPageToken?: string | null | undefined;
   readonly pageToken?: string | null | undefined;
 }
 
-/** Yields every page of a listing: `for await (const { data } of pages(client.v2.users.get, { organizationId }))`. */
+/** Yields every page: `for await (const { data } of pages(client.v2.users.get, { organizationId }))`. */
 export async function* pages<D extends Request, P extends Page>(
   method: (data: D, options?: CallOptions) => Promise<P>,
   data: D,

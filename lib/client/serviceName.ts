@@ -1,2 +1,2 @@
-/** The name of the service in header names. `npm run client` builds packages with the name of the deployment. */
+/** In header names, such as `x-svc-api-key`. `npm run client` builds packages with the name of the deployment. */
 export const SERVICE_NAME: string = 'svc';

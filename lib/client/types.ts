@@ -2,15 +2,15 @@ import type * as z from 'zod';
 
 export interface CallOptions {
   /**
-   * The idempotency key of the call. For 24 hours, a call with the same key and data returns the same answer, also from
-   * another process. By default, each write gets a random key.
+   * For 24 hours, a call with the same key and data returns the same answer, also from another process. By default,
+   * each write gets a random key.
    */
   readonly idempotencyKey?: string;
   /** Ends the call and its retries. */
   readonly signal?: AbortSignal;
   /**
-   * Whether the browser finishes the call after the user has left the page. Such a call is not repeated. Its `data` can
-   * have at most 60 KB.
+   * The browser finishes such a call after the user has left the page, but it is not repeated. Its `data` can have at
+   * most 60 KB.
    */
   readonly keepalive?: boolean;
 }
@@ -20,7 +20,7 @@ interface Typed {
   readonly output: z.ZodType;
 }
 
-/** Sends a request and returns the `result` of the answer. Most results have a field `data`. */
+/** Returns the `result` of the answer. Most results have a field `data`. */
 export type Method<E extends Typed> = (
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- a type without required fields
   ...args: {} extends z.input<E['input']>

@@ -9,41 +9,32 @@ export { pages } from './pages.ts';
 export interface UserClientOptions extends CallSettings {
   /** Returns a user token from your server. Called again when a token expires or is rejected. Fails after 20 s. */
   readonly token: () => Promise<string>;
-  /** The WebSocket class. By default, the platform's own. */
   readonly WebSocket?: SocketConstructor;
 }
 
-/** A client for one user. It has the endpoints that accept user tokens, and live documents. */
+/** A client for one user: the endpoints that accept user tokens, and live documents. */
 export interface UserClient extends UserMethods {
-  /**
-   * Returns the live connection of a document. All calls for the same document share one connection and its listeners. The
-   * connection ends when `close` has been called once for each call.
-   */
+  /** All calls for the same document share one connection. It ends when `close` has been called once for each call. */
   live(document: DocumentName): LiveDocument;
 }
 
-/** A live document, and the number of `live` calls that have not been closed. */
 interface SharedDocument {
   readonly live: LiveDocument;
   users: number;
 }
 
-/** A token is renewed this long before it expires (milliseconds). */
 const RENEW_MILLISECONDS = 60_000;
 const TOKEN_MILLISECONDS = 20_000;
 
 interface KnownToken {
   readonly text: string;
-  /** Epoch milliseconds. */
   readonly renewAt: number;
 }
 
-/** Reads a user token from `source` and keeps it until shortly before it expires. */
 class UserToken implements CallToken {
   readonly #source: () => Promise<string>;
   #known: KnownToken | undefined;
   #loading: Promise<string> | undefined;
-  /** The user id in the last token. Undefined before the first token. */
   userId: string | undefined;
 
   constructor(source: () => Promise<string>) {
@@ -71,7 +62,7 @@ class UserToken implements CallToken {
     const text = await answerOf(this.#source);
     const { sub, exp } = claimsOf(text);
     this.userId = sub;
-    // Otherwise, tokens that expire soon would be loaded for every request.
+    // Without the minimum of a minute, tokens that expire soon would be loaded for every request.
     const renewAt = exp === undefined ? Infinity : Math.max(exp * 1000 - RENEW_MILLISECONDS, Date.now() + 60_000);
     this.#known = { text, renewAt };
     return text;
@@ -87,18 +78,17 @@ async function answerOf(source: () => Promise<string>): Promise<string> {
   try {
     const token: unknown = await Promise.race([late, source()]);
     const text = typeof token === 'string' ? token.trim() : '';
-    // A header cannot carry an error page.
+    // An error page in place of a token cannot be sent in a header.
     if (!/^[\x21-\x7e]+$/.test(text)) throw new TypeError('The token function returned a text that is no token');
     return text;
   } catch (error) {
-    // An error of another call is not the answer to this call.
+    // The token function can throw the error of another call, which is not the answer to this call.
     throw error instanceof ServiceError ? new Error(error.message, { cause: error }) : error;
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Returns the user id and the expiry in a JWT, without verifying it. Returns an empty object for any other text. */
 function claimsOf(token: string): { readonly sub?: string; readonly exp?: number } {
   try {
     const [, payload = ''] = token.split('.');
@@ -113,8 +103,8 @@ function claimsOf(token: string): { readonly sub?: string; readonly exp?: number
 }
 
 /**
- * Returns a client for one user, for browsers and servers. Methods throw ServiceError. After PERMISSION_DENIED, a call is repeated with
- * one new token, or with up to three if the token itself is refused.
+ * For browsers and servers. Methods throw ServiceError. After PERMISSION_DENIED, a call is repeated with one new token,
+ * or with up to three if the token itself is refused.
  */
 export function createUserClient({ token: source, WebSocket: Socket, ...settings }: UserClientOptions): UserClient {
   const token = new UserToken(source);
@@ -127,7 +117,7 @@ export function createUserClient({ token: source, WebSocket: Socket, ...settings
     live({ organizationId, documentId }: DocumentName): LiveDocument {
       const name = JSON.stringify([organizationId, documentId]);
       const stored = documents.get(name);
-      // `denied` is final, so a later call opens a new connection. The user may have access again.
+      // A later call opens a new connection, because the user may have access again.
       const open = stored?.live.status === 'denied' ? undefined : stored;
       const shared: SharedDocument = open ?? {
         users: 0,

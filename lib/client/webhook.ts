@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { EncodedWebhook, EncryptedWebhook, Webhook } from './webhookTypes.ts';
 
-/** The error for a webhook that is too old, or that is not signed with any of the secrets. */
 export class WebhookNotGenuine extends Error {
   constructor(reason: string) {
     super(reason);
@@ -9,18 +8,15 @@ export class WebhookNotGenuine extends Error {
   }
 }
 
-/** The largest allowed difference between the time of a webhook and the local clock, in seconds. Older webhooks are rejected. */
+/** The largest difference between the time of a webhook and the local clock. */
 const TOLERANCE_SECONDS = 300;
 
-/** The headers of a request, in the forms that common frameworks provide. */
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>> | { get(name: string): string | null };
 
 /**
- * Verifies the signature of a webhook (Standard Webhooks) and returns its payload. Throws WebhookNotGenuine if the
- * webhook is too old or not signed. `body` is the unparsed body of the request. `secrets` are the secrets of the
- * endpoint (`whsec_...`). During a rotation, pass the old and the new secret.
- *
- * `event` tells the type of the payload. It is missing if the settings `encodeData` or `encryptData` are on.
+ * Verifies the signature of a webhook (Standard Webhooks) and returns its payload, or throws WebhookNotGenuine. `body`
+ * is the unparsed body of the request. During a rotation, pass the old and the new secret (`whsec_...`). The payload
+ * has no `event` if the settings `encodeData` or `encryptData` are on.
  */
 export function readWebhook(
   headers: Headers,
