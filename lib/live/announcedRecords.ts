@@ -24,7 +24,10 @@ interface Target {
   readonly activity?: ActivityResponse;
 }
 
-/** Apart from the access to the document. Undefined: no such record. Former records and notifications have no restrictions. */
+/**
+ * Returns who may read each record, apart from the access to the document. Undefined means that there is no such
+ * record. Former records and notifications have no restrictions.
+ */
 export async function findAnnouncedRecords(
   table: Table,
   { scope, organizationId, documentId }: NamedDocument,

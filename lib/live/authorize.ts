@@ -6,17 +6,11 @@ import { type LiveKeys, liveKeys, type LiveTokenClaims } from './liveKeys.ts';
 import { authorizeSessions, type LiveStore } from './liveStore.ts';
 import type { DocumentKeys } from './rules/hints.ts';
 
-/** How long a process uses the rights of a session before it reads them again, in milliseconds. */
+/** For this time, a process keeps rights, and a user who lost access can still use the channels. */
 const REMEMBERED_MILLISECONDS = 10_000;
-/**
- * If the rights that a process keeps refuse a request, it reads them again, but not within this time after the last
- * read (milliseconds).
- */
 const REREAD_MILLISECONDS = 1_000;
-/** The largest number of sessions whose rights a process keeps. */
 const MAX_REMEMBERED_SESSIONS = 5_000;
 
-/** The session of a user who may use the channels of a document, with the document and its channels. */
 interface Rights {
   readonly document: DocumentKeys;
   readonly channel: LiveChannel;
@@ -28,7 +22,6 @@ export interface AuthorizerPorts {
   readonly store: Pick<LiveStore, 'session' | 'loadDocument' | 'openDocument' | 'accessOfUsers'>;
 }
 
-/** Decides whether a user may connect, subscribe and publish. One object serves all calls of a process. */
 export class LiveAuthorizer {
   readonly #ports: AuthorizerPorts;
   readonly #remembered = new BoundedMap<string, { readAt: number; rights: Rights | undefined }>(
@@ -40,9 +33,8 @@ export class LiveAuthorizer {
   }
 
   /**
-   * Returns whether a request is allowed. A user may subscribe to the two channels of the token's document and to the
-   * user's own channel, and may publish to the awareness channel. A process keeps rights for up to 10 s, so lost access
-   * ends within this time. If kept rights refuse a request, they are read again, because the document may have new
+   * A user may subscribe to the channels of the token's document and to the user's own channel, and publish to the
+   * awareness channel. If kept rights refuse a request, they are read again, because the document may have new
    * channels.
    */
   async isAllowed(request: AuthorizationRequest, now: number): Promise<boolean> {
@@ -79,8 +71,6 @@ export class LiveAuthorizer {
     const { channel, session } = stored;
     const openDocument = await store.openDocument(await store.loadDocument(document, channel));
     if (!openDocument) return undefined;
-    // If only the user token gives access, the session says when this access ends. If the user loses the access
-    // earlier, the publisher ends the session, and `store.session` returns undefined.
     if (!session.hasStoredAccess) return (session.accessEndsAt ?? 0) > now ? { document, channel, session } : undefined;
     const access = (await store.accessOfUsers(openDocument, [session.userId], now)).get(session.userId);
     // Another user can have got the id of an erased user.

@@ -5,32 +5,21 @@ import { BoundedMap } from '../shared/boundedMap.ts';
 import { type EventPublisher, PUBLISH_MILLISECONDS } from './eventApi.ts';
 import { toPublishes } from './rules/events.ts';
 
-/** The shortest time between two publishes to a channel, in milliseconds. Events that come in between are in the second publish. */
 const PACE_MILLISECONDS = 50;
-/** The pause before each retry of a publish, in milliseconds. */
 const RETRY_PAUSES = [50, 250, 1_000];
-/**
- * A publish may start this long (milliseconds) after the process read which channels a document uses. Later, it must
- * read again.
- */
+/** A publish may start this long after the process read which channels a document uses. */
 const FRESH_MILLISECONDS = 1_000;
-/** After a document has got new channels, a publish to its old channels can still run for this long (milliseconds). */
+/** How long a publish to the old channels of a document can still run. */
 const RUNNING_MILLISECONDS = FRESH_MILLISECONDS + PUBLISH_MILLISECONDS + 250;
-/** The indexes of the table usually have a new item within this time (milliseconds). */
+/** The indexes of the table usually have a new item within this time. */
 const INDEX_MILLISECONDS = 3_000;
-/** The publisher keeps the time of the next publish for this many channels. */
 const MAX_REMEMBERED_CHANNELS = 10_000;
 
 export type PublishCall = Pick<WorkerCall<never>, 'clock' | 'log' | 'measures'>;
 
-/**
- * Publishes events to channels, with retries and with a pause between publishes to the same channel. One object serves
- * all runs of a process.
- */
 export class ChannelPublisher {
   readonly #events: EventPublisher;
   readonly #sleep: (milliseconds: number) => Promise<unknown>;
-  /** The earliest time of the next publish to each channel, epoch ms. */
   readonly #next = new BoundedMap<string, number>(MAX_REMEMBERED_CHANNELS);
 
   constructor(events: EventPublisher, sleep: (milliseconds: number) => Promise<unknown> = wait) {
@@ -39,9 +28,8 @@ export class ChannelPublisher {
   }
 
   /**
-   * Publishes events in order. If a publish fails after all retries, its events are dropped and the failure is counted.
-   * Clients then find a gap in the versions and read the missing changes. A publish that starts late first calls
-   * `isCurrent`. If that returns false, the channel is no longer in use, and the events are dropped.
+   * If a publish fails after all retries, its events are dropped: clients find a gap in the versions and read the
+   * missing changes. A publish that starts late first asks `isCurrent` whether the channel is still in use.
    */
   async publish(
     channel: string,
@@ -60,7 +48,6 @@ export class ChannelPublisher {
     }
   }
 
-  /** Publishes one event. Throws if all attempts fail. */
   async publishOrThrow(channel: string, event: object, call: PublishCall): Promise<void> {
     await this.#publishOnce(channel, [JSON.stringify(event)], call);
   }
@@ -91,18 +78,15 @@ export class ChannelPublisher {
     if (startsAt > now) await this.#sleep(startsAt - now);
   }
 
-  /** Waits until no publish to the old channels of a document can still run. */
   async waitForRunning(): Promise<void> {
     await this.#sleep(RUNNING_MILLISECONDS);
   }
 
-  /** Waits until the indexes of the table have the items that were written before. */
   async waitForIndex(): Promise<void> {
     await this.#sleep(INDEX_MILLISECONDS);
   }
 }
 
-/** Returns whether a channel is still in use. Calls `isCurrent` if the last answer is too old. */
 class ChannelUse {
   readonly #clock: () => number;
   readonly #isCurrent: () => Promise<boolean>;

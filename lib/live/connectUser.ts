@@ -8,13 +8,10 @@ import { type LiveKeys, liveKeys } from './liveKeys.ts';
 import { connectLive, type LiveStore } from './liveStore.ts';
 import { longerAccess, tokenAccessEnd, tokenResources } from './rules/sessionAccess.ts';
 
-/** What a client needs to connect to the push service: addresses, token and channels. */
 export interface Connection {
   readonly url: string;
-  /** The value that the client sends as `host` in its authorization. */
   readonly host: string;
   readonly token: string;
-  /** When the token expires, epoch ms. */
   readonly expiresAt: number;
   readonly channels: { readonly document: string; readonly awareness: string; readonly user: string };
 }
@@ -27,9 +24,8 @@ export interface ConnectPorts {
 }
 
 /**
- * Records that a user connects to a document, and returns addresses, token and channels for the client. The endpoint
- * must already have checked the rights of the user. Throws FAILED_PRECONDITION for a disabled document, and
- * PERMISSION_DENIED or ABORTED for a user who lost access in the last seconds.
+ * The endpoint must already have checked the rights of the user. Throws FAILED_PRECONDITION for a disabled document,
+ * and PERMISSION_DENIED or ABORTED for a user who lost access in the last seconds.
  */
 export async function connectUser(
   { find, store, keys, address }: ConnectPorts,

@@ -5,7 +5,7 @@ import type { LiveStore } from './liveStore.ts';
 import { MAX_EVENT_BYTES } from './rules/events.ts';
 import type { DocumentKeys, EditorHint, ItemChange } from './rules/hints.ts';
 
-/** An update of an editor as a stream record contains it. Bytes are base64 text. */
+/** As a stream record contains it: bytes are base64 text. */
 interface StreamUpdate {
   readonly internalId: string;
   readonly version: number;
@@ -15,16 +15,14 @@ interface StreamUpdate {
   readonly changedBy?: string;
 }
 
-/** What is published about a change of an editor: ids, and the Yjs update if it fits into one event. */
 export interface EditorPush {
   readonly hint: EditorHint;
   readonly payload: { readonly update: string } | undefined;
 }
 
-/** The largest update in bytes that fits into one event. Base64 needs four bytes for three. */
 const MAX_UPDATE_BYTES = (MAX_EVENT_BYTES / 4) * 3;
 
-/** Returns what is published about a change of an editor. Returns undefined for an item of the log that changes nothing. */
+/** Returns undefined for an item of the log that changes nothing. */
 export async function toEditorPush(
   store: Pick<LiveStore, 'readParts'>,
   document: DocumentKeys,

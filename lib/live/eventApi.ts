@@ -2,32 +2,24 @@ import * as z from 'zod';
 import { type Capability, type Environment, optionalVariable } from '../app/capability.ts';
 import { RequestSigner, type SigningCredentials } from '../crypto/requestSigner.ts';
 
-/**
- * The time-out of a publish, in milliseconds. The publisher waits at least this long before it publishes
- * `system.revoked`, the last event of a channel. No earlier publish can then still run.
- */
+/** The publisher waits this long before the last event of a channel, so that no earlier publish can still run. */
 export const PUBLISH_MILLISECONDS = 2_000;
 
-/** The answer to a publish. AppSync answers 200 even if it rejects some events, so `failed` must be checked. */
+/** AppSync answers 200 even if it rejects some events. */
 const Answer = z.object({ failed: z.array(z.object({ index: z.number(), code: z.number().optional() })).default([]) });
 
-/** Publishes events through an Event API of AWS AppSync. */
 export interface EventPublisher {
-  /** Publishes up to five events in order. Each event is a JSON text. Throws if AppSync does not accept all of them. */
+  /** At most five events, each a JSON text. Throws if AppSync does not accept all of them. */
   publish(channel: string, events: readonly string[]): Promise<void>;
 }
 
 export interface EventApiAddress {
-  /** The host of the HTTP endpoint. Clients send it as `host` in their authorization. */
   readonly host: string;
   readonly httpUrl: string;
   readonly realtimeUrl: string;
 }
 
-/**
- * Returns the address of the Event API. The environment variable `AWS_ENDPOINT_URL_APPSYNC` replaces the address, as in
- * AWS SDKs.
- */
+/** The environment variable `AWS_ENDPOINT_URL_APPSYNC` replaces the address, as in AWS SDKs. */
 export function eventApiAddress(env: Environment): EventApiAddress {
   const host = env.LIVE_HTTP_HOST;
   const endpoint = optionalVariable(env, 'AWS_ENDPOINT_URL_APPSYNC');
@@ -40,7 +32,6 @@ export function eventApiAddress(env: Environment): EventApiAddress {
   };
 }
 
-/** Publishes over HTTP. Requests are signed with the credentials of the function's role. */
 export class HttpEventPublisher implements EventPublisher {
   readonly #url: URL;
   readonly #signer: RequestSigner;
@@ -56,7 +47,6 @@ export class HttpEventPublisher implements EventPublisher {
     const body = JSON.stringify({ channel, events });
     const { host, pathname: path } = this.#url;
     const signed = { 'content-type': 'application/json' };
-    // `fetch` sets the header `host` itself, so it is left out here.
     const { host: _host, ...headers } = this.#signer.sign(
       { host, path, headers: signed, body },
       this.#credentials,

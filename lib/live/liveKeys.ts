@@ -6,29 +6,27 @@ import { decodeBase64Url } from '../shared/base64Url.ts';
 import { ChannelNames } from './rules/channels.ts';
 import type { DocumentKeys } from './rules/hints.ts';
 
-/** The lifetime of a token for the WebSocket, in seconds. */
 export const TOKEN_SECONDS = 15 * 60;
 
-/** Channel names survive a rotation. After a leak, the operator renames this entry to `channels`, and the service refuses its tokens. */
+/**
+ * Channel names survive a rotation. After a leak, the operator renames this entry to `channels`, and the service
+ * refuses its tokens.
+ */
 const FIRST_VERSION = '1';
 const CHANNELS_ENTRY = 'channels';
 
 const Claims = z.object({
-  /** The tenant. */
   t: z.string(),
-  /** The internal ids: `o` of the organization, `d` of the document. */
   o: z.string(),
   d: z.string(),
   /**
-   * The user id as keys of the table contain it. A long id is a hash there, which keeps the token below AppSync's 2,048
-   * characters.
+   * As keys of the table contain it. A long id is a hash there, which keeps the token below AppSync's 2,048 characters.
    */
   u: z.string(),
-  /** When the token expires, epoch seconds. */
+  /** Epoch seconds. */
   e: z.number(),
 });
 
-/** The document and the user of a token for the WebSocket. */
 export interface LiveTokenClaims extends DocumentKeys {
   readonly userPart: string;
 }
@@ -49,7 +47,7 @@ export class LiveKeys {
     return this.#names;
   }
 
-  /** Returns a token and when it expires (epoch ms). The token is encrypted, so clients cannot read the ids in it. */
+  /** The token is encrypted, so clients cannot read its ids. `expiresAt` is in epoch ms. */
   async issueToken(claims: LiveTokenClaims, now: number): Promise<{ token: string; expiresAt: number }> {
     const { version, key } = await this.#ring.current();
     const end = Math.floor(now / 1000) + TOKEN_SECONDS;
@@ -58,7 +56,7 @@ export class LiveKeys {
     return { token: `${version}.${sealed.toString('base64url')}`, expiresAt: end * 1000 };
   }
 
-  /** Returns the claims of a token, or undefined if the token has expired or was not issued by this service. */
+  /** Returns undefined if the token has expired or was not issued by this service. */
   async readToken(token: string, now: number): Promise<LiveTokenClaims | undefined> {
     const [version = '', text = '', ...others] = token.split('.');
     if (others.length > 0) return undefined;

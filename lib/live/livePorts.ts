@@ -2,7 +2,6 @@ import type { ChannelPublisher } from './channelPublisher.ts';
 import type { LiveKeys } from './liveKeys.ts';
 import type { LiveStore } from './liveStore.ts';
 
-/** What the publisher of changes uses. */
 export interface LivePorts {
   readonly store: LiveStore;
   readonly keys: Pick<LiveKeys, 'names'>;

@@ -54,61 +54,49 @@ import {
 import type { SessionAccess } from './rules/sessionAccess.ts';
 
 /**
- * Changes of a document are recorded this long after the last connect, in seconds. It is the lifetime of the client's
- * token plus the time for which hints are kept.
+ * How long changes are recorded after the last connect: the lifetime of the client's token plus the time for which
+ * hints are kept.
  */
 const RECORDED_SECONDS = TOKEN_SECONDS + LOG_SECONDS;
-/** The largest duration of a connection in seconds, after which AppSync ends it. */
 const CONNECTION_SECONDS = 24 * 60 * 60;
 /**
- * A session lasts this long after the user's last connect, in seconds. A client can connect until its token expires,
- * and then stay connected.
+ * A client can connect until its token expires, and then stay connected for a day, after which AppSync ends the
+ * connection.
  */
 const SESSION_SECONDS = TOKEN_SECONDS + CONNECTION_SECONDS;
 /**
- * A session that ended less than this long before a request may have ended after the request has read the rights of the user
- * (milliseconds), because clocks differ.
+ * Clocks differ: a session that seems to have ended this shortly before a request may have ended after its read of the
+ * rights.
  */
 const CLOCK_DIFFERENCE_MILLISECONDS = 1_000;
-/** The largest number of items that one query reads. */
 const PAGE = 500;
-/** One notification can have 360 KB. */
 const NOTIFICATIONS_AT_ONCE = 50;
-/** The number of sessions that are marked at the same time. */
 const PARALLEL = 8;
 
-/** A hint (a message about a change, without its text) that has no version yet, and where its change is in the stream. */
 export interface RecordedChange {
   readonly position: StreamPosition;
   readonly hint: Hint;
 }
 
-/** The position of a change in the table's stream. Within a partition of the table, later changes have higher sequence numbers. */
+/** Of a change in the table's stream. Within a partition of the table, later changes have higher sequence numbers. */
 export interface StreamPosition {
   readonly stream: string;
   readonly sequence: string;
-  /** The last part of the partition key, such as `THREADS`. */
   readonly partition: string;
 }
 
-/** A hint as the log stores it. `position` says where its change is in the stream. */
 type LoggedHint = VersionedHint & { readonly position: string };
 
-/** Recorded hints, and the document's channels at their last version. */
 export interface RecordedHints {
   readonly channel: StoredChannel;
   readonly hints: readonly { readonly hint: VersionedHint; readonly position: StreamPosition }[];
 }
 
-/**
- * A document that users with access may open. It is not disabled, its organization is not disabled, and no folder above
- * it is deleted.
- */
+/** Neither the document nor its organization is disabled, and no folder above it is deleted. */
 export interface OpenDocument extends DocumentContext {
   readonly documentInFolder: DocumentWithFolder;
 }
 
-/** Stores the channels, hints and sessions of documents. */
 export class LiveStore {
   readonly #table: Table;
 
@@ -116,23 +104,18 @@ export class LiveStore {
     this.#table = table;
   }
 
-  /**
-   * Returns the channels of documents, in the order of `documents`. An entry is undefined if no client can be connected
-   * to its document.
-   */
   async activeChannels(documents: readonly DocumentKeys[], now: number): Promise<(StoredChannel | undefined)[]> {
     const channels = await this.#table.getMany(LiveChannelEntity, documents);
     return channels.map((channel) => (channel && channel.activeUntil > now ? channel : undefined));
   }
 
   /**
-   * Opens the channels of a document for a user and records the session. If the channels were closed for a time, the
-   * version grows by one without a hint. Clients with an older version then read the document again.
+   * If the channels were closed for a time, the version grows by one without a hint: clients with an older version then
+   * read the document again.
    *
-   * The endpoint must have read the rights of the user after `now`, the start of the request. Throws ABORTED for a user without
-   * stored access who lost access after that time, because the rights can be from before the loss. A user token with a higher
-   * revocation count than the session is newer than the loss and is accepted. Also throws ABORTED until the session of an erased
-   * user with the same id has ended.
+   * The endpoint must have read the rights of the user after `now`. Throws ABORTED for a user without stored access who
+   * lost access after that time, and until the session of an erased user with the same id has ended. A user token with
+   * a higher revocation count than the session is accepted, because it is newer than the loss.
    */
   async connect(
     scope: DocumentScope,
@@ -150,7 +133,6 @@ export class LiveStore {
       const isNewToken = stored !== undefined && stored.tokenRevocations < access.tokenRevocations;
       if (hasEnded && !access.hasStoredAccess && !isNewToken) throw accessChanged();
       if (stored?.userKey !== undefined && stored.endedAt === undefined && stored.userKey !== access.userKey) {
-        // The user was erased and added again. The publisher reads the mark and ends the session of the erased user.
         const marked = { ...stored, ...key, hasExpired: true };
         if ((await this.#table.tryWrite([replace(DocumentSessionEntity, marked, stored._r)])) === 'conflict')
           return 'conflict';
@@ -163,12 +145,11 @@ export class LiveStore {
     return retryOnConflict(async (): Promise<StoredChannel | 'conflict'> => {
       const stored = await this.#table.get(LiveChannelEntity, scope);
       if (!stored) {
-        // The first version is the time in microseconds. A document that is added later under the same id has larger
-        // versions, so clients of the deleted document miss hints and read the document again.
+        // The first version is the time in microseconds. A document that is added again under the same id has larger
+        // versions, so clients of the deleted one miss hints and read the document again.
         const created = { documentKey, ...ids, version: now * 1000, epoch: 1, activeUntil, marks: {} };
         return this.#table.tryWrite([insert(LiveChannelEntity, { ...scope, ...created })], { ...created, _r: 1 });
       }
-      // Another client connected less than 15 minutes ago, so the channels already stay open for long enough.
       if (stored.activeUntil > activeUntil - TOKEN_SECONDS * 1000) return stored;
       const hasLapsed = stored.activeUntil <= now;
       const next = { ...stored, ...ids, activeUntil, version: stored.version + (hasLapsed ? 1 : 0) };
@@ -180,9 +161,8 @@ export class LiveStore {
   }
 
   /**
-   * Records hints under the next versions of a document, each change once. Returns the hints of all given changes with
-   * their versions. A repeated run returns the versions that the earlier run recorded. Returns undefined if no client
-   * can be connected any more. `positions` has all processed changes, including those without a hint.
+   * Records each change once. A repeated run returns the versions of the earlier run. Returns undefined if no client
+   * can be connected any more. `positions` has all processed changes, also those without a hint.
    */
   async record(
     document: DocumentKeys,
@@ -220,7 +200,6 @@ export class LiveStore {
     });
   }
 
-  /** Returns the hints of these changes, which an earlier run recorded. */
   async #repeat(document: DocumentKeys, channel: LiveChannel, changes: readonly RecordedChange[]) {
     const positions = new Map(changes.map(({ position }) => [markOf(position), position]));
     const logged = await this.#logged(document, Math.max(0, channel.version - PAGE));
@@ -230,7 +209,6 @@ export class LiveStore {
     });
   }
 
-  /** Returns the hints after a version. Stops reading after slightly more hints than an answer can have. */
   async #logged(document: DocumentKeys, after: number): Promise<LoggedHint[]> {
     const logged: LoggedHint[] = [];
     const between = hintsAfter(after);
@@ -244,10 +222,7 @@ export class LiveStore {
     return logged;
   }
 
-  /**
-   * Returns the hints of a document after a version, and the newest of the user's own channel. Those that the user may not read now are
-   * empty.
-   */
+  /** Also returns the newest hints of the user's own channel. Those that the user may not read now are empty. */
   async changes(
     { organization, document: { documentId }, scope }: DocumentContext,
     user: Viewer & { readonly userKey: string },
@@ -264,7 +239,6 @@ export class LiveStore {
       this.#logged(scope, after),
       this.#userHints({ tenant: scope.tenant, ...user }),
     ]);
-    // The channel and the log were read at the same time, so the log can have a newer version than the channel.
     const version = Math.max(channel?.version ?? 0, logged.at(-1)?.version ?? 0);
     const isWhole = logged.length <= MAX_CHANGES;
     const hints = logged.map(({ position: _position, ...hint }): VersionedHint => hint);
@@ -330,13 +304,11 @@ export class LiveStore {
     return readable;
   }
 
-  /** Returns the newest hints of a user's own channel, oldest first. */
   async #userHints(user: { readonly tenant: string; readonly userId: string; readonly userKey: string }) {
     const { values } = await this.#table.query(UserHintEntity, user, { limit: MAX_CHANGES, descending: true });
     return values.reverse().map((stored) => ({ ...stored, hint: JSON.parse(stored.hint) as UserHint }));
   }
 
-  /** Records a hint for a user's own channel. Idempotent. */
   async recordForUser(
     user: { readonly tenant: string; readonly userId: string; readonly userKey: string },
     about: Partial<Pick<DocumentKeys, 'organizationKey' | 'documentKey'>>,
@@ -347,7 +319,6 @@ export class LiveStore {
     await this.#table.write([upsert(UserHintEntity, { ...user, ...stored })]);
   }
 
-  /** Returns internal ids by user id, without erased users. */
   async userKeys(tenant: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const users = await findUsers(this.#table, tenant, userIds);
     return new Map(
@@ -357,7 +328,6 @@ export class LiveStore {
     );
   }
 
-  /** Returns the sessions of a document, except those of users who lost access. */
   async sessions(document: DocumentKeys): Promise<Stored<LiveSession>[]> {
     const sessions = await readAll<Stored<LiveSession>>((after) =>
       this.#table.query(DocumentSessionEntity, document, { limit: PAGE, after }),
@@ -376,8 +346,8 @@ export class LiveStore {
   }
 
   /**
-   * Returns a user's sessions in one organization, or in all organizations if `organizationKey` is undefined.
-   * `tenantPart` and `userPart` are the ids as keys contain them.
+   * In all organizations if `organizationKey` is undefined. `tenantPart` and `userPart` are the ids as keys contain
+   * them.
    */
   async sessionsOfUser(tenantPart: string, userPart: string, organizationKey?: string): Promise<UserSession[]> {
     const partition = userSessionPartition(tenantPart, userPart);
@@ -385,24 +355,19 @@ export class LiveStore {
     return readAll((after) => this.#table.query(UserSessions, partition, { ...options, after }));
   }
 
-  /**
-   * Returns the channels of an organization's documents to which a client can still be connected. A connection can last
-   * a day after the last connect.
-   */
+  /** A client can still be connected a day after the last connect. */
   async channelsOfOrganization(scope: OrganizationScope, now: number): Promise<LiveChannel[]> {
     const channels = await readAll((after) => this.#table.query(LiveChannelEntity, scope, { limit: PAGE, after }));
     return channels.filter(({ activeUntil }) => activeUntil + CONNECTION_SECONDS * 1000 > now);
   }
 
-  /** Returns the channels of a document, or undefined if nobody has ever connected to it. */
   async channel(document: DocumentKeys): Promise<StoredChannel | undefined> {
     return this.#table.get(LiveChannelEntity, document);
   }
 
   /**
-   * Returns the channels of a document and the session of a user. Returns undefined if no client can be connected to
-   * the document, if the user has no session or lost access, or if the user token of the session is revoked. `userPart`
-   * is the user id as keys contain it.
+   * Returns undefined if no client can be connected to the document, if the user has no session or lost access, or if
+   * the user token of the session is revoked.
    */
   async session(
     document: DocumentKeys,
@@ -420,16 +385,14 @@ export class LiveStore {
     return session.endedAt === undefined && !isRevoked && channel.activeUntil > now ? { channel, session } : undefined;
   }
 
-  /** Returns the revocation count of a tenant: the number of times that all its user tokens were revoked. */
   async tokenRevocations(tenant: string): Promise<number> {
     const apiKey = await this.#table.get(ApiKeyEntity, { apiKey: tenant });
     return apiKey?.userTokenRevocations ?? 0;
   }
 
   /**
-   * Marks the open sessions of a tenant whose user tokens were issued before the revocation count was `revocations`.
-   * The publisher reads the marks from the stream and ends these sessions. A marked session leaves the index, so a
-   * repeated call continues where a failed call stopped.
+   * Marks sessions whose user tokens are older than the revocation. The publisher reads the marks from the stream and
+   * ends the sessions. A marked session leaves the index, so a repeated call continues where a failed one stopped.
    */
   async markRevokedSessions(tenant: string, revocations: number): Promise<void> {
     const partition = openSessions(tenant);
@@ -450,10 +413,7 @@ export class LiveStore {
     });
   }
 
-  /**
-   * Returns a document with its organization, or undefined if one of them is deleted. It counts as deleted even if
-   * another one was added under the same id.
-   */
+  /** A document or organization counts as deleted even if another one was added under the same id. */
   async loadDocument(
     document: DocumentKeys,
     channel: Pick<LiveChannel, 'organizationId' | 'documentId'>,
@@ -471,7 +431,6 @@ export class LiveStore {
     };
   }
 
-  /** Returns the document with its folder, or undefined if nobody may open it. Reads the folder only if the document has one. */
   async openDocument(context: DocumentContext | undefined): Promise<OpenDocument | undefined> {
     if (!context || context.organization.disabled || context.document.disabled) return undefined;
     const { scope, document } = context;
@@ -479,7 +438,6 @@ export class LiveStore {
     return documentInFolder && { ...context, documentInFolder };
   }
 
-  /** Returns the stored access of users to a document, by user id. Users without stored access are not in the map. */
   async accessOfUsers(
     { scope, organization, documentInFolder }: OpenDocument,
     userIds: readonly string[],
@@ -508,7 +466,10 @@ export class LiveStore {
     return new Set(allowed.flatMap((userIds) => [...userIds]));
   }
 
-  /** `connected` are users whom the notification may name. With `isForOthers`, it is also for the users of `sessions`. */
+  /**
+   * `connected` are users whom the notification may name. With `isForOthers`, the notification is also for the users of
+   * `sessions`.
+   */
   async usersWhoCanReadNotification(
     document: OpenDocument,
     key: { readonly id: string; readonly createdAt: number },
@@ -553,7 +514,6 @@ export class LiveStore {
     return findAnnouncedRecords(this.#table, document, hints);
   }
 
-  /** Undefined: everybody with access to the document could see it. */
   async hiddenDeletions(
     document: DocumentKeys,
     comments: readonly { readonly thread: ThreadPosition; readonly commentId: number }[],
@@ -568,7 +528,6 @@ export class LiveStore {
     return deletions.map((deletion) => deletion && (JSON.parse(deletion.access) as ThreadAccess));
   }
 
-  /** Returns the bytes of a large update of an editor, or undefined if a compaction has removed parts of it. */
   async readParts(document: DocumentKeys, editorId: string, blob: Blob): Promise<Buffer | undefined> {
     const parts = await this.#table.getMany(
       EditorPartEntity,
@@ -579,10 +538,9 @@ export class LiveStore {
   }
 
   /**
-   * Gives a document new channels and ends the sessions of users who lost access, in one transaction. Afterwards,
-   * nothing is published to the old channels except `system.revoked`, their last event. `by` is the id of the stream
-   * record that caused the loss. Returns `conflict` if a session or the channels have changed. The caller must then
-   * read them again.
+   * In one transaction. Afterwards, only `system.revoked` is published to the old channels, as their last event. `by`
+   * is the id of the stream record that caused the loss of access. Returns `conflict` if a session or the channels have
+   * changed.
    */
   async renewChannels(
     document: DocumentKeys,
@@ -601,16 +559,11 @@ export class LiveStore {
     ]);
   }
 
-  /** Writes sessions whose end or reason of access has changed. Returns `conflict` if one of them has changed since it was read. */
   async updateSessions(document: DocumentKeys, sessions: readonly Stored<LiveSession>[]): Promise<'done' | 'conflict'> {
     const ops = sessions.map((session) => replace(DocumentSessionEntity, { ...document, ...session }, session._r));
     return this.#table.tryWrite(ops);
   }
 
-  /**
-   * Records that `system.revoked` is published on the old channels. `by` has the ids of the stream records that ended
-   * these channels.
-   */
   async endRevocations(document: DocumentKeys, by: ReadonlySet<string>): Promise<void> {
     await retryOnConflict(async () => {
       const channel = await this.#table.get(LiveChannelEntity, document);
@@ -629,10 +582,7 @@ function markOf({ stream, sequence }: StreamPosition): string {
   return `${stream} ${sequence}`;
 }
 
-/**
- * Returns whether a change is at or before a recorded position (`mark`). A restored table has a new stream, whose
- * positions cannot be compared with old ones. Returns false then.
- */
+/** A restored table has a new stream, whose positions cannot be compared with old ones: returns false then. */
 function isUpTo({ stream, sequence }: StreamPosition, mark: string | undefined): boolean {
   const [markedStream, markedSequence = '0'] = mark?.split(' ') ?? [];
   return markedStream === stream && BigInt(sequence) <= BigInt(markedSequence);

@@ -38,10 +38,8 @@ import {
   withoutRepetitions,
 } from './rules/hints.ts';
 
-/** The entities whose items are published as a whole, without a version. */
 const stateTypes = [PresenceEntity.type, LiveStateEntity.type];
 
-/** The entities whose new or changed items are published or can take access away. */
 export const publishedTypes: FromChanges['changes'] = [
   EditorUpdateEntity.type,
   ...hintedTypes,
@@ -49,29 +47,25 @@ export const publishedTypes: FromChanges['changes'] = [
   ...stateTypes,
 ];
 
-/** The jobs whose start takes access away. The removal of an organization has no internal id, but its purge job has it. */
+/** The stream record of a removed organization lacks the internal id, which its purge job has. */
 export const publishedJobs: FromChanges['newJobs'] = ['purgeOrganization'];
 
-/** The keys of items whose removal is published or can take access away. */
 export const publishedRemovals: FromChanges['removals'] = [
   {
     PK: [...hintedPartitions.filter((name) => name !== 'EDITORS'), 'DOCUMENTS', 'FOLDERS'].map((name) => ({
       suffix: `#${name}`,
     })),
   },
-  // Only the deletion of an editor removes its item META. A compaction removes many other items, which are not published.
+  // Only the deletion of an editor removes its item META. A compaction removes other items, which are not published.
   { PK: [{ suffix: '#EDITORS' }], SK: [{ suffix: '#META' }] },
   { SK: ['PROFILE', { prefix: 'GRANT#' }] },
 ];
 
-/** The number of documents, and of users per document, that are processed at the same time. */
 const PARALLEL = 8;
 
 /**
- * Publishes the changes of one batch of the table's stream. Hints (messages about changes, without text) and updates of
- * editors go to the channels of documents. Hints about private threads and notifications go to the channels of users.
- * Then documents to which a user lost access get new channels. Returns the ids of the changes that failed. A repeated
- * run is harmless.
+ * Publishes one batch of the table's stream. Then documents to which a user lost access get new channels. Returns the
+ * ids of the changes that failed. A repeated run is harmless.
  */
 export async function publishChanges(
   ports: LivePorts,
@@ -123,7 +117,6 @@ export async function publishChanges(
   return changes.flatMap(({ id }) => (failed.has(id) ? [id] : []));
 }
 
-/** A hint with the position of its change in the stream. */
 interface PositionedHint extends AddressedHint {
   readonly position: StreamPosition;
 }
@@ -178,7 +171,6 @@ async function publishDocument(
   await publishHidden(ports, document, channel, withoutRepetitions(hidden), call);
 }
 
-/** Returns the event for a changed presence or live state, or undefined for any other change. */
 function toStateEvent({ item }: ItemChange, now: number): object | undefined {
   if (item?._t === PresenceEntity.type) {
     const presence = PresenceEntity.fromItem(item, now);
@@ -249,7 +241,7 @@ async function publishHidden(
   }
 }
 
-/** `channel` is undefined if nobody can be connected to this document. */
+/** `channel` is undefined if nobody can be connected to the document. */
 async function publishNotifications(
   ports: LivePorts,
   document: DocumentKeys,
@@ -265,7 +257,7 @@ async function publishNotifications(
     const connected = await store.connectedUsers(document, users.userIds);
     const isForOthers = users.isForOthers && channel !== undefined;
     if (connected.length === 0 && !isForOthers) continue;
-    // The channel of any other document names the organization too.
+    // Only the `organizationId` is needed, which the channel of any other document has too.
     const named = channel ?? (await store.channel({ ...document, documentKey: connected[0]?.documentKey ?? '' }));
     if (!named) continue;
     const { notificationId: id, documentId } = hint.ids as { notificationId: string; documentId: string };
@@ -303,9 +295,8 @@ function audienceOf(
 }
 
 /**
- * Sends connected users a hint that their access has changed. A change of the access context (`field:value` texts of
- * grants) can hide threads and comments. Hints for each of them are not possible, because the stream does not have the
- * former context.
+ * A change of the access context of grants can hide threads. The stream does not have the former context, so users get
+ * one hint that their access has changed.
  */
 async function publishAccessUpdates(
   ports: LivePorts,
@@ -328,7 +319,6 @@ async function publishAccessUpdates(
   });
 }
 
-/** Leaves out erased users. */
 async function publishToUsers(
   { store, keys, publisher }: LivePorts,
   about: Pick<DocumentKeys, 'tenant'> & Partial<DocumentKeys>,

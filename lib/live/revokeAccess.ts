@@ -8,31 +8,26 @@ import type { AccessChange } from './rules/access.ts';
 import { type DocumentKeys, REVOKED } from './rules/hints.ts';
 import { hasLostTokenAccess, storedAccess } from './rules/sessionAccess.ts';
 
-/** The largest number of sessions that one transaction writes. */
 const MAX_SESSIONS_IN_TRANSACTION = 50;
-/** The number of documents that are processed at the same time. */
 const PARALLEL = 8;
 
-/** A change that can take access away. `id` is the id of its stream record. */
 export interface RecordedAccessChange {
   readonly id: string;
   readonly access: AccessChange;
 }
 
-/** A document whose sessions must be checked. If `userIds` is defined, only the sessions of these users are checked. */
+/** If `userIds` is defined, only the sessions of these users are checked. */
 interface Candidate {
   readonly document: DocumentKeys;
   readonly userIds: readonly string[] | undefined;
   /** Whether the change can also end access that a user token grants. */
   readonly endsTokens: boolean;
-  /** The id of the stream record of the change. */
   readonly by: string;
 }
 
 /**
- * Gives new channels to documents if users with a session lost access. Then publishes `system.revoked`, the last event,
- * on the old channels. Only the run whose change ended the old channels publishes it. If this run fails, the repeated
- * run publishes it.
+ * Gives new channels to documents whose users lost access, then publishes the last event on the old ones. Only the run
+ * whose change ended the old channels publishes it, or its repetition.
  */
 export async function revokeAccess(
   ports: LivePorts,
@@ -55,10 +50,6 @@ export async function revokeAccess(
   if (tokenRevocations.length > 0) await markRevokedSessions(ports, tokenRevocations);
 }
 
-/**
- * Marks the sessions of users whose user tokens were revoked. Each mark is a change in the stream, and the run that
- * reads it checks the access of the session.
- */
 async function markRevokedSessions(
   { store, publisher }: LivePorts,
   changes: readonly (AccessChange & { readonly kind: 'tokens' })[],
@@ -102,20 +93,13 @@ async function candidatesOf(
   }));
 }
 
-/**
- * The access epochs of a document on whose channels `system.revoked` is not yet published. `by` has the ids of the
- * stream records that ended them.
- */
+/** Epochs whose channels lack their last event. `by` has the ids of the stream records that ended them. */
 interface EndedChannels {
   readonly document: DocumentKeys;
   readonly epochs: readonly number[];
   readonly by: ReadonlySet<string>;
 }
 
-/**
- * Ends the sessions of a document whose users lost access. Returns the access epochs that the stream records of
- * `candidates` ended, or undefined if they ended none.
- */
 async function endSessions(
   ports: LivePorts,
   candidates: readonly Candidate[],
@@ -135,22 +119,19 @@ async function endSessions(
       const epochs = (channel.revoking ?? []).filter((each) => records.has(each.by)).map(({ epoch }) => epoch);
       return epochs.length > 0 ? { document, epochs, by: records } : undefined;
     }
-    // Read the channels and the sessions again: after a conflict, and to write the sessions that did not fit into the transaction.
+    // Read again after a conflict, and to write the sessions that did not fit into the transaction.
     if (lost.length > 0)
       await store.renewChannels(document, channel, lost.slice(0, MAX_SESSIONS_IN_TRANSACTION), by, now);
     else await store.updateSessions(document, changed.slice(0, MAX_SESSIONS_IN_TRANSACTION));
   }
 }
 
-/** The sessions of a document that must be written. */
 interface CheckedSessions {
-  /** The sessions of users who may not open the document any more. */
+  /** Their users may not open the document any more. */
   readonly lost: readonly Stored<LiveSession>[];
-  /** The sessions of users who still have access, but with another reason or end than before. */
   readonly changed: readonly Stored<LiveSession>[];
 }
 
-/** Returns which of the possibly affected sessions lost their access, and which have other access than before. */
 async function checkSessions(
   { store }: LivePorts,
   document: DocumentKeys,
@@ -162,7 +143,6 @@ async function checkSessions(
   if (sessions.length === 0) return { lost: [], changed: [] };
   const openDocument = await store.openDocument(await store.loadDocument(document, channel));
   if (!openDocument) return { lost: sessions, changed: [] };
-  // Access that only a user token grants ends with a change of the document only if the document leaves the granted resources.
   const isAffected = (session: LiveSession, endsTokens: boolean) =>
     session.hasStoredAccess ||
     endsTokens ||
@@ -177,7 +157,7 @@ async function checkSessions(
     store.accessOfUsers(openDocument, userIds, now),
     store.tokenRevocations(document.tenant),
   ]);
-  // The new user does not inherit the session of an erased user with the same user id.
+  // A new user does not inherit the session of an erased user with the same user id.
   const isErased = ({ userId, userKey }: LiveSession) =>
     userKey !== undefined && userKey !== accesses.get(userId)?.userKey;
   const hasLost = (session: LiveSession) =>
@@ -195,7 +175,6 @@ async function checkSessions(
   };
 }
 
-/** Publishes `system.revoked` on the old channels that these stream records (`by`) ended. */
 async function publishRevocations(
   { store, keys, publisher }: LivePorts,
   { document, epochs, by }: EndedChannels,

@@ -7,15 +7,10 @@ import { replace, type Table } from '../table/table.ts';
 import { type Sweep, type SweepCall, sweepShards } from '../workers/sweep.ts';
 import { DocumentSessionEntity, endingSessions, SESSION_SHARDS } from './entities.ts';
 
-/** The number of sessions of one shard that are written at the same time. */
 const PARALLEL = 4;
-/**
- * A run does not wait for a session whose access ends less than this many milliseconds before the deadline of the run.
- * The next run marks that session.
- */
+/** The next run marks a session whose access ends this shortly before the deadline. */
 const SPARE = 2_000;
 
-/** Finds sessions whose access has ended because a grant or a user token expired. */
 export class SessionSweeper {
   readonly #table: Table;
 
@@ -24,8 +19,8 @@ export class SessionSweeper {
   }
 
   /**
-   * Marks the sessions whose access has ended, so that the publisher reads them from the stream and checks the access.
-   * Returns when the next access ends before the deadline of this run (epoch ms), or undefined if none does.
+   * The publisher reads the marks from the stream and checks the access. Returns when the next access ends before the
+   * deadline of this run (epoch ms), or undefined if none does.
    */
   async markExpired(call: Pick<SweepCall, 'clock' | 'deadline'>): Promise<number | undefined> {
     const now = call.clock();
@@ -41,7 +36,6 @@ export class SessionSweeper {
             next = Math.min(next ?? Infinity, session.accessEndsAt);
             return;
           }
-          // On a conflict, another request has just renewed or ended the session, so nothing is left to do.
           const marked = { ...session, accessEndsAt: undefined, hasExpired: true };
           await this.#table.write([replace(DocumentSessionEntity, marked, session._r)]);
         });
@@ -56,7 +50,6 @@ export interface SessionSweepPorts {
   readonly sleep: (milliseconds: number) => Promise<unknown>;
 }
 
-/** Returns the sweep that marks sessions when their access ends. During its run, it waits for the next end. */
 export function sweepSessions({ sessions, sleep }: SessionSweepPorts): Sweep {
   return async (call) => {
     for (;;) {

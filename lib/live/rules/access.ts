@@ -2,10 +2,9 @@ import { everywhere } from '../../directory/rules/access.ts';
 import { type DocumentKeys, documentOf, type ItemChange } from './hints.ts';
 
 /**
- * From whom a change may have taken access: one user (`user`), one user in one document (`session`), all users in a
- * document, all users in an organization, or all users whose user tokens were revoked (`tokens`). `revocations` is the
- * number of times that all user tokens of the API key were revoked. `tenantPart` and `userPart` are ids as keys contain
- * them. A long id is a hash there.
+ * From whom a change may have taken access. `session` is one user in one document, `tokens` all users of user tokens
+ * that were issued before a revocation. `tenantPart` and `userPart` are ids as keys contain them: a long id is a hash
+ * there.
  */
 export type AccessChange =
   | {
@@ -13,7 +12,10 @@ export type AccessChange =
       readonly tenantPart: string;
       readonly userPart: string;
       readonly organizationKey?: string;
-      /** The internal ids of the documents to which user tokens from before the change may no longer give access. */
+      /**
+       * User tokens from before the change may no longer give access to these documents (internal ids), or to any
+       * document (`all`).
+       */
       readonly endsTokensOf: 'all' | readonly string[];
     }
   | ({ readonly kind: 'session'; readonly userId: string } & DocumentKeys)
@@ -21,7 +23,6 @@ export type AccessChange =
   | { readonly kind: 'organization'; readonly tenantPart: string; readonly organizationKey: string }
   | { readonly kind: 'tokens'; readonly tenantPart: string; readonly revocations: number };
 
-/** The entities whose changes can take access away. */
 export const accessTypesOfItems = [
   'Grant',
   'User',
@@ -34,7 +35,7 @@ export const accessTypesOfItems = [
   'DocumentSession',
 ] as const;
 
-/** Returns whose access a change may take away, or undefined if the change takes no access away. */
+/** Returns undefined if the change takes no access away. */
 export function accessChangeOf(changed: ItemChange): AccessChange | undefined {
   const { change, key, item } = changed;
   const [scope, tenantPart = '', kind = '', id = '', ...parts] = key.PK.split('#');
@@ -56,7 +57,6 @@ export function accessChangeOf(changed: ItemChange): AccessChange | undefined {
     case 'USER':
       return parts.length === 0 && key.SK === 'PROFILE' ? profileChange(changed, tenantPart, id) : undefined;
     case 'ORGANIZATIONS':
-      // Only disabling an organization takes access away. Adding or changing it does not.
       return change === 'modify' && item?.disabled === true
         ? { kind: 'organization', tenantPart, organizationKey: String(item.internalId) }
         : undefined;
@@ -86,11 +86,10 @@ function grantChange(
     const removal = { organizationKey, resource: String(item.internalId), folder: item.folder === true };
     return { ...user, endsTokensOf: documentsOf([removal]) };
   }
-  // A change of a stored grant does not end grants in user tokens, so `endsTokensOf` is empty.
+  // A change of a stored grant does not end grants in user tokens.
   return key.SK.startsWith('GRANT#') && change !== 'insert' ? { ...user, endsTokensOf: [] } : undefined;
 }
 
-/** Returns whose access a change of a document or folder may take away. `list` is the list of the organization that has the item. */
 function directoryChange(
   { change, key, item }: ItemChange,
   list: string,
@@ -112,17 +111,12 @@ function directoryChange(
   }
 }
 
-/** Says that a user was removed from an organization, folder or document. All ids are internal. */
 interface Removal {
   readonly organizationKey: string;
   readonly resource: string;
   readonly folder?: boolean | undefined;
 }
 
-/**
- * Returns the internal ids of documents from which users were removed. Returns `all` if one of the removals is from a
- * folder or an organization.
- */
 function documentsOf(removals: readonly Removal[]): 'all' | string[] {
   const isDocument = ({ organizationKey, resource, folder }: Removal) =>
     folder !== true && resource !== organizationKey && resource !== everywhere;

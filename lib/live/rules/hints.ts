@@ -1,7 +1,7 @@
 import type { ThreadAccess } from '../../directory/rules/visibility.ts';
 import { decodePart } from '../../shared/keyParts.ts';
 
-/** `former`: a record that the recipients could read before. */
+/** The record that a hint announces. `former`: the recipients could read it before. */
 export const announcedBy = {
   'comment_annotation.add': 'thread',
   'comment_annotation.update': 'thread',
@@ -26,50 +26,39 @@ export const announcedBy = {
   'crdt.update': 'document',
 } as const;
 
-/** The type of a hint, which is a message about a change without its text. */
 export type HintType = keyof typeof announcedBy;
 
 /** In place of a hint whose record the user may not read now. */
 export const HIDDEN = 'hidden';
 
-/**
- * The type of the last event on a document's channels after a user lost access to the document. Nothing follows on
- * these channels.
- */
+/** The last event on a document's channels after a user lost access to the document. */
 export const REVOKED = 'system.revoked';
 
 export type HintIds = Readonly<Record<string, string | number>>;
 
-/** A hint about changed content. Clients read the content with their own rights. */
 export interface ContentHint {
   readonly type: Exclude<HintType, 'crdt.update'>;
-  /** When the change was written, epoch ms. */
   readonly at: number;
   readonly ids: HintIds;
 }
 
-/** A hint about a change of an editor. The event also has the update if it is small enough. */
 export interface EditorHint {
   readonly type: 'crdt.update';
   readonly at: number;
   readonly editorId: string;
-  /** The internal id of the editor. An editor that is deleted and added again under the same id has another key. */
+  /** An editor that is deleted and added again under the same id has another key. */
   readonly editorKey: string;
-  /** The version of the update in the editor's log. */
   readonly editorVersion: number;
-  /** The user id of the user who changed the editor, if known. */
   readonly by?: string;
 }
 
-/** A message about a change, as clients get it. It has ids and no text. */
 export type Hint = ContentHint | EditorHint;
 
-/** A hint with its version in the document channel. A client that misses a version calls `/v2/live/changes`. */
 export type VersionedHint = Hint & { readonly version: number };
 
 /**
- * A hint of a user's own channel. It has no version. `id` is the sequence number of the stream record. Without it, two
- * changes of the same content within a second would have equal hints, and clients would skip the second.
+ * Without the id, the sequence number of the stream record, two changes of the same content within a second would have
+ * equal hints, and clients would skip the second.
  */
 export type UserHint = Hint & { readonly id: string };
 
@@ -80,17 +69,15 @@ export type EmptyHint<H extends UserHint | VersionedHint> = Omit<
   readonly type: typeof HIDDEN;
 };
 
-/** A changed item, as a record of the table's stream describes it. */
 export interface ItemChange {
   readonly change: 'insert' | 'modify' | 'remove';
   readonly key: { readonly PK: string; readonly SK: string };
-  /** The new item. Undefined after a removal, because stream records of removals have only the key. */
+  /** Stream records of removals have only the key. */
   readonly item: Readonly<Record<string, unknown>> | undefined;
-  /** When the change was written, epoch ms. */
+  /** Epoch ms. */
   readonly at: number;
 }
 
-/** The ids of a thread's item within the partition of its document. */
 export interface ThreadPosition {
   readonly annotationId: string;
   /** Epoch ms. */
@@ -98,8 +85,8 @@ export interface ThreadPosition {
 }
 
 /**
- * `record`: users who may read the announced record. `deleted...`, `formerReaders`: users who could see it before. `isForOthers`: also
- * users who have the document open.
+ * `record`: users who may read the announced record. `deleted...`, `formerReaders`: users who could see it before.
+ * `isForOthers`: also users who have the document open.
  */
 export type HintAudience =
   | { readonly kind: 'document' }
@@ -114,7 +101,6 @@ export type HintAudience =
       readonly isForOthers: boolean;
     };
 
-/** A hint with its recipients. */
 export interface AddressedHint {
   readonly hint: ContentHint;
   readonly audience: HintAudience;
@@ -148,7 +134,6 @@ interface AccessChange extends ThreadPosition {
   readonly formerAccess: string;
 }
 
-/** The hint of a written item, by entity. */
 const hintsOfWritten: Readonly<Record<string, HintOfWritten>> = {
   Thread: (change: Written<ThreadPosition>) => {
     const { annotationId } = change.item;
@@ -173,16 +158,15 @@ const hintsOfWritten: Readonly<Record<string, HintOfWritten>> = {
 };
 
 /**
- * A removed reaction has no hint, because its comment changes too. A removed activity has none, because its key does not say who could
- * read it.
+ * A removed reaction changes its comment, which has a hint. The key of a removed activity does not say who could read
+ * it.
  */
 const hintsOfRemoved: Readonly<
   Record<string, (change: ItemChange, parts: readonly string[]) => AddressedHint | undefined>
 > = {
   THREADS(change, [createdAt = '', annotationId = '', kind, commentId]) {
     const id = decodePart(annotationId);
-    // The removal of a whole thread gives no hint here. It also adds a record of the deletion, and the hint comes from
-    // that record.
+    // The hint of a removed thread comes from the record of its deletion.
     if (kind !== 'COMMENT' || id === undefined) return undefined;
     const removed = { thread: { annotationId: id, createdAt: Date.parse(createdAt) }, commentId: Number(commentId) };
     const { hint } = addressed(change, 'comment.delete', { annotationId: id, commentId: removed.commentId });
@@ -193,19 +177,15 @@ const hintsOfRemoved: Readonly<
     kind === 'META' ? removedHint(change, 'editor.delete', 'editorId', id) : undefined,
 };
 
-/** The entities whose changes lead to hints. */
 export const hintedTypes = Object.keys(hintsOfWritten);
-/** The names of the partitions whose removed items lead to hints. */
 export const hintedPartitions = Object.keys(hintsOfRemoved);
 
-/** Returns the hint of a changed item with its recipients, or undefined if the change has none. */
 export function hintOf(change: ItemChange): AddressedHint | undefined {
   const { item, key } = change;
   if (item !== undefined) return hintsOfWritten[String(item._t)]?.({ ...change, item: item as never });
   return hintsOfRemoved[partitionName(key.PK)]?.(change, key.SK.split('#'));
 }
 
-/** Returns the last part of a partition key, such as `THREADS`. */
 export function partitionName(PK: string): string {
   return PK.slice(PK.lastIndexOf('#') + 1);
 }
@@ -265,9 +245,9 @@ function removedHint(change: ItemChange, type: ContentHint['type'], name: string
 }
 
 /**
- * Returns the changes without repeated hints. Of hints with the same type and ids, only the last one stays. An `update`
- * hint is left out if the `add` hint of the same ids comes before it, because clients read the newest state after
- * either. Hints about hidden threads all stay, because each has its own recipients.
+ * Of hints with the same type and ids, the last one stays. An `update` after an `add` of the same ids is left out,
+ * because clients read the newest state after either. Hints about hidden threads all stay, because each has its own
+ * recipients.
  */
 export function withoutRepetitions<T extends { readonly hint: ContentHint }>(changes: readonly T[]): T[] {
   const identity = (type: string, ids: HintIds) => JSON.stringify([type, ids]);
@@ -284,14 +264,13 @@ export function withoutRepetitions<T extends { readonly hint: ContentHint }>(cha
   });
 }
 
-/** The internal ids of a document, which the partition keys of its items contain. */
 export interface DocumentKeys {
   readonly tenant: string;
   readonly organizationKey: string;
   readonly documentKey: string;
 }
 
-/** Returns the document that a content item with this partition key belongs to, or undefined for any other key. */
+/** Returns undefined for a key that is not of a document. */
 export function documentOf(PK: string): DocumentKeys | undefined {
   const [scope, tenant, organization, organizationKey, document, documentKey] = PK.split('#');
   if (scope !== 'T' || organization !== 'ORGANIZATION' || document !== 'DOCUMENT') return undefined;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineSchema } from '../../shared/schema.ts';
 
-/** A message about a change. If content changed, it has `ids`. If an editor changed, it has the other optional fields instead. */
+/** `ids` if content changed, the other optional fields if an editor changed. */
 const HintResponse = /* @__PURE__ */ defineSchema(() =>
   z.object({
     type: z
@@ -22,7 +22,6 @@ const HintResponse = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** The `data` of `/v2/live/changes`. */
 export const MissedChanges = /* @__PURE__ */ defineSchema(() =>
   z
     .object({
