@@ -27,7 +27,6 @@ export const LiveStateEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'The last data that was broadcast in a document under an id',
   schema: LiveState.extend({
-    /** The internal ids of the organization and the document, for readers that find the item in the stream of the table. */
     organizationKey: z.string(),
     documentKey: z.string(),
   }),
@@ -55,8 +54,8 @@ export class LiveStateStore {
   }
 
   /**
-   * Newer data stays. Throws INVALID_ARGUMENT if merged data is too large, RESOURCE_EXHAUSTED at 1,000 other live states, and ABORTED
-   * after too many conflicts.
+   * Newer data stays. Throws INVALID_ARGUMENT if merged data is too large, RESOURCE_EXHAUSTED at 1,000 other live
+   * states, and ABORTED after too many conflicts.
    */
   async broadcast(scope: DocumentScope, broadcast: Broadcast, now: number): Promise<void> {
     const key = { ...scope, liveStateDataId: broadcast.liveStateDataId };
@@ -81,14 +80,12 @@ export class LiveStateStore {
     if (leftPlace) await countDown(this.#table, LiveStateCountEntity, scope);
   }
 
-  /** Returns the live states of a document with these ids. Leaves out ids that have none. */
   async getByIds(scope: DocumentScope, ids: readonly string[]): Promise<LiveStateResponse[]> {
     const keys = distinct(ids).map((liveStateDataId) => ({ ...scope, liveStateDataId }));
     const states = await this.#table.getMany(LiveStateEntity, keys);
     return states.flatMap((state) => (state ? [toLiveStateResponse(state)] : []));
   }
 
-  /** Returns a page of the live states of a document, ordered by id. */
   async list(scope: DocumentScope, options: PageOptions): Promise<Page<LiveStateResponse>> {
     const { values, next } = await this.#table.query(LiveStateEntity, scope, options);
     return { values: values.map(toLiveStateResponse), next };

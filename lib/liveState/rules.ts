@@ -5,19 +5,15 @@ import { AnyObject, defineNamedSchema, limits } from '../shared/schema.ts';
 
 export const MAX_LIVE_STATES = 1_000;
 
-/** A live state as it is stored. */
 export const LiveState = z.object({
   liveStateDataId: z.string(),
-  /** The data, as JSON text. */
   data: z.string(),
-  /** The time of the last broadcast on the server's clock, epoch milliseconds. It grows with each broadcast. */
+  /** On the server's clock, epoch milliseconds. It grows with each broadcast. */
   at: z.number(),
-  /** The user who sent the last broadcast. Absent after a call with an API key. */
   userId: z.string().optional(),
 });
 export type LiveState = z.output<typeof LiveState>;
 
-/** A live state in an answer. */
 export const LiveStateResponse = /* @__PURE__ */ defineNamedSchema('LiveState', () =>
   z
     .object({
@@ -34,14 +30,13 @@ export type LiveStateResponse = z.output<typeof LiveStateResponse>;
 export interface Broadcast {
   readonly liveStateDataId: string;
   readonly data: Readonly<Record<string, unknown>>;
-  /** Whether the data is merged into the stored data. Otherwise it replaces the stored data. */
   readonly merge: boolean;
   readonly userId: string | undefined;
 }
 
 /**
- * Returns the live state after a broadcast. Returns `superseded` if a newer broadcast is stored, and `too large` if
- * merged data has more than 64 KB. A merge is never superseded, because it changes only the fields that it sends.
+ * Returns `superseded` if a newer broadcast is stored, and `too large` if merged data has more than 64 KB. A merge is
+ * never superseded, because it changes only the fields that it sends.
  */
 export function applyBroadcast(
   stored: LiveState | undefined,
@@ -55,8 +50,8 @@ export function applyBroadcast(
 }
 
 /**
- * Returns an object with the fields of both objects. Two objects under the same key are merged too. Any other value of
- * `sent`, also an array or null, replaces the stored value. A key named `__proto__` is kept.
+ * Any other value of `sent` than an object, also an array or null, replaces the stored one. A key named `__proto__` is
+ * kept.
  */
 function mergeObjects(
   stored: Readonly<Record<string, unknown>>,
@@ -73,18 +68,15 @@ function readData({ data }: LiveState): Record<string, unknown> {
   return JSON.parse(data) as Record<string, unknown>;
 }
 
-/** Returns the response body of a live state. */
 export function toLiveStateResponse(state: LiveState): LiveStateResponse {
   return { liveStateDataId: state.liveStateDataId, data: readData(state), at: state.at };
 }
 
-/** What is published on the channel of the document after a broadcast. */
 export interface LiveStateMessage extends LiveStateResponse {
   readonly type: 'livestate.update';
   readonly by?: string | undefined;
 }
 
-/** Returns what to publish about a stored live state. */
 export function liveStateMessage(state: LiveState): LiveStateMessage {
   return { type: 'livestate.update', ...toLiveStateResponse(state), by: state.userId };
 }

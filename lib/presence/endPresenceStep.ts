@@ -6,35 +6,26 @@ import { endIfExpired, PresenceEntity } from './presences.ts';
 import type { Presence } from './rules.ts';
 
 /**
- * The sweep ends expired leases. At least one of its runs starts in every period of this length, in milliseconds. Only a lease that
- * is shorter than this period needs a job of its own.
+ * The sweep, which ends expired leases, starts at least once in this period. Only a shorter lease needs a job of its
+ * own.
  */
 const SWEPT_MILLISECONDS = 75_000;
-/** A step starts this long after the end of the lease, in milliseconds. */
 const MARGIN = 500;
 
 const Data = z.object({
   organizationKey: z.string(),
   documentKey: z.string(),
   userId: z.string(),
-  /** Epoch milliseconds. */
   startedAt: z.number(),
 });
 
-/**
- * A job that a transaction starts, and the queue message to send after that transaction. `delaySeconds` is the delay of the
- * message.
- */
 export interface StartedJob {
   readonly op: WriteOp;
   readonly message: { readonly tenant: string; readonly jobId: string };
   readonly delaySeconds: number;
 }
 
-/**
- * Returns a job that ends the presence of a user whose lease starts at `startedAt`. Returns undefined for a long lease, which the
- * sweep ends. The next run of the sweep can be a minute away, so it would end a short lease too late.
- */
+/** Returns undefined for a long lease, which the sweep ends. */
 export function watchLease(
   { tenant, organizationKey, documentKey }: DocumentScope,
   { userId, leaseEndsAt }: Presence,
@@ -54,7 +45,6 @@ export function watchLease(
   };
 }
 
-/** Runs a step of the job that `watchLease` starts. Ends the presence, or waits until a renewed lease ends. */
 export async function endPresenceStep(
   table: Table,
   { tenant, data }: Pick<StoredJob, 'tenant' | 'data'>,

@@ -23,18 +23,13 @@ import {
   toPresenceResponse,
 } from './rules.ts';
 
-/** The number of index partitions for users who are present. */
 const SHARDS = 8;
-/** DynamoDB deletes a presence this long after the end of its lease, in seconds. The sweep has ended the presence long before. */
+/** DynamoDB deletes a presence this long after the end of its lease. */
 const KEPT_SECONDS = 3_600;
 const PARALLEL = 8;
 const PAGE = 500;
 
 const Schema = Presence.extend({
-  /**
-   * The internal ids of the organization and the document, for readers that find the item by an index or in the stream of the
-   * table.
-   */
   organizationKey: z.string(),
   documentKey: z.string(),
   shard: z.number(),
@@ -42,8 +37,8 @@ const Schema = Presence.extend({
 type PresenceItem = z.output<typeof Schema>;
 
 /**
- * The presence of a user in a document. After the user leaves, the item stays for an hour without a lease, so that the
- * stream reports the change. The index has only users with a lease. A renewal does not change the index.
+ * After the user leaves, the item stays for an hour without a lease, so that the stream reports the change. The index
+ * has only users with a lease. A renewal does not change the index.
  */
 export const PresenceEntity = defineEntity({
   type: 'Presence',
@@ -75,7 +70,6 @@ export class PresenceStore {
     this.#table = table;
   }
 
-  /** Returns the users who are present in a document at a time (epoch ms), in the order of their ids. */
   async list(scope: DocumentScope, now: number): Promise<PresenceResponse[]> {
     const users: PresenceResponse[] = [];
     for await (const { values } of pages((after) => this.#table.query(PresenceEntity, scope, { limit: PAGE, after })))
@@ -84,9 +78,8 @@ export class PresenceStore {
   }
 
   /**
-   * Adds users to a document, or renews their leases. If a user occurs several times, the last entry counts. `watch` is called
-   * for each user who was not present or gets a shorter lease. The operation that it returns is written in the same transaction as
-   * the presence.
+   * If a user occurs several times, the last entry counts. `watch` is called for each user who was not present or gets
+   * a shorter lease. Its operation is written in the transaction of the presence.
    */
   async renew(
     scope: DocumentScope,
@@ -102,14 +95,12 @@ export class PresenceStore {
     });
   }
 
-  /** Ends the presence of users. Ignores users who are not present. */
   async end(scope: DocumentScope, userIds: readonly string[], now: number): Promise<void> {
     await this.#changeEach(scope, distinct(userIds), (stored) =>
       stored?.leaseEndsAt === undefined ? undefined : { presence: endPresence(stored, now), ops: [] },
     );
   }
 
-  /** Reads the presence of each user and writes what `decide` returns. After a conflict, reads and decides again. */
   async #changeEach(
     scope: DocumentScope,
     userIds: readonly string[],
@@ -136,13 +127,11 @@ export class PresenceStore {
   }
 }
 
-/** Returns the operation that replaces the stored presence, or inserts the presence if none is stored. */
 export function presenceWrite(scope: DocumentScope, next: Presence, stored: Stored<Presence> | undefined): WriteOp {
   const value = { ...scope, ...next, shard: shardOf(scope.documentKey, SHARDS) };
   return insertOrReplace(PresenceEntity, value, stored, next.changedAt);
 }
 
-/** Ends a presence if its lease has ended. Returns `conflict` if another request has changed the presence. */
 export async function endIfExpired(
   table: Table,
   scope: DocumentScope,
@@ -153,7 +142,6 @@ export async function endIfExpired(
   return table.tryWrite([presenceWrite(scope, endPresence(presence, now), presence)]);
 }
 
-/** Ends presences whose leases have ended. */
 export class PresenceSweeper {
   readonly #table: Table;
 
@@ -161,10 +149,7 @@ export class PresenceSweeper {
     this.#table = table;
   }
 
-  /**
-   * Ends the presences whose leases have ended. Stops near the deadline of the run. A presence stays if a user renews
-   * it at the same time. Returns whether any user is still present.
-   */
+  /** A presence stays if a user renews it at the same time. Returns whether any user is still present. */
   async endExpired(call: Pick<SweepCall, 'clock' | 'deadline'>): Promise<boolean> {
     const now = call.clock();
     let isAnybodyPresent = false;

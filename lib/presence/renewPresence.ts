@@ -8,9 +8,8 @@ import { changePresence } from './presences.ts';
 import type { Renewal, SentUser } from './rules.ts';
 
 /**
- * Adds users to the presence of a document, or renews their leases. Throws INVALID_ARGUMENT for an unknown
- * organization, NOT_FOUND for an unknown document, FAILED_PRECONDITION for a disabled document, and ABORTED after too
- * many conflicts.
+ * Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document, FAILED_PRECONDITION for a
+ * disabled document, and ABORTED after too many conflicts.
  */
 type RenewPresence = (
   tenant: string,

@@ -4,16 +4,14 @@ import { defineNamedSchema, defineSchema, Id, limits, list, Name, optional } fro
 export const presenceStatuses = ['online', 'away', 'offline'] as const;
 export type PresenceStatus = (typeof presenceStatuses)[number];
 
-/** The shortest and the longest lease, in seconds. */
+/** In seconds. */
 const leaseLimits = { least: 5, most: 600 } as const;
 
-/** The lease in seconds of a call that sends none. It depends on the credentials of the call. */
+/** In seconds, by the credentials of the call. */
 export const defaultLease = { apiKey: 600, user: 30 } as const;
 
-/** The largest number of users in one call. */
 const MAX_USERS = 100;
 
-/** A user in a call of `/v2/presence/add` or `/v2/presence/update`. */
 const SentUser = /* @__PURE__ */ defineNamedSchema('PresenceInput', () =>
   z
     .object({
@@ -31,7 +29,7 @@ const SentUser = /* @__PURE__ */ defineNamedSchema('PresenceInput', () =>
 );
 export type SentUser = z.output<typeof SentUser>;
 
-/** Returns the presence that a browser sent, but with the name and e-mail address of the user's stored profile. */
+/** A browser cannot choose the name and e-mail address: those of the stored profile count. */
 export function withProfile(
   user: SentUser,
   profile: { readonly name?: string | undefined; readonly email?: string | undefined },
@@ -39,7 +37,6 @@ export function withProfile(
   return { ...user, name: profile.name, email: profile.email };
 }
 
-/** The `data` of `/v2/presence/add` and `/v2/presence/update`. */
 export const PresenceCall = /* @__PURE__ */ defineSchema(() =>
   z.object({
     organizationId: Id,
@@ -48,7 +45,6 @@ export const PresenceCall = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** The `data` of `/v2/presence/delete`. */
 export const PresenceDeletion = /* @__PURE__ */ defineSchema(() =>
   z.object({
     organizationId: Id,
@@ -57,7 +53,6 @@ export const PresenceDeletion = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** The presence of a user in a document, as it is stored. */
 export const Presence = /* @__PURE__ */ defineSchema(() =>
   z.object({
     userId: z.string(),
@@ -65,17 +60,16 @@ export const Presence = /* @__PURE__ */ defineSchema(() =>
     email: z.string().optional(),
     status: z.enum(presenceStatuses),
     leaseSeconds: z.number(),
-    /** The end of the lease, epoch milliseconds. Absent if the user has left. */
+    /** Epoch milliseconds. Absent if the user has left. */
     leaseEndsAt: z.number().optional(),
-    /** The time of the last change that other users see, epoch milliseconds. It grows with each such change. */
+    /** Epoch milliseconds of the last change that other users see. It grows with each such change. */
     changedAt: z.number(),
-    /** Whether the last write changed something that other users see. A renewal of the lease does not. */
+    /** A renewal of the lease is not visible. */
     isVisibleChange: z.boolean(),
   }),
 );
 export type Presence = z.output<typeof Presence>;
 
-/** The presence of a user in an answer. */
 export const PresenceResponse = /* @__PURE__ */ defineNamedSchema('Presence', () =>
   z
     .object({
@@ -90,25 +84,22 @@ export const PresenceResponse = /* @__PURE__ */ defineNamedSchema('Presence', ()
 );
 export type PresenceResponse = z.output<typeof PresenceResponse>;
 
-/** Returns whether a user is present at the time `now` (epoch milliseconds). */
 export function isPresent(presence: Presence, now: number): presence is Presence & { readonly leaseEndsAt: number } {
   return presence.leaseEndsAt !== undefined && presence.leaseEndsAt > now;
 }
 
-/** What happens to fields that a call leaves out: `add` resets them, `update` keeps them. */
+/** `add` resets the fields that a call leaves out, `update` keeps them. */
 export type PresenceMode = 'add' | 'update';
 
-/** How a call changes presences. */
 export interface Renewal {
   readonly mode: PresenceMode;
-  /** Seconds. */
   readonly defaultLease: number;
   readonly now: number;
 }
 
 /**
- * Returns the presence of a user after a call. A user who is not present joins, also by an update. If the call has no lease, an
- * update keeps the lease of a user who is present. Otherwise `defaultLease` (seconds) is used.
+ * A user who is not present joins, also by an update. An update without a lease keeps the lease of a user who is
+ * present, any other call without one gets `defaultLease`.
  */
 export function renewPresence(
   stored: Presence | undefined,
@@ -132,21 +123,16 @@ export function renewPresence(
   };
 }
 
-/** Returns the presence of a user who leaves: without a lease, name and e-mail address. */
 export function endPresence(stored: Presence, now: number): Presence {
   const { userId, status, leaseSeconds } = stored;
   return { userId, status, leaseSeconds, changedAt: nextChange(stored, now), isVisibleChange: true };
 }
 
-/**
- * Returns the time of a change, at least 1 ms after the stored time. The clocks of functions differ a little, so `now` can be
- * earlier than that.
- */
+/** The clocks of functions differ a little, so `now` can be earlier than the stored time. */
 function nextChange(stored: Presence | undefined, now: number): number {
   return Math.max(now, (stored?.changedAt ?? 0) + 1);
 }
 
-/** Returns the response body of a presence. */
 export function toPresenceResponse({
   userId,
   name,
@@ -158,14 +144,13 @@ export function toPresenceResponse({
   return { userId, name, email, status, leaseEndsAt, changedAt };
 }
 
-/** What is published on the channel of the document when a presence changes. */
 export type PresenceMessage =
   | { readonly type: 'presence.update'; readonly at: number; readonly user: PresenceResponse }
   | { readonly type: 'presence.remove'; readonly at: number; readonly userId: string };
 
 /**
- * Returns what to publish about a stored presence, or undefined if the last write changed nothing that other users see.
- * After the end of a lease, the removal is published only when the sweep ends the presence.
+ * Returns undefined if the last write changed nothing visible. The end of a lease is published only when the sweep ends
+ * the presence.
  */
 export function presenceMessage(presence: Presence): PresenceMessage | undefined {
   const { userId, leaseEndsAt, changedAt, isVisibleChange } = presence;

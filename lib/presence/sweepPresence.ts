@@ -3,9 +3,9 @@ import { combine } from '../app/capability.ts';
 import type { Sweep } from '../workers/sweep.ts';
 import { type PresenceSweeper, sweepPresence as openSweeper } from './presences.ts';
 
-/** The time between two passes over all presences, in milliseconds. Clients therefore learn the end of a lease within 15 s. */
+/** Clients learn the end of a lease within 15 s. */
 const PASS_MILLISECONDS = 12_000;
-/** In the last milliseconds of a run (this many), no pass starts. */
+/** So shortly before the end of a run, no pass starts. */
 const SPARE = 2_000;
 
 export interface PresenceSweepPorts {
@@ -14,8 +14,8 @@ export interface PresenceSweepPorts {
 }
 
 /**
- * Returns the sweep that ends presences whose leases have ended. While anybody is present, it makes passes until the next run
- * starts. Otherwise it makes one pass. If a lease is so short that no run may see it, a job ends it (`watchLease`).
+ * While anybody is present, the sweep makes passes until its next run starts. A lease that no run may see has a job
+ * (`watchLease`).
  */
 export function sweepPresences({ sweeper, sleep }: PresenceSweepPorts): Sweep {
   return async (call) => {

@@ -7,8 +7,7 @@ import { endPresence } from './rules.ts';
 const PARALLEL = 8;
 
 /**
- * Ends the presence of erased users, so that other clients learn that the users left. Erases the items of users who left before.
- * After a conflict, the next pass of the erasure reads the presence again.
+ * Other clients learn that erased users left. After a conflict, the next pass of the erasure reads the presence again.
  */
 export const erasePresence: EraseHook = {
   entities: [PresenceEntity],
