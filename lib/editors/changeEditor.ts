@@ -16,19 +16,15 @@ import { compactLog } from './compaction.ts';
 import { type Author, type Changed, changeEditors, type EditorLog } from './editorLog.ts';
 import { DEBOUNCE_MS } from './eventJob.ts';
 
-/** The fields of a request that changes an editor, apart from the change itself. */
 type EditorChange = DocumentReference & Omit<Author, 'now'> & { readonly editorId: string };
 
-/** Writes one change of an editor to its log (`editors`), and returns what the change did. */
 export type WriteChange = (editors: EditorLog, context: DocumentContext, author: Author) => Promise<Changed>;
 
 /**
- * Changes an editor of a document. Throws the errors of `FindDocument` and of `change`, and FAILED_PRECONDITION for a
- * disabled document.
+ * Throws the errors of `FindDocument` and of `change`, and FAILED_PRECONDITION for a disabled document.
  *
- * After the change, sends the queue message of the job that reports the change in an event. Also replaces a long log by
- * a snapshot. Failures of both steps are logged and not thrown. If the message was lost, the sweep, which runs every
- * minute, starts the job. If the snapshot failed, a later change repeats it.
+ * Then sends the message of the event job, and replaces a long log by a snapshot. Failures of both are logged and not
+ * thrown: the sweep replaces a lost message, and a later change repeats the snapshot.
  */
 type ChangeEditor = (
   tenant: string,
@@ -47,7 +43,7 @@ export const changeEditor: Capability<ChangeEditor> = /* @__PURE__ */ combine(
   ({ table, ...ports }) => changeEditorWith(ports, (scope, editorId, now) => compactLog(table, scope, editorId, now)),
 );
 
-/** Makes the first change of an editor. A log with one change is never compacted, so this needs no permission to delete items. */
+/** A log with one change is never compacted, so this needs no permission to delete items. */
 export const createEditor: Capability<ChangeEditor> = /* @__PURE__ */ combine(
   { findDocument: findWritableDocument, editors: changeEditors, jobs: sendTo.jobs },
   (ports) => changeEditorWith(ports),

@@ -8,48 +8,38 @@ import { encodeState, openDocument } from './rules/yjs/document.ts';
 import { pack, writeBlob } from './storedBytes.ts';
 
 /**
- * How long updates stay in the log after they are part of a snapshot, in milliseconds. A request that read the log
- * before the snapshot could otherwise write an update under the version of a removed update. No request runs this long.
- * The last update is never removed.
+ * Updates of a snapshot leave the log at this age. A request that read the log before the snapshot could otherwise
+ * write an update under the version of a removed one. No request runs this long.
  */
 const MIN_AGE_MS = 120_000;
 const PAGE = { limit: 1_000, bytes: 4_000_000 };
-/** The approximate size in bytes of a log item, not counting its update. */
 const ENTRY_BYTES = 300;
 /**
- * A log counts as long at half the size of its snapshot, but never below MIN_LOG_BYTES and always above MAX_LOG_BYTES.
- * The minimum is about a hundred small changes. The maximum is much less than the largest response.
+ * A log is long at half the size of its snapshot, but never below the first number (a hundred small changes), and
+ * always above the second.
  */
 const [MIN_LOG_BYTES, MAX_LOG_BYTES] = [32_768, 2_000_000];
 
-/**
- * Returns the number of bytes by which an update increases the size of the log. Counts the bytes of the update before
- * compression, because each reader holds them in memory.
- */
+/** Counts the bytes of the update before compression, because each reader holds them in memory. */
 export function entryBytes(update?: Uint8Array): number {
   return ENTRY_BYTES + (update?.length ?? 0);
 }
 
 /**
- * Returns whether the writer of the newest update must compact the log. It must if the update made the log long, or
- * made it twice as long as that, three times, and so on. Only one of several concurrent writers therefore compacts. If
- * a compaction fails, a later writer repeats it.
+ * True if the update made the log long, twice as long, three times, and so on. Only one of several concurrent writers
+ * therefore compacts. If its compaction fails, a later writer repeats it.
  */
 export function isDueForCompaction(head: Editor, before: EditorUpdate, newest: EditorUpdate): boolean {
   return countLongLogs(head, newest) > countLongLogs(head, before);
 }
 
-/** Returns the size of the log since the snapshot, in multiples of the size that counts as long. Rounds down. */
 function countLongLogs({ snapshot }: Editor, { logBytes }: EditorUpdate): number {
   const limit = Math.min(Math.max((snapshot?.bytes ?? 0) / 2, MIN_LOG_BYTES), MAX_LOG_BYTES);
   return Math.floor((logBytes - (snapshot?.logBytes ?? 0)) / limit);
 }
 
 /**
- * Replaces a long log of an editor by a snapshot, which is one update with all changes. Writes the bytes of the
- * snapshot, and then the head that refers to them. Then removes items that no reader needs any more. A concurrent
- * reader notices if an item that its head needs is missing, and reads again. After a crash, the next compaction removes
- * useless items.
+ * A concurrent reader that misses a removed item reads again. After a crash, the next compaction removes useless items.
  */
 export async function compactLog(table: Table, scope: DocumentScope, editorId: string, now: number): Promise<void> {
   const PK = EditorItems.partition(scope);
@@ -72,8 +62,8 @@ export async function compactLog(table: Table, scope: DocumentScope, editorId: s
   const bytes = pack(encodeState(openDocument(state.updates)));
   const blob = await writeBlob(table, { ...scope, editorId, internalId: head.internalId }, bytes, now);
   const snapshot = { version: newest.version, blob, bytes: bytes.length, logBytes: newest.logBytes };
-  // On a conflict, the blob is not removed. The SDK may have repeated a write that had already succeeded, and the head
-  // then refers to the blob. If no head refers to it, the next compaction removes it.
+  // On a conflict, the blob stays: the SDK may have repeated a write that had succeeded, and the head then refers to
+  // it.
   if ((await table.write([replace(EditorEntity, { ...scope, ...head, snapshot }, revision)])) !== 'done') return;
   const garbage = items.filter(
     ({ at, internalId, version }) =>

@@ -19,17 +19,13 @@ import {
 } from './entities.ts';
 
 const PAGE = { limit: 500, bytes: 4_000_000 };
-/** How much one query for the last items of editors reads. */
 const LAST_ITEMS = { limit: 25, bytes: 250_000 };
 
-/** The ids of a deleted editor, in the data of the job that purges its items. */
 export const DeletedEditor = z.object({ editorId: z.string(), internalId: z.string() });
 export type DeletedEditor = z.output<typeof DeletedEditor>;
 
-/** Purges the editors of a deleted document. */
 export const purgeEditors = {
   entities: [EditorEntity, EditorUpdateEntity, EditorPartEntity],
-  /** Removes one page of the editors' items. Returns true if no items remain. */
   async purge(table: Table, scope: DocumentScope): Promise<boolean> {
     const { values, next } = await table.query(EditorItems, scope, PAGE);
     await removeItems(table, scope, values);
@@ -37,7 +33,6 @@ export const purgeEditors = {
   },
 } as const;
 
-/** Removes the items of a deleted editor. An editor that was added later under the same id keeps its items. */
 export async function purgeEditor(
   table: Table,
   scope: DocumentScope,
@@ -65,9 +60,8 @@ export class EditorDeleter {
   }
 
   /**
-   * Deletes editors. Ids must be distinct. An unknown id fails in its own result only, and the other editors are
-   * deleted. Deleted editors disappear at once, and new editors can be added under their ids at once. A job purges the
-   * items later, when requests that had read the editors have ended.
+   * Ids must be distinct. An unknown id fails in its own result only. New editors can be added under the ids at once. A
+   * job purges the items when requests that had read the editors have ended.
    */
   async delete(
     { scope, document: { documentId } }: DocumentContext,
@@ -96,10 +90,7 @@ export class EditorDeleter {
     });
   }
 
-  /**
-   * Returns up to `limit` editor ids of a document, and whether the document has more. One query reads the last items of several
-   * small editors. The rest of a large editor is skipped.
-   */
+  /** One query reads the last items of several small editors. The rest of a large editor is skipped. */
   async listIds(scope: DocumentScope, limit: number): Promise<{ editorIds: string[]; hasMore: boolean }> {
     const editorIds: string[] = [];
     let prefix: string | undefined;
@@ -110,7 +101,6 @@ export class EditorDeleter {
       for (const item of values) {
         const isLast = item.prefix !== prefix;
         prefix = item.prefix;
-        // The head is the last item of an editor. After a deletion, other items remain until a job purges them.
         if (!isLast || item.kind !== 'head') continue;
         if (editorIds.length === limit) return { editorIds, hasMore: true };
         editorIds.push(item.value.editorId);

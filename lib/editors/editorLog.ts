@@ -14,34 +14,26 @@ import { hasEventJob, startEventJob } from './eventJob.ts';
 import { openDocument } from './rules/yjs/document.ts';
 import { pack, writeBlob } from './storedBytes.ts';
 
-/**
- * The largest size in bytes of an update in a log item. Larger updates are stored as blobs in separate items, so that
- * reads of the log stay small.
- */
+/** Larger updates are stored as blobs in separate items, so that reads of the log stay small. */
 const MAX_INLINE_BYTES = 8_192;
 
-/** The user and the session that change an editor. `now` is the time of the change, epoch ms. */
 export interface Author {
   readonly userId?: string | undefined;
   readonly sessionId?: string | undefined;
   readonly now: number;
 }
 
-/** What a change of an editor did. */
 export interface Changed {
-  /** The version under which the change is stored. If nothing changed, the current version. */
+  /** If nothing changed, the current version. */
   readonly version: number;
-  /**
-   * The queue message of a job that this change started. The job will report the change in an event. Undefined if such
-   * a job was pending already.
-   */
+  /** Undefined if such a job was pending already. */
   readonly eventJob?: JobMessage | undefined;
   readonly isDueForCompaction: boolean;
 }
 
 /**
- * Writes changes to editors. An update takes effect when it is inserted into the log under the next version. If another
- * request has taken the version, the new updates are read and the change is computed again.
+ * An update takes effect when it is inserted under the next version. If another request has taken the version, the
+ * change is computed again.
  */
 export class EditorLog {
   readonly #table: Table;
@@ -52,7 +44,7 @@ export class EditorLog {
     this.#reader = new EditorReader(table);
   }
 
-  /** Adds an editor with its first update. Throws ALREADY_EXISTS if an editor with this id exists. */
+  /** Throws ALREADY_EXISTS if an editor with this id exists. */
   async add(
     context: DocumentContext,
     { editorId, type, contentKey }: Pick<Editor, 'editorId' | 'type' | 'contentKey'>,
@@ -61,17 +53,15 @@ export class EditorLog {
   ): Promise<Changed> {
     const { scope } = context;
     const { now } = author;
-    // The first version is the time in microseconds, and later versions count up from it. No editor gets a million
-    // updates per second, so an editor that is added later under the same id has larger versions.
+    // No editor gets a million updates per second, so an editor that is added later under the same id has larger
+    // versions.
     const head = { editorId, internalId: newId('edt', now), type, contentKey, createdAt: now, first: now * 1000 };
-    // The blob of a large update is written before the transaction. This check prevents a useless blob if the editor
-    // exists.
     if (update && update.length > MAX_INLINE_BYTES) await this.#requireAbsent(scope, editorId);
     const job = startEventJob(context, head, now);
     const entry = await this.#newEntry(scope, head, undefined, update, { ...author, eventJobStartedAt: now });
     const outcome = await this.#table.write([
-      // The optimistic lock compares revisions. The first revision is the creation time, so a concurrent deletion that
-      // has read an earlier editor with the same id fails.
+      // A concurrent deletion that has read an earlier editor with the same id fails, because the first revision is the
+      // creation time.
       insert(EditorEntity, { ...scope, ...head }, now),
       insert(EditorUpdateEntity, { ...scope, editorId, ...entry }),
       job.op,
@@ -82,9 +72,8 @@ export class EditorLog {
   }
 
   /**
-   * Appends the update that `decide` returns for the current state. Writes nothing if `decide` returns undefined. After
-   * a conflict, `decide` runs again with the new state. Throws NOT_FOUND if the editor does not exist, and ABORTED
-   * after 8 s of conflicts.
+   * `decide` returns an update for the current state, or undefined to write nothing. It runs again after a conflict.
+   * Throws NOT_FOUND if the editor does not exist, and ABORTED after 8 s of conflicts.
    */
   async change(
     context: DocumentContext,
@@ -100,10 +89,6 @@ export class EditorLog {
     });
   }
 
-  /**
-   * Tries once to append an update. If no job is pending that will report the change in an event, starts one in the
-   * same transaction.
-   */
   async #append(
     context: DocumentContext,
     { head, newest, updates }: EditorState,
@@ -125,7 +110,6 @@ export class EditorLog {
     };
   }
 
-  /** Writes the blob of a large update, and returns the next item of the log. */
   async #newEntry(
     scope: DocumentScope,
     { editorId, internalId, first }: Editor,

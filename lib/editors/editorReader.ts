@@ -11,21 +11,16 @@ import { crdtLimits } from './rules/yjs/values.ts';
 import { partsOf } from './storedBytes.ts';
 
 const PAGE = { limit: 1_000, bytes: 1_000_000 };
-/**
- * Limits for a read of only the newest part of a log: the number of items, their bytes, and the number of parts of
- * large updates. Above a limit, the whole editor is read from its snapshot.
- */
+/** Above one of these limits, the whole editor is read from its snapshot instead of the newest part of its log. */
 const LOG_END = { limit: 300, bytes: 1_000_000 };
 const MAX_LOG_END_PARTS = 20;
 
-/** The updates after a version, and the head of their editor. `version` is the version of the last update. */
 export interface UpdatesSince {
   readonly head: Editor;
   readonly version: number;
   readonly updates: readonly Uint8Array[];
 }
 
-/** The head of an editor, and the newest part of its log with the parts of its blobs. */
 interface LogEnd {
   readonly head: Stored<Editor>;
   readonly log: readonly EditorUpdate[];
@@ -40,10 +35,7 @@ export class EditorReader {
     this.#table = table;
   }
 
-  /**
-   * Returns the state of an editor, or undefined if the editor does not exist. If this process has a cached state,
-   * reads only the later updates.
-   */
+  /** If this process has a cached state, reads only the later updates. */
   async find(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
     const cached = this.#cache.get(scope, editorId);
     const updated = cached && (await this.#readLater(scope, cached));
@@ -52,7 +44,6 @@ export class EditorReader {
     return state;
   }
 
-  /** Returns the state of an editor. Throws NOT_FOUND if the editor does not exist. */
   async require(scope: DocumentScope, editorId: string): Promise<EditorState> {
     const state = await this.find(scope, editorId);
     if (!state) throw unknownEditor();
@@ -60,9 +51,8 @@ export class EditorReader {
   }
 
   /**
-   * Returns the updates after a version. Returns `unavailable` if the log no longer has them, or if the version belongs
-   * to an earlier editor with the same id. The caller must then read the whole editor. Throws NOT_FOUND if the editor
-   * does not exist.
+   * `unavailable`: the log no longer has the updates, or the version belongs to an earlier editor with the same id. The
+   * caller must then read the whole editor. Throws NOT_FOUND if the editor does not exist.
    */
   async findUpdatesSince(
     scope: DocumentScope,
@@ -78,7 +68,6 @@ export class EditorReader {
     return updates === 'unavailable' ? updates : { head, version: later.at(-1)?.version ?? version, updates };
   }
 
-  /** Yields the editors of a document, in no particular order. */
   async *all(scope: DocumentScope): AsyncGenerator<EditorState> {
     let [builder, prefix]: [StateBuilder, string | undefined] = [new StateBuilder(), undefined];
     const read = (after?: string) => this.#table.query(EditorItems, scope, { ...PAGE, descending: true, after });
@@ -94,7 +83,6 @@ export class EditorReader {
     yield* this.#build(scope, builder);
   }
 
-  /** Caches a state that this process wrote. */
   cache(scope: DocumentScope, state: EditorState): void {
     this.#cache.set(scope, state.head.editorId, state);
   }
@@ -106,7 +94,6 @@ export class EditorReader {
     if (whole) yield whole;
   }
 
-  /** Returns the current state from a cached state and the updates after it. Returns undefined if the whole editor must be read. */
   async #readLater(scope: DocumentScope, { head, newest, updates }: EditorState): Promise<EditorState | undefined> {
     const end = await this.#readLogEnd(scope, head.editorId, newest.version + 1);
     if (typeof end !== 'object' || end.head.internalId !== head.internalId) return undefined;
@@ -115,7 +102,7 @@ export class EditorReader {
     return { head: end.head, newest: end.log.at(-1) ?? newest, updates: [...updates, ...later] };
   }
 
-  /** Reads an editor again if other requests have changed it between two pages of the query. */
+  /** Other requests can change the editor between two pages of the query. */
   async #readWhole(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
     const retries = new Retries();
     do {
@@ -125,10 +112,6 @@ export class EditorReader {
     throw new Error('An editor could not be read as a whole');
   }
 
-  /**
-   * Reads items from the head backwards until the state is complete. Items that are part of the snapshot come last, so
-   * they are not read.
-   */
   async #readOnce(scope: DocumentScope, editorId: string): Promise<EditorState | 'incomplete' | undefined> {
     const builder = new StateBuilder();
     const options = { ...PAGE, prefix: [editorId], descending: true };
@@ -140,10 +123,7 @@ export class EditorReader {
     return 'incomplete';
   }
 
-  /**
-   * Returns the head and the log from `version` on. Returns `unavailable` if the log has a gap or too much must be
-   * read. Returns undefined if the editor does not exist.
-   */
+  /** `unavailable`: the log has a gap, or too much must be read. Undefined: the editor does not exist. */
   async #readLogEnd(
     scope: DocumentScope,
     editorId: string,
@@ -171,15 +151,11 @@ export class EditorReader {
       const part = storedParts[index];
       if (part) parts.add(key, part.bytes);
     }
-    // Parts are missing if a compaction removed them after the query.
     return parts.hasAll(blobs) ? { head, log, parts } : 'unavailable';
   }
 }
 
-/**
- * Returns the updates of log items. Returns `unavailable` if they are larger than the state of an editor can be: the log still
- * has content that was deleted since.
- */
+/** `unavailable`: the log still has so much deleted content that it is larger than the state of an editor can be. */
 function unpackLog(log: readonly EditorUpdate[], parts: BlobParts): Uint8Array[] | 'unavailable' {
   const updates: Uint8Array[] = [];
   let bytes = 0;
@@ -193,13 +169,9 @@ function unpackLog(log: readonly EditorUpdate[], parts: BlobParts): Uint8Array[]
 }
 
 const MAX_CACHED_BYTES = 24_000_000;
-/** The largest number of updates of a cached state. A longer log has a snapshot that is faster to read. */
 const MAX_CACHED_UPDATES = 250;
 
-/**
- * The states of the editors that this process used last. A state at a version never changes, so a later read needs only
- * the updates after that version.
- */
+/** A state at a version never changes, so a later read needs only the updates after that version. */
 class StateCache {
   readonly #states = new Map<string, { readonly state: EditorState; readonly bytes: number }>();
   #bytes = 0;
@@ -208,10 +180,6 @@ class StateCache {
     return this.#states.get(cacheKey(scope, editorId))?.state;
   }
 
-  /**
-   * Replaces the state of an editor. If `state` is undefined, removes it. If the cache is then too large, removes the
-   * states that were set first.
-   */
   set(scope: DocumentScope, editorId: string, state: EditorState | undefined): void {
     const key = cacheKey(scope, editorId);
     this.#delete(key);
@@ -231,10 +199,7 @@ class StateCache {
   }
 }
 
-/**
- * Returns the key of an editor in the cache. It needs no tenant, because internal ids of documents are unique in the
- * whole table.
- */
+/** Internal ids of documents are unique in the whole table, so the key needs no tenant. */
 function cacheKey({ documentKey }: DocumentScope, editorId: string): string {
   return `${documentKey} ${editorId}`;
 }
@@ -243,7 +208,6 @@ function unknownEditor(): ApiError {
   return new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.');
 }
 
-/** Throws NOT_FOUND if the client has another editor, which had the same id and was deleted. */
 export function requireEditorKey({ internalId }: Editor, editorKey: string | undefined): void {
   if (editorKey === undefined || editorKey === internalId) return;
   const message = 'No CRDT data found for this editorKey. Another editor has this editor ID.';

@@ -7,10 +7,7 @@ import { openDocument } from './rules/yjs/document.ts';
 import { readValue } from './rules/yjs/readValue.ts';
 import type { CrdtType } from './rules/yjs/values.ts';
 
-/**
- * Returns the records of one editor, or of all editors of a document, ordered by id. With `type`, returns only editors
- * of this type. Stops soon after the records exceed the limit of a response. The caller must check the size.
- */
+/** Stops soon after the records exceed the limit of a response. The caller must check their size. */
 export async function listEditorRecords(
   editors: EditorReader,
   scope: DocumentScope,
@@ -23,13 +20,11 @@ export async function listEditorRecords(
     const record = recordOf(state);
     records.push(record);
     bytes += jsonBytes(record);
-    // The response will be rejected because of its size, so no more editors are read.
     if (bytes > ANSWER_BYTES) break;
   }
   return records.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Returns the record of an editor with its value at this state. */
 export function recordOf({ head, newest, updates }: EditorState): EditorRecord {
   return toEditorRecord(head.editorId, readValue(openDocument(updates), head.type, head.contentKey), newest);
 }

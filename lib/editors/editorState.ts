@@ -2,15 +2,13 @@ import type { Stored } from '../table/entity.ts';
 import type { Blob, Editor, EditorItem, EditorUpdate } from './entities.ts';
 import { partsOf, unpack } from './storedBytes.ts';
 
-/** An editor at the version of `newest`. */
 export interface EditorState {
   readonly head: Stored<Editor>;
   readonly newest: EditorUpdate;
-  /** All updates of the editor. The first one can be a snapshot that combines many updates. */
   readonly updates: readonly Uint8Array[];
 }
 
-/** The parts of blobs that were read so far. A blob is bytes that are stored in several items. */
+/** A blob is bytes that are stored in several items. */
 export class BlobParts {
   readonly #parts = new Map<string, Uint8Array>();
 
@@ -22,10 +20,7 @@ export class BlobParts {
     return blobs.every((blob) => this.#bytesOf(blob).every((bytes) => bytes !== undefined));
   }
 
-  /**
-   * Returns the Yjs update of a log item in a list. The list is empty for an item that changes nothing. All parts of
-   * the item's blob must have been added.
-   */
+  /** All parts of the item's blob must have been added. Returns an empty list for an item that changes nothing. */
   read({ packed, blob }: Pick<EditorUpdate, 'packed' | 'blob'>): Uint8Array[] {
     const parts = blob ? this.#bytesOf(blob).filter((bytes) => bytes !== undefined) : [];
     const bytes = packed ?? (blob && Buffer.concat(parts));
@@ -38,13 +33,12 @@ export class BlobParts {
 }
 
 /**
- * Builds the state of an editor from its items. Items must be added in descending order of their keys: the head, the
- * log from its end, blobs. `state` returns `incomplete` if other requests have removed needed items between two pages.
+ * Items must be added in descending order of their keys: the head, the log from its end, blobs. `state` returns
+ * `incomplete` if other requests have removed needed items between two pages.
  */
 export class StateBuilder {
   #head: Stored<Editor> | undefined;
   #newest: EditorUpdate | undefined;
-  /** The updates after the snapshot. The newest update is first. */
   readonly #log: EditorUpdate[] = [];
   readonly #parts = new BlobParts();
 
@@ -58,16 +52,13 @@ export class StateBuilder {
     if (item.value.version >= firstVersionAfterSnapshot(this.#head)) this.#log.push(item.value);
   }
 
-  /** The id of the editor. Undefined before the head was added. */
   get editorId(): string | undefined {
     return this.#head?.editorId;
   }
 
-  /** Returns the state of the added items. Returns `incomplete` if items are missing, and undefined if there is no head. */
   state(): EditorState | 'incomplete' | undefined {
     const [head, newest] = [this.#head, this.#newest];
     if (!head) return undefined;
-    // The snapshot combines the oldest updates, so it comes first.
     const log = [...(head.snapshot ? [{ blob: head.snapshot.blob }] : []), ...this.#log.toReversed()];
     const isComplete =
       newest &&

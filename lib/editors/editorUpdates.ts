@@ -5,14 +5,13 @@ import { type EditorReader, requireEditorKey } from './editorReader.ts';
 import { EMPTY_UPDATE } from './rules/editors.ts';
 import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from './rules/yjs/document.ts';
 
-/** What a client has of an editor: a state vector of Yjs, a version, or both. `editorKey` says of which editor. */
+/** A state vector of Yjs, a version, or both. `editorKey` says of which editor. */
 export interface ClientState {
   readonly editorKey?: string | undefined;
   readonly stateVector?: Uint8Array | undefined;
   readonly version?: number | undefined;
 }
 
-/** The updates that a client lacks, combined into one. `update` and `stateVector` are base64. */
 export interface MissingUpdates {
   readonly editorKey: string;
   readonly update: string;
@@ -21,9 +20,8 @@ export interface MissingUpdates {
 }
 
 /**
- * Returns the updates that a client lacks. Reads only the updates after the client's version if the log still has all
- * of them. Throws NOT_FOUND if the editor does not exist or has another key, and INVALID_ARGUMENT if `stateVector` is
- * not a state vector.
+ * Reads only the updates after the client's version if the log still has them. Throws NOT_FOUND if the editor does not
+ * exist or has another key, and INVALID_ARGUMENT if `stateVector` is not a state vector.
  */
 export async function findMissingUpdates(
   editors: EditorReader,
@@ -49,8 +47,7 @@ export async function findMissingUpdates(
 }
 
 /**
- * Returns the updates combined into one. With a state vector, leaves out changes that it covers. Throws MalformedUpdate
- * if the bytes are not a state vector.
+ * With a state vector, leaves out changes that it covers. Throws MalformedUpdate if the bytes are not a state vector.
  */
 export function mergeUpdates(updates: readonly Uint8Array[], stateVector?: Uint8Array): Uint8Array {
   if (updates.length === 0) return EMPTY_UPDATE;
@@ -62,7 +59,6 @@ export function mergeUpdates(updates: readonly Uint8Array[], stateVector?: Uint8
   }
 }
 
-/** Returns in base64 the bytes that `compute` returns. Throws INVALID_ARGUMENT if `compute` throws MalformedUpdate. */
 function encode(compute: () => Uint8Array): string {
   try {
     return Buffer.from(compute()).toString('base64');

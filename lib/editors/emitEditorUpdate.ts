@@ -14,10 +14,8 @@ import { DEBOUNCE_MS, EventJobData } from './eventJob.ts';
 import { editorUpdatePayload } from './rules/editorUpdatePayload.ts';
 
 /**
- * Runs a step of the job that reports changes of an editor in one `crdt.update_data` event, five seconds after the
- * first change. The transaction of the event also inserts an update without a change under the next version. If a
- * concurrent change takes this version, the step reads again. A change after this version starts another job, so each
- * change is in exactly one event.
+ * The transaction of the event also inserts an update without a change. If a concurrent change takes the version of
+ * that update, the step reads again. A later change starts another job, so each change is in exactly one event.
  */
 export async function emitEditorUpdateStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const data = EventJobData.parse(JSON.parse(job.data));
@@ -63,10 +61,6 @@ function eventOps(names: ContentNames, state: EditorState, now: number): WriteOp
   return emit(names.apiKey, event, now);
 }
 
-/**
- * Returns the organization and the document, or undefined if one of them was deleted. It counts as deleted even if it
- * was added again under the same id.
- */
 async function findNames(
   table: Table,
   tenant: string,

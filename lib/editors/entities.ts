@@ -6,41 +6,33 @@ import { joinKey, sortableNumber } from '../table/keys.ts';
 import type { QueryableEntity } from '../table/table.ts';
 import type { CrdtType } from './rules/yjs/values.ts';
 
-/**
- * The types of editors, the same as `crdtTypes`. They are listed again, because an import of `crdtTypes` would add the
- * rules of values to every bundle.
- */
+/** An import of `crdtTypes` would add the rules of values to every bundle. */
 const types = ['text', 'map', 'array', 'xml'] as const satisfies readonly CrdtType[];
 
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
 
-/** The id of bytes that are stored in several items, and the number of these items. */
 const Blob = z.object({ id: z.string(), parts: z.number() });
 export type Blob = z.output<typeof Blob>;
 
 const Head = z.object({
   editorId: z.string(),
   /**
-   * An id that is new for each creation. All items of the editor have it. If an editor is added again under the same
-   * `editorId`, it therefore does not use the items of the deleted one.
+   * All items of an editor have it, so an editor that is added again under the same `editorId` does not use those of
+   * the deleted one.
    */
   internalId: z.string(),
   type: z.enum(types),
   contentKey: z.string(),
   createdAt: z.number(),
-  /** The version of the first update. All versions of an earlier editor with the same id are smaller. */
+  /** All versions of an earlier editor with the same id are smaller. */
   first: z.number(),
   /** All changes up to `version` as one update. Absent while the log is short. */
   snapshot: z
     .object({
       version: z.number(),
       blob: Blob,
-      /** The size of the blob in bytes. */
       bytes: z.number(),
-      /**
-       * The value of `logBytes` in the update with this version. The newest `logBytes` minus this value is the size of
-       * the log since the snapshot.
-       */
+      /** The newest `logBytes` minus this is the size of the log since the snapshot. */
       logBytes: z.number(),
     })
     .optional(),
@@ -48,27 +40,18 @@ const Head = z.object({
 export type Editor = z.output<typeof Head>;
 
 const Update = z.object({
-  /** The internal id of the editor. Items of an earlier editor with the same id can still exist. They have another internal id. */
   internalId: z.string(),
   version: z.number(),
-  /** When the item was written, in epoch ms. */
   at: z.number(),
-  /**
-   * The Yjs update, as `pack` in `storedBytes.ts` returns it. A large update is in `blob` instead. An update without a
-   * change has neither.
-   */
   packed: Bytes.optional(),
   blob: Blob.optional(),
-  /** When the value last changed, in epoch ms. `changedBy` and `sessionId` say who changed the value. */
+  /** When the value last changed, epoch ms. `changedBy` and `sessionId` say who changed it. */
   changedAt: z.number(),
   changedBy: z.string().optional(),
   sessionId: z.string().optional(),
-  /**
-   * When the pending event job started, epoch ms. The job will report the changes up to this update. Absent if events
-   * have already reported all of them.
-   */
+  /** When the pending event job started, epoch ms. */
   eventJobStartedAt: z.number().optional(),
-  /** The size in bytes of the log up to this update, including updates that were removed since. */
+  /** Includes updates that were removed since. */
   logBytes: z.number(),
 });
 export type EditorUpdate = z.output<typeof Update>;
@@ -76,19 +59,18 @@ export type EditorUpdate = z.output<typeof Update>;
 const Part = z.object({
   internalId: z.string(),
   bytes: Bytes,
-  /** When the part was written, in epoch ms. A compaction removes old parts that no item refers to. */
+  /** Epoch ms. A compaction removes old parts that no item refers to. */
   at: z.number(),
 });
 type EditorPart = z.output<typeof Part>;
 
-/** Returns the partition of all editors of a document. The items of one editor sort in this order: blobs, log, head. */
 const editorsOf = (of: DocumentScope) => recordPartition(of, 'EDITORS');
 const BLOB = 'BLOB';
 const LOG = 'LOG';
 /** `META` sorts after `BLOB` and `LOG`, so a query in descending order starts with the head. */
 const META = 'META';
 
-/** The main item (head) of an editor. An editor exists only while its head exists. */
+/** An editor exists only while this item, its head, exists. */
 export const EditorEntity = defineEntity({
   type: 'Editor',
   version: 1,
@@ -100,7 +82,6 @@ export const EditorEntity = defineEntity({
   sk: (key: { editorId: string }) => [key.editorId, META],
 });
 
-/** One item of an editor's log. Its insertion under the next version makes the change effective. Items are never changed. */
 export const EditorUpdateEntity = defineEntity({
   type: 'EditorUpdate',
   version: 1,
@@ -112,7 +93,7 @@ export const EditorUpdateEntity = defineEntity({
   sk: (key: { editorId: string; version: number }) => [key.editorId, LOG, sortableNumber(key.version)],
 });
 
-/** A part of a blob. It is written before the item that refers to the blob. */
+/** Written before the item that refers to the blob. */
 export const EditorPartEntity = defineEntity({
   type: 'EditorPart',
   version: 1,
@@ -129,15 +110,11 @@ export const EditorPartEntity = defineEntity({
   ],
 });
 
-/** Returns the first and the last sort key of a query. The query reads the log from `version` on, and the head. */
 export function sinceVersion(editorId: string, version: number): [from: string, to: string] {
   return [joinKey([editorId, LOG, sortableNumber(version)]), joinKey([editorId, META])];
 }
 
-/**
- * Returns a text that sorts before all items of an editor, for queries in descending order that skip the editor.
- * `prefix` is the first part of the editor's sort keys.
- */
+/** Sorts before all items of an editor, for queries in descending order that skip the editor. */
 export function beforeEditor(prefix: string): string {
   return `${prefix}#`;
 }
@@ -148,7 +125,6 @@ export type EditorItem = { readonly prefix: string; readonly SK: string } & (
   | { readonly kind: 'part'; readonly value: EditorPart & { readonly id: string; readonly part: number } }
 );
 
-/** Queries all items of a document's editors. `prefix` is the first part of an item's sort key: the escaped id of the editor. */
 export const EditorItems: QueryableEntity<EditorItem, DocumentScope> = {
   partition: (scope) => EditorEntity.partition(scope),
   fromItem(item, now) {

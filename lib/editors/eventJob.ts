@@ -5,14 +5,13 @@ import { newId } from '../shared/ids.ts';
 import type { WriteOp } from '../table/table.ts';
 import type { Editor, EditorUpdate } from './entities.ts';
 
-/** An event job reports the changes of an editor in one event. It runs this many milliseconds after the first change. */
+/** The time from the first change to the event, which also has the changes in between. */
 export const DEBOUNCE_MS = 5_000;
-/** If the queue message of the job was lost, the sweep starts the job this many milliseconds after it was due. */
+/** The sweep starts a job whose message was lost this long after it was due. */
 const MARGIN_MS = 30_000;
-/** If a job has written no event after this many milliseconds, it counts as lost. The next change starts a new job. */
+/** After this time without an event, a job counts as lost. The next change starts a new one. */
 const LOST_MS = 60 * 60_000;
 
-/** The data of an event job. */
 export const EventJobData = z.object({
   organizationKey: z.string(),
   organizationId: z.string(),
@@ -23,15 +22,10 @@ export const EventJobData = z.object({
 });
 export type EventJobData = z.output<typeof EventJobData>;
 
-/** Returns whether a pending event job will report the next change after this update. */
 export function hasEventJob({ eventJobStartedAt }: EditorUpdate, now: number): boolean {
   return eventJobStartedAt !== undefined && now < eventJobStartedAt + LOST_MS;
 }
 
-/**
- * Returns the operation that starts an editor's event job, and the queue message to send after the transaction. Put the
- * operation into the transaction of the change.
- */
 export function startEventJob(
   { scope: { tenant, organizationKey, documentKey }, organization, document }: DocumentContext,
   { editorId, internalId }: Editor,

@@ -7,10 +7,8 @@ import { withoutKnownChanges } from './rules/yjs/document.ts';
 import { findUpdateFault } from './rules/yjs/updateFaults.ts';
 
 /**
- * Adds a client's update to an editor. Writes nothing if the editor already contains the update. Throws:
- * - NOT_FOUND if the editor does not exist or has another key
- * - INVALID_ARGUMENT if the update is malformed, does not fit the type of the editor or exceeds a limit
- * - ABORTED after too many conflicts
+ * Writes nothing if the editor already contains the update. Throws NOT_FOUND if the editor does not exist or has
+ * another key, INVALID_ARGUMENT if the update is malformed or above a limit, and ABORTED after too many conflicts.
  */
 export async function pushUpdate(
   editors: EditorLog,

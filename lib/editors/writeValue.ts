@@ -7,7 +7,6 @@ import { encodeState, openDocument } from './rules/yjs/document.ts';
 import { replaceValue } from './rules/yjs/replaceValue.ts';
 import { crdtLimits, type CrdtType, type CrdtValue } from './rules/yjs/values.ts';
 
-/** A value to write to an editor. */
 export interface NewValue {
   readonly editorId: string;
   readonly type: CrdtType;
@@ -15,7 +14,7 @@ export interface NewValue {
   readonly data: CrdtValue;
 }
 
-/** Adds an editor with a value. Throws ALREADY_EXISTS if the editor exists, and INVALID_ARGUMENT for a value above the limits. */
+/** Throws ALREADY_EXISTS if the editor exists, and INVALID_ARGUMENT for a value above the limits. */
 export async function addEditor(
   editors: EditorLog,
   context: DocumentContext,
@@ -27,10 +26,9 @@ export async function addEditor(
 }
 
 /**
- * Replaces the value of an editor by the smallest change, so that concurrent changes of clients survive. Throws:
- * - NOT_FOUND if the editor does not exist
- * - INVALID_ARGUMENT if the type or content key differs from the stored one, or if the value is above the limits
- * - ABORTED after too many conflicts
+ * Makes the smallest change, so that concurrent changes of clients survive. Throws NOT_FOUND if the editor does not
+ * exist, INVALID_ARGUMENT if the type or content key differs or the value is above the limits, and ABORTED after too
+ * many conflicts.
  */
 export async function updateEditor(
   editors: EditorLog,
@@ -44,16 +42,11 @@ export async function updateEditor(
   });
 }
 
-/**
- * Returns the update that changes the document's value to `data`, or undefined if the value is the same. Throws
- * INVALID_ARGUMENT if the state of the editor would be too large.
- */
 function replaceWithinLimits(doc: Y.Doc, type: CrdtType, contentKey: string, data: CrdtValue): Uint8Array | undefined {
   const update = replaceValue(doc, type, contentKey, data);
   if (!update) return undefined;
   const state = encodeState(doc);
-  // The new state is at most this large. It can be smaller because of deletions, so its exact size is computed only
-  // above the limit.
+  // Deletions can make the state smaller, so its exact size is computed only above the limit.
   if (state.length + update.length <= crdtLimits.stateBytes) return update;
   if (encodeState(openDocument([state, update])).length <= crdtLimits.stateBytes) return update;
   throw invalid({

@@ -3,24 +3,20 @@ import { invalid } from '../../shared/errors.ts';
 import { Id, IsoTime, optional, withRefusal } from '../../shared/schema.ts';
 import type { CrdtType, CrdtValue } from './yjs/values.ts';
 
-/** A Yjs update without changes. */
 export const EMPTY_UPDATE: Uint8Array = /* @__PURE__ */ Uint8Array.of(0, 0);
-/** The largest update or state vector in base64 that fits into a request. */
+/** The largest update or state vector that fits into a request. */
 const MAX_BASE64_CHARACTERS = 5_500_000;
-/** The largest response in bytes: it has the largest state and the state vector of that state, both in base64. */
+/** Fits the largest state and its state vector, both in base64. */
 export const UPDATES_ANSWER_BYTES = 6_000_000;
 
-/** The fields that name an editor. */
 export const editorName = { organizationId: Id, documentId: Id, editorId: Id };
 
-/** The key of the editor that a client has, in its requests. */
 export const EditorKey = optional(Id).meta({
   description:
     'The key of the editor that the client has, from an answer of updates/get. If this editor was deleted, the answer is NOT_FOUND, ' +
     'also if another editor was added under the same editorId. Without this field, the client mixes the two editors.',
 });
 
-/** The fields that name the user and the session of a change. They are stored without a check. */
 export const authorFields = {
   userId: optional(Id).describe('The user who makes the change, returned as `lastUpdatedBy`. The user need not exist.'),
   sessionId: optional(Id).describe(
@@ -28,7 +24,7 @@ export const authorFields = {
   ),
 };
 
-/** Bytes in base64 with padding. The schema converts the text to bytes. */
+/** With padding. The schema converts the text to bytes. */
 export const Base64 = z
   .string()
   .max(MAX_BASE64_CHARACTERS)
@@ -40,13 +36,9 @@ export const Base64 = z
     return z.NEVER;
   });
 
-/** The version of an editor, as responses return it. */
 export const Version = z.int().min(0);
 
-/**
- * The field `isServerIds`. Published clients can send it as true, with internal ids instead of the ids that the
- * customer chose. Such requests are rejected.
- */
+/** Published clients can send `isServerIds` as true, with internal ids. Such requests are rejected. */
 const NOT_INTERNAL = 'must be false or left out: organizationId and documentId are your own ids, not internal ones';
 export const ownIds = {
   isServerIds: optional(
@@ -54,7 +46,6 @@ export const ownIds = {
   ),
 };
 
-/** The value of an editor in a request. `requireFitting` checks whether the value fits the editor's type. */
 export const EditorValue = z
   .custom<CrdtValue>((value) => typeof value === 'string' || (typeof value === 'object' && value !== null), {
     error: 'must be a string, an object or an array',
@@ -63,7 +54,6 @@ export const EditorValue = z
     anyOf: [{ type: 'string' }, { type: 'object' }, { type: 'array', items: { description: 'Any JSON value' } }],
   });
 
-/** An editor in responses and events. */
 export const EditorRecord = z.object({
   data: EditorValue.describe('The value: a text or XML as a string, an object, or an array.'),
   id: z.string().describe('The `editorId`.'),
@@ -78,7 +68,6 @@ export const EditorRecord = z.object({
 });
 export type EditorRecord = z.output<typeof EditorRecord>;
 
-/** Who changed an editor last, and when. `changedAt` is epoch ms. */
 export interface LastChange {
   readonly changedAt: number;
   readonly changedBy?: string | undefined;
@@ -99,13 +88,11 @@ export function toEditorRecord(
   };
 }
 
-/** The fields of an editor that never change. */
 interface EditorKind {
   readonly type: CrdtType;
   readonly contentKey: string;
 }
 
-/** Throws INVALID_ARGUMENT if the type or content key of a request differs from the stored one. */
 export function requireSameKind(
   stored: EditorKind,
   sent: { readonly type: CrdtType; readonly contentKey?: string | undefined },

@@ -5,10 +5,7 @@ import { authorFields, editorName, EditorValue, ownIds } from './editors.ts';
 import { findValueFault } from './yjs/replaceValue.ts';
 import { crdtTypes } from './yjs/values.ts';
 
-/**
- * A request that contains the value of an editor. `contentKey` is the name of the root type that contains the value in
- * the Yjs document.
- */
+/** `contentKey` is the name of the root type that contains the value in the Yjs document. */
 export const ValueRequest = z.object({
   ...editorName,
   data: EditorValue.describe(
@@ -22,7 +19,6 @@ export const ValueRequest = z.object({
   ...ownIds,
 });
 
-/** Throws INVALID_ARGUMENT if a value does not fit its type or exceeds a limit. */
 export function requireFitting({ type, data }: Pick<z.output<typeof ValueRequest>, 'type' | 'data'>): void {
   const fault = findValueFault(type, data);
   if (fault !== undefined) throw invalid({ path: ['data'], code: 'invalid_data', message: fault });

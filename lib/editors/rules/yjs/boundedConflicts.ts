@@ -1,13 +1,11 @@
 import * as Y from 'yjs';
 import { crdtLimits } from './values.ts';
 
-/** Thrown if Yjs would need too many steps to order concurrent changes at one position. */
 export class TooManyConflicts extends Error {}
 
 /**
- * Runs `work`, and limits how many steps Yjs may take in it to order concurrent changes. Yjs stores content as structs.
- * To place a struct, it passes all structs that other clients inserted at the same position, so n structs can take n²
- * steps. Throws TooManyConflicts above the limit. Documents that `work` opened must then be discarded.
+ * To place a struct (a piece of content), Yjs passes all structs that other clients inserted at the same position: n
+ * structs can take n² steps. Documents that `work` opened must be discarded after TooManyConflicts.
  */
 export function withBoundedConflicts<T>(work: () => T): T {
   let steps: number = crdtLimits.conflictSteps;
@@ -22,14 +20,14 @@ export function withBoundedConflicts<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    // `openDocument` turns TooManyConflicts into MalformedUpdate, so TooManyConflicts is thrown again.
+    // `openDocument` turns TooManyConflicts into MalformedUpdate.
     throw steps < 0 ? new TooManyConflicts() : error;
   } finally {
     Y.Item.prototype.integrate = integrate;
   }
 }
 
-/** Returns how many structs Yjs passes to place an item. Stops counting just above `limit`. */
+/** Stops just above `limit`. */
 function countConflicts({ id, parent, parentSub, left, right, origin, rightOrigin }: Y.Item, limit: number): number {
   if (!(parent instanceof Y.AbstractType)) return 0;
   let steps = 0;
@@ -37,7 +35,6 @@ function countConflicts({ id, parent, parentSub, left, right, origin, rightOrigi
   if (!left && parentSub !== null) for (; next?.left && steps <= limit; steps++) next = next.left;
   for (; next && next !== right && steps <= limit; steps++) {
     const hasSameOrigins = Y.compareIDs(next.origin, origin) && Y.compareIDs(next.rightOrigin, rightOrigin);
-    // Yjs stops its search at this struct.
     if (next.id.client >= id.client && hasSameOrigins) return steps + 1;
     next = next.right;
   }

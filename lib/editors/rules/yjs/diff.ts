@@ -1,7 +1,4 @@
-/**
- * One difference of two sequences. `removed` elements from index `at` of the old sequence become `added` elements from
- * index `from` of the new one.
- */
+/** `removed` elements from index `at` of the old sequence become `added` elements from index `from` of the new one. */
 export interface Edit {
   readonly at: number;
   readonly removed: number;
@@ -9,17 +6,15 @@ export interface Edit {
   readonly added: number;
 }
 
-/** How many more steps all searches together may take. The steps of a search grow with the square of the number of differences. */
+/** A search takes steps that grow with the square of the number of differences. All searches share this budget. */
 export interface Budget {
   steps: number;
 }
 
-/** A search gives up after this many differences. Its memory grows with the square of this number. */
+/** The memory of a search grows with the square of the number of differences. */
 const MAX_DIFFERENCES = 512;
-/** A search does not give up before this many differences, however short the sequences are. */
 const MIN_DIFFERENCES = 64;
 
-/** A range of the sequences `a` and `b`, without the elements at `aTo` and `bTo`. */
 interface Range {
   readonly aFrom: number;
   readonly aTo: number;
@@ -27,15 +22,13 @@ interface Range {
   readonly bTo: number;
 }
 
-/** Returns an element of a list. The index must be valid. */
 export function at<T>(list: Readonly<Record<number, T>>, index: number): T {
   return list[index] as T;
 }
 
 /**
- * Returns the edits that turn the sequence `a` into `b`, in ascending order. No two edits touch each other. Short
- * differences get the shortest edits (Myers). A longer difference is split at elements that occur exactly once in `a`
- * and once in `b` (patience diff). Without such elements, it becomes one edit. The budget limits the time.
+ * Returns edits in ascending order that do not touch each other. Short differences get the shortest edits (Myers). A
+ * longer one is split at elements that occur exactly once in `a` and once in `b` (patience diff), or becomes one edit.
  */
 export function diff(a: Int32Array, b: Int32Array, budget: Budget): Edit[] {
   const edits: Edit[] = [];
@@ -70,14 +63,13 @@ function trimCommonEnds(a: Int32Array, b: Int32Array, { aFrom, aTo, bFrom, bTo }
 }
 
 /**
- * Returns the shortest edits by Myers' greedy search. Returns undefined if there are too many edits or no steps remain.
- * `reach[k]` is the furthest index in `a` on diagonal `k`, which is the index in `a` minus the index in `b`.
+ * Myers' greedy search. `reach[k]` is the furthest index in `a` on diagonal `k`, the index in `a` minus the index in
+ * `b`. Returns undefined if there are too many edits or no steps remain.
  */
 function findShortestEdits(a: Int32Array, b: Int32Array, range: Range, budget: Budget): Edit[] | undefined {
   const { aFrom, bFrom } = range;
   const n = range.aTo - aFrom;
   const m = range.bTo - bFrom;
-  // If more than about half of the elements differ, the shortest edits are not worth the search.
   const limit = Math.min(n + m, MAX_DIFFERENCES, MIN_DIFFERENCES + ((n + m) >> 1));
   if (Math.abs(n - m) > limit) return undefined;
   const middle = limit + 1;
@@ -100,10 +92,7 @@ function findShortestEdits(a: Int32Array, b: Int32Array, range: Range, budget: B
   return undefined;
 }
 
-/**
- * Returns the edits of a search. Follows its recorded steps (`traces`) from the end to the start. Each step gives an
- * edit of one element.
- */
+/** Follows the recorded steps of a search backwards. Each step gives an edit of one element. */
 function editsOfTraces(traces: readonly Int32Array[], n: number, m: number, aFrom: number, bFrom: number): Edit[] {
   const edits: Edit[] = [];
   let [x, y] = [n, m];
@@ -119,10 +108,7 @@ function editsOfTraces(traces: readonly Int32Array[], n: number, m: number, aFro
   return edits.reverse();
 }
 
-/**
- * Returns the positions of elements that occur exactly once in `a` and exactly once in `b`, as pairs `[in a, in b]`.
- * Both positions ascend from pair to pair.
- */
+/** Returns pairs `[in a, in b]` of elements that occur exactly once in both. */
 function findAnchors(a: Int32Array, b: Int32Array, { aFrom, aTo, bFrom, bTo }: Range): [number, number][] {
   const inB = positionsOfUnique(b, bFrom, bTo);
   const common: [number, number][] = [];
@@ -133,7 +119,6 @@ function findAnchors(a: Int32Array, b: Int32Array, { aFrom, aTo, bFrom, bTo }: R
   return longestAscending(common);
 }
 
-/** Returns the position of each value, or -1 for a value that occurs more than once. */
 function positionsOfUnique(values: Int32Array, from: number, to: number): Map<number, number> {
   const positions = new Map<number, number>();
   for (let index = from; index < to; index++) {
@@ -143,9 +128,7 @@ function positionsOfUnique(values: Int32Array, from: number, to: number): Map<nu
   return positions;
 }
 
-/** Returns the longest selection of pairs with ascending second numbers. `pairs` must be sorted by first number. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
-  /** `tails[n]` is the index of the pair that ends a selection of `n + 1` pairs with the smallest second number. */
   const tails: number[] = [];
   const previous = new Int32Array(pairs.length);
   for (const [index, [, position]] of pairs.entries()) {
@@ -174,7 +157,6 @@ function splitAt({ aFrom, aTo, bFrom, bTo }: Range, anchors: readonly [number, n
   return parts;
 }
 
-/** Returns the edits, with edits that touch each other merged into one. */
 export function mergeTouching(edits: readonly Edit[]): Edit[] {
   const merged: Edit[] = [];
   for (const edit of edits) {

@@ -6,17 +6,15 @@ import type { Writer } from './writers.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Returns an object of the entries, without undefined values. `Object.fromEntries` keeps a key `__proto__`. */
+/** `Object.fromEntries` keeps a key `__proto__`. */
 function objectOf(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-/** Returns the JSON value of a map. */
 export function readMap(map: Shared): Record<string, unknown> {
   return objectOf(entriesOf(map).map(([key, item]) => [key, readAny(valueOf(item))]));
 }
 
-/** Returns the JSON value of an array. */
 export function readArray(array: Shared): unknown[] {
   const values: unknown[] = [];
   for (const item of itemsOf(array))
@@ -24,10 +22,7 @@ export function readArray(array: Shared): unknown[] {
   return values;
 }
 
-/**
- * Returns the JSON value of any content that a client can store in a map or an array. Returns undefined for bytes and
- * subdocuments, which JSON cannot express.
- */
+/** Returns undefined for bytes and subdocuments, which JSON cannot express. */
 function readAny(content: unknown): unknown {
   if (content instanceof Y.Text) return readText(content as Shared);
   if (content instanceof Y.Map) return readMap(content as Shared);
@@ -48,10 +43,7 @@ export interface JsonTools {
   readonly interner: Interner;
 }
 
-/**
- * Changes a map to the target, key by key. Objects, arrays and texts that keep their kind change in place, so that
- * concurrent edits in them survive.
- */
+/** Objects, arrays and texts that keep their kind change in place, so that concurrent edits in them survive. */
 export function replaceMap(map: Y.Map<unknown>, target: Json, tools: JsonTools): void {
   const current = new Map(entriesOf(map as Shared));
   for (const key of current.keys()) if (!Object.hasOwn(target, key)) map.delete(key);
@@ -70,10 +62,7 @@ export function replaceMap(map: Y.Map<unknown>, target: Json, tools: JsonTools):
 
 const MAX_FEATURES = 100;
 
-/**
- * Changes an array to the target. Equal elements stay. Other elements change in place into the new elements that are
- * most similar to them.
- */
+/** Equal elements stay. Other elements change in place into the new elements that are most similar to them. */
 export function replaceArray(array: Y.Array<unknown>, target: readonly unknown[], tools: JsonTools): void {
   const { interner } = tools;
   const contents = array.toArray();
@@ -101,7 +90,6 @@ export function replaceArray(array: Y.Array<unknown>, target: readonly unknown[]
   });
 }
 
-/** Changes the value of a shared type in place. Returns false if the new value needs another type. */
 function replaceInPlace(content: unknown, value: unknown, tools: JsonTools): boolean {
   if (content instanceof Y.Text && typeof value === 'string') replaceText(content, value);
   else if (content instanceof Y.Map && isContainer(value) && !Array.isArray(value)) replaceMap(content, value, tools);
@@ -114,14 +102,12 @@ function isContainer(value: unknown): value is Json {
   return typeof value === 'object' && value !== null;
 }
 
-/** Returns the `id`, `_id` or `key` of an object, which probably identifies the object. Returns undefined if it has none. */
 function idOf(value: Json): unknown {
   return ['id', '_id', 'key']
     .map((name) => (Object.hasOwn(value, name) ? value[name] : undefined))
     .find((id) => typeof id === 'string' || typeof id === 'number');
 }
 
-/** Returns the Yjs content that stores a value. For an object or array it is an empty shared type, which `fill` then fills. */
 function emptyTypeFor(value: unknown): unknown {
   if (!isContainer(value)) return value;
   return Array.isArray(value) ? new Y.Array() : new Y.Map();

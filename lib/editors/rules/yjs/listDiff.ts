@@ -1,6 +1,6 @@
 import { at, type Budget, diff, type Edit } from './diff.ts';
 
-/** Gives equal values the same number, so that `diff` can compare sequences of values. */
+/** Equal values get the same number, so that `diff` can compare sequences of values. */
 export class Interner {
   readonly #numbers = new Map<string, number>();
   readonly #numberOfObject = memoize((value: object) =>
@@ -20,39 +20,31 @@ export class Interner {
     return this.#numbers.size - 1;
   }
 
-  /** Returns the number of a JSON value. Objects with the same entries in another order have the same number. */
   numberOfJson(value: unknown): number {
     if (typeof value === 'object' && value !== null) return this.#numberOfObject(value);
     return this.numberOf(Object.is(value, -0) ? '-0' : JSON.stringify(value));
   }
 
-  /** Returns a number for each entry of an object. Entries with equal keys and values have the same number. */
   numbersOfEntries(value: object): number[] {
     return Object.entries(value).map(([key, element]) => this.numberOf(`${this.numberOfJson(element)}:${key}`));
   }
 }
 
-/**
- * An edit of a list. `pairs` are the elements that change in place, as `[old index, new index]`. Both indexes ascend
- * from pair to pair.
- */
+/** `pairs` are `[old index, new index]` of elements that change in place. Both indexes ascend. */
 export interface ListEdit extends Edit {
   readonly pairs: readonly (readonly [number, number])[];
 }
 
-/** Returns how similar an old and a new element are: 0 if the old element cannot be changed into the new one. */
+/** Returns 0 if the old element cannot be changed into the new one. */
 export type Similarity = (at: number, from: number) => number;
 
 const MAX_STEPS = 1_000_000;
-/**
- * An edit can pair each removed element with each added one. If there are more possible pairs than this, it gets the
- * first similar pairs instead of the best ones.
- */
+/** Above this number of possible pairs, an edit gets the first similar pairs instead of the best ones. */
 const MAX_COMBINATIONS = 10_000;
 
 /**
- * Returns the edits that turn one list into another. Equal elements stay. Of the others, the most similar old and new
- * elements become pairs. The old element of a pair changes in place, so that concurrent edits in it survive.
+ * Equal elements stay. Of the others, the most similar ones become pairs: the old element changes in place, so that
+ * concurrent edits in it survive.
  */
 export function listEdits(before: readonly number[], after: readonly number[], similarity: Similarity): ListEdit[] {
   const budget: Budget = { steps: MAX_STEPS };
@@ -65,10 +57,7 @@ export function listEdits(before: readonly number[], after: readonly number[], s
   });
 }
 
-/**
- * Returns the pairs with the largest sum of similarities. For every `i` and `j`, `best` has the largest sum for the old
- * elements from `i` on and the new elements from `j` on.
- */
+/** `best` has the largest sum of similarities for the old elements from `i` on and the new ones from `j` on. */
 function findBestPairs({ at: start, removed, from, added }: Edit, similarity: Similarity): [number, number][] {
   const width = added + 1;
   const similarities = new Float64Array(removed * added);
@@ -95,7 +84,6 @@ function findBestPairs({ at: start, removed, from, added }: Edit, similarity: Si
   return pairs;
 }
 
-/** Returns the first pairs of similar elements, in order. Used for edits that are too large for a search of the best pairs. */
 function findFirstPairs({ at: start, removed, from, added }: Edit, similarity: Similarity): [number, number][] {
   const pairs: [number, number][] = [];
   for (let i = 0, j = 0; i < removed && j < added;) {
@@ -107,9 +95,8 @@ function findFirstPairs({ at: start, removed, from, added }: Edit, similarity: S
 }
 
 /**
- * Returns how similar two elements are. A feature is a number that stands for a part of an element. The result is the share of
- * features that both elements have (0 to 1), plus 0.01. It is never 0, so an old element can change into a new one even
- * without a common feature.
+ * A feature is a number that stands for a part of an element. The share of common features is at least a little above
+ * 0, so an old element can change into a new one without a common feature.
  */
 export function sharedFeatures(a: readonly number[], b: readonly number[]): number {
   const inB = new Set(b);
@@ -117,7 +104,6 @@ export function sharedFeatures(a: readonly number[], b: readonly number[]): numb
   return 0.01 + (2 * shared) / Math.max(1, a.length + b.length);
 }
 
-/** Returns a function that computes the result for each object only once. */
 export function memoize<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const results = new WeakMap<K, { readonly value: V }>();
   return (key) => {
@@ -127,20 +113,13 @@ export function memoize<K extends object, V>(compute: (key: K) => V): (key: K) =
   };
 }
 
-/**
- * The operations with which `applyEdits` changes a list. Indexes are positions in the unchanged list. `applyEdits` works from
- * the end of the list to its beginning, so that these positions stay right.
- */
+/** Indexes are positions in the unchanged list, because `applyEdits` works from its end to its beginning. */
 export interface ListWriter {
-  /** Removes `count` elements from index `at` on. */
   remove(at: number, count: number): void;
-  /** Inserts `count` elements of the new list, from index `from` on, before index `at`. */
   insert(at: number, from: number, count: number): void;
-  /** Changes the element at index `at` into the element `from` of the new list. */
   change(at: number, from: number): void;
 }
 
-/** Applies edits to a list, the last edit first. */
 export function applyEdits(edits: readonly ListEdit[], list: ListWriter): void {
   for (const { at: start, removed, from, added, pairs } of edits.toReversed()) {
     let [end, newEnd] = [start + removed, from + added];

@@ -2,9 +2,9 @@ import * as Y from 'yjs';
 import { isText } from './sharedTypes.ts';
 
 /**
- * Returns whether an item of a document is where no client puts one. `before` is the document without the update. Yjs
- * could not delete such an item together with the type that contains it, would order the items differently after the
- * document was stored, or would delete other content when the value is replaced.
+ * Yjs could not delete a misplaced item with the type that contains it, would order items differently after the
+ * document was stored, or would delete other content with a replaced value. `before` is the document without the
+ * update.
  */
 export function hasMisplacedItem({ store }: Y.Doc, before: Y.Doc): boolean {
   const positions = new ListPositions();
@@ -36,11 +36,9 @@ function isBetweenOrigins(item: Y.Item, store: Y.Doc['store'], positions: ListPo
   );
 }
 
-/** The positions of items in their lists. Numbers all items of a list when the position of one of them is needed. */
 class ListPositions {
   readonly #positions = new Map<Y.Item, { readonly first: Y.Item; readonly index: number }>();
 
-  /** Returns whether two structs are items of the same list, in this order. */
   isBefore(left: Y.GC | Y.Item, right: Y.GC | Y.Item): boolean {
     const [before, after] = [this.#positionOf(left), this.#positionOf(right)];
     return before !== undefined && before.first === after?.first && before.index < after.index;

@@ -3,7 +3,6 @@ import { decodeName } from './xmlEscapes.ts';
 import { addRun, type Attribute, type ListKind, type Named, type Run, type XmlNode } from './xmlNodes.ts';
 import type { Vocabulary } from './xmlVocabulary.ts';
 
-/** An element of parsed XML. Its names are decoded. */
 interface ParsedElement extends Named {
   readonly children: ParsedNode[];
 }
@@ -19,8 +18,8 @@ const DECLARATION = /^\ufeff?<\?xml(\s+version\s*=\s*(?:"1\.\d+"|'1\.\d+')[^<>?]
 class XmlFault extends Error {}
 
 /**
- * Returns why an XML text is rejected, with the position. Returns undefined for an accepted text. Malformed XML and
- * DTDs are rejected, and so are all entities except the five that XML itself defines.
+ * Returns why a text is rejected, with the position. DTDs are rejected, and all entities except the five that XML
+ * itself defines.
  */
 export function findXmlFault(text: string, limits: XmlLimits): string | undefined {
   try {
@@ -32,10 +31,7 @@ export function findXmlFault(text: string, limits: XmlLimits): string | undefine
   }
 }
 
-/**
- * `findXmlFault` must have accepted the text. Drops the XML declaration, comments, processing instructions, and indentation. CDATA
- * becomes text. Adds the declared kinds of attributes to the vocabulary.
- */
+/** `findXmlFault` must have accepted the text. Drops the XML declaration, comments, instructions, and indentation. */
 export function parseXml(text: string, kind: ListKind, vocabulary: Vocabulary): XmlNode[] {
   const parsed = parseElements(text, noLimits, vocabulary);
   return kind === 'elements' ? elementNodesOf(parsed, vocabulary) : spanNodesOf(parsed, vocabulary);
@@ -79,7 +75,7 @@ function parseElements(text: string, limits: XmlLimits, vocabulary?: Vocabulary)
   parser.on('closetag', () => {
     open.pop();
   });
-  // The parser refuses it without a root element. The same length keeps positions right.
+  // The parser refuses a declaration without a root element. The same length keeps positions right.
   parser.write(text.replace(DECLARATION, '<?dec$1')).close();
   return roots;
 }
@@ -105,18 +101,11 @@ function elementNodesOf(parsed: readonly ParsedNode[], vocabulary: Vocabulary): 
   return nodes;
 }
 
-/**
- * Returns whether a text has only blanks and at least one line break. Two checks take linear time. One regular
- * expression for both would take quadratic time.
- */
+/** Only blanks, and at least one line break. One regular expression for both would take quadratic time. */
 export function isLayoutText(text: string): boolean {
   return /^[ \t\r\n]*$/.test(text) && text.includes('\n');
 }
 
-/**
- * Returns a text, or an element that is a mark, as runs. A run has characters with the same marks. Returns undefined
- * for an element that runs cannot express.
- */
 function runsOf(node: ParsedNode, outer: readonly Named[], vocabulary: Vocabulary): Run[] | undefined {
   if (typeof node === 'string') return [{ text: node, marks: outer }];
   const { name, attributes, children } = node;

@@ -3,14 +3,14 @@ import { at } from './diff.ts';
 import { itemsOf, type Shared } from './sharedTypes.ts';
 import { textEdits } from './textDiff.ts';
 
-/** Returns the characters of a text, without formatting and embedded objects. */
+/** Leaves out formatting and embedded objects. */
 export function readText(text: Shared): string {
   let read = '';
   for (const item of itemsOf(text)) if (item.content instanceof Y.ContentString) read += item.content.str;
   return read;
 }
 
-/** Changes a text by small edits. Inserted characters get the formatting of the character before them. */
+/** Inserted characters get the formatting of the character before them. */
 export function replaceText(text: Y.Text, target: string): void {
   const edits = textEdits(readText(text as Shared), target);
   const positionOf = positionsWithEmbeds(text as Shared);
@@ -21,12 +21,8 @@ export function replaceText(text: Y.Text, target: string): void {
   }
 }
 
-/**
- * Returns a function that converts the index of a character to its position in Yjs. Yjs counts each embedded object as
- * one character.
- */
+/** Yjs counts each embedded object as one character. */
 function positionsWithEmbeds(text: Shared): (index: number) => number {
-  /** The number of characters before each embedded object. */
   const embeds: number[] = [];
   let characters = 0;
   for (const item of itemsOf(text)) {

@@ -11,7 +11,7 @@ const readers: Readonly<Record<Exclude<CrdtType, 'xml'>, { read: (root: Shared) 
   array: { read: readArray, empty: [] },
 };
 
-/** Returns the value of a document. Until a client changes the document, this is exactly the value that was written. */
+/** Until a client changes the document, this is exactly the value that was written. */
 export function readValue(doc: Y.Doc, type: CrdtType, contentKey: string): CrdtValue {
   if (type === 'xml') return readXml(doc, contentKey);
   const root = rootOf(doc, contentKey);

@@ -5,23 +5,17 @@ import { rootOf, valueOf } from './sharedTypes.ts';
 import { writeXml } from './xmlNodes.ts';
 import { Vocabulary } from './xmlVocabulary.ts';
 
-/**
- * The largest number of characters that are read. It is above the limit of a value, so that a document remains readable
- * if several clients together made it too large.
- */
+/** Above the limit of a value, so that a document remains readable if several clients together made it too large. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-/** The map key of the spelling edits, which turn the service's own spelling of the XML into the written one. */
 export const SPELLING_EDITS = 'edits';
 
 /**
- * Returns the XML of a document, exactly as it was written until a client changes it. Throws XmlTooLong above `limit`
- * characters.
+ * Returns the XML exactly as it was written until a client changes it. Throws XmlTooLong above `limit` characters.
  *
- * The same XML can be spelled in many ways (`<br/>`, `<br></br>`, quotes, order of attributes, comments, line breaks).
- * The content does not store the spelling. A second root type stores the edits that turn the service's own spelling
- * into the written one. It also stores a digest of the service's spelling. If the digest differs, the content has
- * changed, and the edits are ignored.
+ * The same XML can be spelled in many ways (`<br/>`, `<br></br>`, quotes, comments). A second root type stores the
+ * edits from the service's own spelling to the written one, and a digest of the service's spelling. If the digest
+ * differs, the content has changed, and the edits are ignored.
  */
 export function readXml(doc: Y.Doc, contentKey: string, limit = MAX_CHARACTERS): string {
   const { plain, declaration } = readPlainXml(doc, contentKey, limit);
@@ -41,8 +35,8 @@ export function readXml(doc: Y.Doc, contentKey: string, limit = MAX_CHARACTERS):
 }
 
 /**
- * Returns the XML of a document in the service's own spelling, and the declaration that belongs before it. Throws
- * XmlTooLong above `limit` characters.
+ * `plain` has the service's own spelling, the declaration belongs before it. Throws XmlTooLong above `limit`
+ * characters.
  */
 export function readPlainXml(
   doc: Y.Doc,
@@ -57,7 +51,6 @@ export function readPlainXml(
   return { plain: writeXml(nodes, limit - declaration.length), declaration };
 }
 
-/** Returns the name of the root type that stores the spelling of a document's XML. */
 export function spellingKey(contentKey: string): string {
   return `spelling:${contentKey}`;
 }

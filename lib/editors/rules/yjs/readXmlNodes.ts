@@ -14,19 +14,18 @@ import {
   type XmlNode,
 } from './xmlNodes.ts';
 
-/** Where a node is in its list: index and length in the units of Yjs. `types` are the shared types that store the node. */
+/** Index and length in the units of Yjs. `types` are the shared types that store the node. */
 interface NodePosition {
   readonly at: number;
   readonly length: number;
   readonly types: readonly Shared[];
 }
 
-/** A node of a document, with its position. */
 export type StoredNode = XmlNode & NodePosition;
 
 /**
- * Returns how the nodes of a root type are stored: as Lexical or as ProseMirror stores them. If the root type is empty,
- * the name `root` means Lexical.
+ * Returns how the nodes are stored: as spans by Lexical, as elements by ProseMirror. If the root type is empty, the
+ * name `root` means Lexical.
  */
 export function kindOf(root: Shared | undefined, contentKey: string): ListKind {
   const items = root ? [...itemsOf(root)] : [];
@@ -43,7 +42,6 @@ function isOfBlock({ content }: Y.Item): boolean {
   return type instanceof Y.XmlText || (type instanceof Y.XmlElement && type.nodeName === 'UNDEFINED');
 }
 
-/** Returns the nodes of a list. */
 export function readNodes(list: Shared, kind: ListKind): StoredNode[] {
   const nodes: StoredNode[] = [];
   const addNode = kind === 'elements' ? addTextNode : addSpanNode;
@@ -58,15 +56,11 @@ export function readNodes(list: Shared, kind: ListKind): StoredNode[] {
   return nodes;
 }
 
-/**
- * If an item in a list of elements is a text, adds its characters to `nodes` and returns true. Returns false for any
- * other item.
- */
 function addTextNode(nodes: StoredNode[], _item: Y.Item, type: Shared | undefined, position: NodePosition): boolean {
   if (!(type instanceof Y.XmlText) || isBlock(type as Shared)) return false;
   const runs = readRuns(type as Shared);
   const last = nodes.at(-1);
-  // Concurrent edits can leave empty texts, and several texts in a row. Texts in a row are read as one text.
+  // Concurrent edits can leave empty texts, and several texts in a row, which are read as one.
   if (last?.shape === 'text') {
     const joined = [...last.runs];
     for (const run of runs) addRun(joined, run);
@@ -75,10 +69,6 @@ function addTextNode(nodes: StoredNode[], _item: Y.Item, type: Shared | undefine
   return true;
 }
 
-/**
- * If an item in a list of spans is a span or characters, adds it to `nodes` and returns true. Returns false for any
- * other item.
- */
 function addSpanNode(
   nodes: StoredNode[],
   { content }: Y.Item,
@@ -102,7 +92,6 @@ function extend<T extends NodePosition>(node: T, { at, length }: NodePosition): 
   return { ...node, length: at + length - node.at };
 }
 
-/** Returns the node of an item that is neither a text nor a span. The node is a block, an element, or otherwise `opaque`. */
 function readNode({ content }: Y.Item, type: Shared | undefined): ElementNode {
   const lexicalType = type && lexicalTypeOf(type);
   if (type instanceof Y.XmlText) {
@@ -124,13 +113,11 @@ function readNode({ content }: Y.Item, type: Shared | undefined): ElementNode {
   return { shape: 'opaque', name: 'embed', attributes: [['value', attributeText(value) ?? '']], children: [] };
 }
 
-/** Returns the node type that Lexical stores in a shared type (`__type`), or undefined if there is none. */
 function lexicalTypeOf(type: Shared): string | undefined {
   const value = valueOf(type._map.get('__type'));
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns whether a text is a block of Lexical. Any other text is a text of ProseMirror. */
 function isBlock(text: Shared): boolean {
   return (
     lexicalTypeOf(text) !== undefined ||
@@ -140,10 +127,7 @@ function isBlock(text: Shared): boolean {
   );
 }
 
-/**
- * Returns the attributes that the XML shows, in the order in which they were first written. Shared types are left out.
- * For Lexical, `__type` and attributes with default values are left out too.
- */
+/** Leaves out shared types, and for Lexical `__type` and default values. The order is that of the first writes. */
 function readAttributes(type: Shared, isLexical: boolean): Attribute[] {
   const isHidden = (name: string, value: unknown) =>
     value instanceof Y.AbstractType ||
@@ -162,7 +146,6 @@ function textAttributes(entries: readonly (readonly [string, unknown])[]): Attri
   });
 }
 
-/** Returns the characters of a text as runs. The characters of one run have the same marks. */
 function readRuns(text: Shared): Run[] {
   const runs: Run[] = [];
   const marks = new Map<string, Named>();
@@ -179,10 +162,7 @@ function readRuns(text: Shared): Run[] {
   return runs;
 }
 
-/**
- * Returns the attributes of a mark from the stored value. An object gives its entries, and `true` gives none. Any other
- * value gives one attribute `value`.
- */
+/** An object gives its entries, and `true` gives none. Any other value gives one attribute `value`. */
 export function markAttributes(value: unknown): Attribute[] {
   if (value === true) return [];
   if (isObject(value)) return textAttributes(Object.entries(value));

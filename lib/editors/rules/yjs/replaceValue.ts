@@ -9,18 +9,14 @@ import { replaceXml } from './replaceXml.ts';
 import { crdtLimits, type CrdtType, type CrdtValue, findJsonFault } from './values.ts';
 import { Writer } from './writers.ts';
 
-/**
- * Returns why a value is rejected: it breaks a rule of `findJsonFault`, or it is malformed XML. Returns undefined for
- * an accepted value.
- */
 export function findValueFault(type: CrdtType, value: unknown): string | undefined {
   return findJsonFault(type, value) ?? (type === 'xml' ? findXmlFault(value as string, crdtLimits) : undefined);
 }
 
 /**
- * Returns the smallest change that gives the document this value, as one update. Returns undefined if the document
- * already has the value. Does not change `doc`. `value` must have no fault. Store the update only if no other update
- * was stored since the document was read, because Yjs client ids are reused (see `writers.ts`).
+ * Returns the smallest change, or undefined if the document already has the value. `value` must have no fault. Store
+ * the update only if no other one was stored since the document was read, because Yjs client ids are reused (see
+ * `writers.ts`).
  */
 export function replaceValue(doc: Y.Doc, type: CrdtType, contentKey: string, value: CrdtValue): Uint8Array | undefined {
   const changed = copyOf(doc);

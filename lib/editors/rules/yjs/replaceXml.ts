@@ -22,15 +22,9 @@ import {
 } from './xmlNodes.ts';
 import { Vocabulary } from './xmlVocabulary.ts';
 
-/** A shared type that contains nodes: a list of ProseMirror elements, or a block of Lexical. */
 type NodeList = Y.XmlFragment | Y.XmlText;
-/** A shared type that has attributes. */
 type Attributed = Y.XmlElement | Y.XmlText | Y.Map<unknown>;
 
-/**
- * Changes the XML of a document to `target`. Nodes, attributes, marks and characters that are equal in the document and
- * in `target` stay in place.
- */
 export function replaceXml(doc: Y.Doc, contentKey: string, target: string, tools: JsonTools): void {
   const stored = rootOf(doc, contentKey);
   const kind = kindOf(stored, contentKey);
@@ -55,7 +49,7 @@ function replaceSpelling(doc: Y.Doc, contentKey: string, target: string, { write
 
 const MAX_FEATURES = 100;
 
-/** Changes the nodes of a document. Equal nodes stay in place, so that concurrent edits in them survive. */
+/** Equal nodes stay in place, so that concurrent edits in them survive. */
 class XmlReplacement {
   readonly #tools: JsonTools;
   readonly #vocabulary: Vocabulary;
@@ -80,7 +74,6 @@ class XmlReplacement {
     });
   }
 
-  /** Returns a number for a node. Equal nodes have the same number. */
   readonly #numberOf: (node: XmlNode) => number = memoize((node) => {
     const { interner } = this.#tools;
     if (node.shape === 'text')
@@ -89,7 +82,6 @@ class XmlReplacement {
     return interner.numberOf(`${node.shape} ${keyOf(node)} ${content}`);
   });
 
-  /** Returns numbers for the attributes, children and words of a node, by which nodes are compared. */
   readonly #featuresOf: (node: XmlNode) => number[] = memoize((node) => {
     const attributes = 'attributes' in node ? node.attributes.map(([name, text]) => `${name}=${text}`) : [];
     const words = textOf(node, 1_000)
@@ -126,7 +118,7 @@ class XmlReplacement {
     }
   }
 
-  /** Changes a text. Other texts that concurrent edits left directly after it are deleted, because they were read as part of it. */
+  /** Deletes other texts that concurrent edits left directly after this one, because they were read as part of it. */
   #changeText(list: Y.XmlFragment, before: StoredNode & TextNode, after: TextNode): void {
     const text = at(before.types, 0) as unknown as Y.XmlText;
     let { runs } = before;
@@ -178,7 +170,6 @@ class XmlReplacement {
     }
   }
 
-  /** Inserts a node into a block of Lexical at the position `start`. Returns the position after the inserted node. */
   #insertIntoBlock(block: Y.XmlText, start: number, node: ElementNode | SpanNode): number {
     const type = emptyTypeFor(node);
     block.insertEmbed(start, type);
@@ -201,13 +192,11 @@ class XmlReplacement {
   }
 }
 
-/** Returns an empty shared type that can store the node in a block of Lexical. */
 function emptyTypeFor(node: ElementNode | SpanNode): Attributed {
   if ('text' in node) return new Y.Map();
   return node.shape === 'block' ? new Y.XmlText() : new Y.XmlElement();
 }
 
-/** Returns the first characters of a node and the nodes in it: `limit` characters or slightly more. */
 function textOf(node: XmlNode, limit: number): string {
   if (node.shape === 'text') return charactersOf(node.runs).slice(0, limit);
   if ('text' in node) return node.text.slice(0, limit);
@@ -220,13 +209,11 @@ function charactersOf(runs: readonly Run[]): string {
   return runs.map(({ text }) => text).join('');
 }
 
-/** Returns the text of the node's attribute that editors use as an id, or undefined if it has none. */
 function idOf(node: XmlNode): string | undefined {
   if (!('attributes' in node)) return undefined;
   return node.attributes.find(([name]) => /^(__)?(id|blockId|data-id|key)$/.test(name))?.[1];
 }
 
-/** Returns the first `length` characters of `runs`, as runs. */
 function cutRuns(runs: readonly Run[], length: number): Run[] {
   const firstRuns: Run[] = [];
   let remaining = length;
@@ -244,7 +231,6 @@ interface DeltaStep {
   attributes?: Record<string, unknown>;
 }
 
-/** Returns the difference of two texts with marks in the delta format of Yjs. Characters that stay can get other marks. */
 function deltaOf(before: readonly Run[], after: readonly Run[], vocabulary: Vocabulary): DeltaStep[] {
   const [old, target] = [new RunReader(before), new RunReader(after)];
   const delta: DeltaStep[] = [];
@@ -277,7 +263,6 @@ function deltaOf(before: readonly Run[], after: readonly Run[], vocabulary: Voca
   return delta;
 }
 
-/** Reads a list of runs from the start to the end. */
 class RunReader {
   readonly #runs: Run[];
   #read = 0;
@@ -286,7 +271,6 @@ class RunReader {
     this.#runs = [...runs].reverse();
   }
 
-  /** The number of characters of the current run that are not read yet. */
   get remaining(): number {
     return this.#current.text.length - this.#read;
   }
@@ -311,10 +295,7 @@ class RunReader {
   }
 }
 
-/**
- * Returns the marks to change: the new value of each mark to set, and null for each mark to remove. Returns undefined
- * if none changes.
- */
+/** A mark to set has its new value, a mark to remove has null. Undefined if none changes. */
 function changedMarks(
   before: readonly Named[],
   after: readonly Named[],

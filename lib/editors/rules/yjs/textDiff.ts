@@ -1,6 +1,6 @@
 import { at, type Budget, diff, type Edit, mergeTouching } from './diff.ts';
 
-/** An edit of a text: `remove` characters at `index` are replaced by `insert`. Both numbers count UTF-16 units of the old text. */
+/** Both numbers count UTF-16 units of the old text. */
 export interface TextEdit {
   readonly index: number;
   readonly remove: number;
@@ -8,22 +8,19 @@ export interface TextEdit {
 }
 
 /**
- * The largest number of steps when whole texts are compared, about 10 ms. After that, each difference that was not
- * searched becomes one edit.
+ * About 10 ms for a comparison of whole texts. Each difference that the search has not reached then becomes one edit.
  */
 const MAX_STEPS = 1_000_000;
 const MAX_STEPS_IN_PARTS = 400_000;
 /**
- * The approximate number of bytes that an edit adds to an update. If fewer unchanged characters than this are between
- * two larger edits, a single edit that writes them again is smaller than both.
+ * About what an edit adds to an update. One edit over fewer unchanged characters than this is smaller than two edits.
  */
 const EDIT_BYTES = 12;
 const HIGH_SURROGATE = /[\uD800-\uDBFF]/;
 
 /**
- * Returns small edits that turn `before` into `after`, in ascending order. No edit splits a surrogate pair. If the
- * texts differ little, characters are compared. Otherwise words are compared first, and then the characters of the
- * changed words.
+ * Edits ascend, and none splits a surrogate pair. If the texts differ little, characters are compared, otherwise words,
+ * then the characters of the changed words.
  */
 export function textEdits(before: string, after: string): TextEdit[] {
   if (before === after) return [];
@@ -49,8 +46,7 @@ function characterEdits(a: Int32Array, b: Int32Array, before: string, after: str
     from: newWords.offset(from),
     added: newWords.offset(from + added) - newWords.offset(from),
   }));
-  // An inserted blank can split one word into two. Edits that are close to each other are merged first, so that the
-  // characters of both parts are compared with the word.
+  // An inserted blank can split one word into two. The characters of both parts are then compared with the word.
   return mergeAcrossShortGaps(edits).flatMap(({ at: start, removed, from, added }) =>
     diff(a.subarray(start, start + removed), b.subarray(from, from + added), budget).map((part) => ({
       ...part,
@@ -60,14 +56,13 @@ function characterEdits(a: Int32Array, b: Int32Array, before: string, after: str
   );
 }
 
-/** Returns whether an edit is so large that the search probably ended before it reached the edit. */
+/** The search probably ended before it reached such a large edit. */
 function isUnsearched({ removed, added }: Edit): boolean {
   return removed > 0 && added > 0 && removed + added > 100;
 }
 
 interface Sequence {
   readonly codes: Int32Array;
-  /** Returns the start of an element: for a character its UTF-16 index, for a word the index of its first character. */
   readonly offset: (index: number) => number;
 }
 
@@ -89,7 +84,6 @@ function charactersOf(text: string): Sequence {
   return { codes: codes.subarray(0, count), offset: (index) => at(starts, index) };
 }
 
-/** Splits a text into words, blanks and single other characters. Equal parts get the same number. */
 function wordsOf(text: string, numbers: Map<string, number>): Sequence {
   const words = text.match(/[\p{L}\p{N}_]+|\s+|[^]/gu) ?? [];
   const codes = new Int32Array(words.length);
@@ -103,10 +97,7 @@ function wordsOf(text: string, numbers: Map<string, number>): Sequence {
   return { codes, offset: (index) => at(starts, index) };
 }
 
-/**
- * Merges edits if the unchanged text between them is short and no longer than either edit. One edit then needs fewer
- * bytes than two.
- */
+/** Merges edits if the unchanged text between them takes fewer bytes than an edit. */
 function mergeAcrossShortGaps(edits: readonly Edit[]): Edit[] {
   const merged: Edit[] = [];
   for (const edit of edits) {

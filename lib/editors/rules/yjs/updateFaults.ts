@@ -11,23 +11,15 @@ import { crdtLimits, type CrdtType, findJsonFault, tooDeep, tooLarge } from './v
 import { isWriter } from './writers.ts';
 import { XmlTooLong } from './xmlNodes.ts';
 
-/**
- * A document with fewer structs than this cannot have too many conflicts, because n structs have at most n * n / 2
- * conflicts.
- */
+/** A document with fewer structs cannot have too many conflicts, because n structs have at most n * n / 2. */
 const FEW_STRUCTS = Math.sqrt(2 * crdtLimits.conflictSteps);
 /** No client makes so many changes. Yjs encodes the differences of clocks, and larger ones overflow. */
 const MAX_CLOCK = 2 ** 50;
 const MALFORMED = 'Update must be a Yjs update (format 1)';
 
-/** An update that Yjs has decoded but not yet applied. */
 type DecodedUpdate = ReturnType<typeof Y.decodeUpdate>;
 type Struct = DecodedUpdate['structs'][number];
 
-/**
- * Returns why a client's update is rejected, or undefined if it is accepted. The decoded update is checked first, so
- * that most costly updates are rejected cheaply. Then a copy of the document is checked with the update applied.
- */
 export function findUpdateFault(
   doc: Y.Doc,
   type: CrdtType,
@@ -66,8 +58,8 @@ function findStructureFault(update: Uint8Array): string | undefined {
 }
 
 /**
- * Returns whether an update has only structs and deletions as Yjs writes them. Yjs decodes others too, but then reads
- * them differently after the document was encoded, or cannot read them any more.
+ * Yjs decodes structs and deletions that it never writes, but reads them differently, or not at all, after the document
+ * was encoded.
  */
 function isWellFormed({ structs, ds }: DecodedUpdate): boolean {
   const isValid = (struct: Struct) => {
@@ -87,9 +79,8 @@ function isWellFormed({ structs, ds }: DecodedUpdate): boolean {
 }
 
 /**
- * Returns a fault if the update contains, deletes or refers to changes of the service that the document does not have.
- * Such an update comes from a deleted document of the same name. If it were accepted, the service's next change would
- * get a client id and clock that are already in use, or would apply changes that were never checked.
+ * Changes of the service that the document does not have come from a deleted document of the same name. The service's
+ * next change would get a client id and clock that are already in use, or would apply changes that were never checked.
  */
 function findForeignChange({ store }: Y.Doc, { structs, ds }: DecodedUpdate): string | undefined {
   const isForeign = (client: number, end: number) => isWriter(client) && end > Y.getState(store, client);
@@ -106,17 +97,12 @@ function findForeignChange({ store }: Y.Doc, { structs, ds }: DecodedUpdate): st
     : undefined;
 }
 
-/** Returns the ids of the content to which a struct refers: its neighbours and its parent when it was inserted. */
 function referencesOf(struct: Struct): Y.ID[] {
   if (!(struct instanceof Y.Item)) return [];
   const ids: unknown[] = [struct.origin, struct.rightOrigin, struct.parent];
   return ids.filter((id) => id instanceof Y.ID);
 }
 
-/**
- * Returns a fault if the update writes to another root type than the content, or if the document would have too many
- * structs or clients.
- */
 function findAdditionFault({ store }: Y.Doc, contentKey: string, { structs, ds }: DecodedUpdate): string | undefined {
   const added = structs.filter(
     (struct) => !(struct instanceof Y.Skip) && struct.id.clock + struct.length > Y.getState(store, struct.id.client),
@@ -130,25 +116,18 @@ function findAdditionFault({ store }: Y.Doc, contentKey: string, { structs, ds }
   return `Update must change only what is under ${JSON.stringify(contentKey)}, and not ${JSON.stringify(shortened)}.`;
 }
 
-/**
- * Returns the name of the root type that a struct is directly in, if any. Returns undefined for the service's own
- * structs that store the spelling of XML.
- */
+/** Returns undefined for the service's own structs that store the spelling of XML. */
 function rootNameOf(struct: Struct): string | undefined {
   const name: unknown = struct instanceof Y.Item ? struct.parent : undefined;
   if (typeof name !== 'string' || (isWriter(struct.id.client) && name.startsWith(spellingKey('')))) return undefined;
   return name;
 }
 
-/** Returns the sum of the lengths of all lists. */
 function sizeOf(lists: ReadonlyMap<number, readonly unknown[]>): number {
   return [...lists.values()].reduce((sum, list) => sum + list.length, 0);
 }
 
-/**
- * Returns a copy of the document with the update applied. Throws TooManyConflicts if the result would take too long to
- * open, also because of earlier updates.
- */
+/** Throws TooManyConflicts if the result would take too long to open, also because of earlier updates. */
 function copyWith(doc: Y.Doc, update: Uint8Array, { structs }: DecodedUpdate): Y.Doc {
   const apply = () => {
     const changed = copyOf(doc);
@@ -158,7 +137,6 @@ function copyWith(doc: Y.Doc, update: Uint8Array, { structs }: DecodedUpdate): Y
   return sizeOf(doc.store.clients) + structs.length < FEW_STRUCTS ? apply() : withBoundedConflicts(apply);
 }
 
-/** Returns the result of `read`, which decodes bytes of a client. Every error of Yjs or its decoder becomes MalformedUpdate. */
 function readUpdate<T>(read: () => T): T {
   try {
     return read();
@@ -167,7 +145,6 @@ function readUpdate<T>(read: () => T): T {
   }
 }
 
-/** Returns a fault if the document exceeds a limit, has misplaced content or a wrong type, or could not be read. */
 function findDocumentFault(doc: Y.Doc, changed: Y.Doc, type: CrdtType, contentKey: string): string | undefined {
   const fault = findStateFault(doc, changed);
   if (fault !== undefined) return fault;
@@ -190,10 +167,7 @@ function findStateFault(doc: Y.Doc, changed: Y.Doc): string | undefined {
   return hasMisplacedItem(changed, doc) ? 'Update must put content only where a client of Yjs puts it.' : undefined;
 }
 
-/**
- * Returns whether types are nested too deep anywhere in the document. Yjs reads nested types by recursion, so they
- * could overflow the stack.
- */
+/** Yjs reads nested types by recursion, so they could overflow the stack. */
 function isTooDeep(doc: Y.Doc): boolean {
   const depths = new Map<Y.Item, number>();
   for (const struct of [...doc.store.clients.values()].flat()) {
@@ -206,15 +180,15 @@ function isTooDeep(doc: Y.Doc): boolean {
     }
     let depth = (item && depths.get(item)) ?? 0;
     for (const ancestor of ancestors.reverse()) depths.set(ancestor, ++depth);
-    // Types may be nested one level deeper than values, because an element stores its characters in a type of their own.
+    // An element stores its characters in a type of their own, one level deeper than values.
     if (depth > crdtLimits.depth + 1) return true;
   }
   return false;
 }
 
 /**
- * Returns how many characters as JSON the marks of all formatted texts have, if each segment repeats its marks. Yjs writes formatted
- * texts in maps and arrays in this way, and would need gigabytes for some small updates.
+ * Yjs writes formatted texts in maps and arrays as JSON in which each segment repeats its marks. It would need
+ * gigabytes for some small updates.
  */
 function markCharacters(doc: Y.Doc): number {
   let characters = 0;
@@ -270,7 +244,7 @@ function fitsType(root: Shared, type: CrdtType): boolean {
   }
 }
 
-/** Returns whether an item is a shared type that editors of XML write. They never write a plain `Y.Array` or `Y.Text`. */
+/** Editors of XML never write a plain `Y.Array` or `Y.Text`. */
 function isXmlType({ content }: Y.Item): boolean {
   return (
     content instanceof Y.ContentType && content.type.constructor !== Y.Array && content.type.constructor !== Y.Text

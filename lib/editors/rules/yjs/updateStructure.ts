@@ -1,26 +1,22 @@
 import { createDecoder, hasContent, readVarUint } from 'lib0/decoding';
 import { crdtLimits } from './values.ts';
 
-/** The counts of an update for which limits exist. */
 export interface UpdateStructure {
   readonly clients: number;
-  /** The number of structs and of ranges of deletions, together. */
   readonly structs: number;
-  /** The number of objects, arrays and keys in the values of the update. */
   readonly parts: number;
   readonly hasSubdocuments: boolean;
 }
 
-/** The meaning of the bits in the first byte of a struct. */
+/** Bits in the first byte of a struct. */
 const [HAS_ORIGIN, HAS_RIGHT_ORIGIN, HAS_PARENT_KEY, CONTENT] = [0x80, 0x40, 0x20, 0x1f];
-/** Numbers in the update format 1: structs without content (GC, skip), and shared types with a name (XML element, XML hook). */
+/**
+ * Numbers in the update format 1: structs without content (GC, skip), and shared types with a name (XML element, XML
+ * hook).
+ */
 const [GC, SKIP, XML_ELEMENT, XML_HOOK] = [0, 10, 3, 5];
 /** Type numbers of values in lib0, the encoding library of Yjs. */
 const [OBJECT, ARRAY, INTEGER] = [118, 117, 125];
-/**
- * The size in bytes of values by type number. These types have a fixed size: undefined, null, true, false, and numbers
- * of 32 or 64 bits.
- */
 const fixedSizes: ReadonlyMap<number, number> = new Map([
   [127, 0],
   [126, 0],
@@ -30,15 +26,14 @@ const fixedSizes: ReadonlyMap<number, number> = new Map([
   [123, 8],
   [122, 8],
 ]);
-/** The numbers of the types whose values begin with their length: text and bytes. */
+/** Values of these types begin with their length: text and bytes. */
 const sizedTypes: ReadonlySet<number> = new Set([119, 116]);
-/** Values may be nested this deep. Deeper values would overflow the stack when Yjs reads them. */
+/** Deeper values would overflow the stack when Yjs reads them. */
 const MAX_VALUE_DEPTH = 1_000;
 
 /**
- * Counts the parts of an update in format 1, in linear time. Unlike Yjs, it creates no object per struct and no
- * document per subdocument. Stops when a limit is exceeded, so the counts can then be too small. Throws if the bytes
- * are not an update.
+ * Unlike Yjs, creates no object per struct and no document per subdocument. Stops when a limit is exceeded: the counts
+ * are then too small. Throws if the bytes are not an update in format 1.
  */
 export function countStructure(update: Uint8Array): UpdateStructure {
   const decoder = createDecoder(update);
@@ -71,9 +66,7 @@ export function countStructure(update: Uint8Array): UpdateStructure {
     else if (type !== INTEGER) throw new Error('Unknown value');
     else while (readByte() & 0x80);
   };
-  /** Skips a value and all values in it. Uses a list instead of recursion. */
   const skipValue = () => {
-    /** The arrays and objects that are being read, with the number of values that each still has. */
     const open = [{ remaining: 1, hasKeys: false }];
     for (let last = open.at(-1); last && !isOverLimit(); last = open.at(-1)) {
       if (last.remaining-- === 0) {
@@ -97,26 +90,19 @@ export function countStructure(update: Uint8Array): UpdateStructure {
     if (type === XML_ELEMENT || type === XML_HOOK) skipSized();
   };
 
-  /** Functions that skip content, by the number of its kind in format 1. */
   const contentSkippers: Readonly<Record<number, () => void>> = {
-    // Deleted content is stored as its length.
     1: readNumber,
-    // JSON texts are stored as their count, then each text.
     2: () => repeat(readNumber(), skipSized),
-    // Bytes, a string or an embedded object is stored as its length, then its bytes.
     3: skipSized,
     4: skipSized,
     5: skipSized,
-    // A formatting mark is stored as its key, then its value.
     6: () => {
       skipSized();
       skipSized();
     },
-    // A shared type is stored as its kind, and for XML elements and hooks the name.
     7: skipType,
-    // Values are stored as their count, then each value.
     8: () => repeat(readNumber(), skipValue),
-    // The count stops at a subdocument, because an update with one is rejected.
+    // An update with a subdocument is rejected, so the count stops.
     9: () => {
       hasSubdocuments = true;
     },
@@ -145,7 +131,7 @@ export function countStructure(update: Uint8Array): UpdateStructure {
     clients++;
     const count = readNumber();
     const client = readNumber();
-    // Yjs writes clients in this order. In another order it would lose changes when it merges updates.
+    // Yjs writes clients in descending order. In another order it would lose changes when it merges updates.
     if (client >= previous) throw new Error('Clients not in descending order');
     previous = client;
     readNumber();

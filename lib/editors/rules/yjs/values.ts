@@ -4,21 +4,20 @@ export const crdtTypes = ['text', 'map', 'array', 'xml'] as const;
 export type CrdtType = (typeof crdtTypes)[number];
 export type CrdtValue = string | Readonly<Record<string, unknown>> | readonly unknown[];
 
-/** The largest allowed sizes of one editor. */
 export const crdtLimits = {
-  /** Bytes of the encoded state. */
   stateBytes: 4 * 1024 * 1024,
-  /** Bytes of the value as JSON. */
   valueBytes: 4 * 1024 * 1024,
   /** Levels of nested values. The value itself is level 1. */
   depth: 100,
-  /** Keys, objects and arrays of a value, or elements and attributes of XML. Each needs much more memory than its bytes. */
+  /**
+   * Keys, objects and arrays of a value, or elements and attributes of XML. Each needs much more memory than its bytes.
+   */
   parts: 100_000,
   /** Yjs clients in the update and the document together. Each session of an editor is another client. */
   clients: 10_000,
-  /** Yjs structs (stored pieces of content) in the update and the document together. */
+  /** Structs (stored pieces of content) in the update and the document together. */
   structs: 400_000,
-  /** Bytes of encoded updates that wait for missing updates. */
+  /** Encoded updates that wait for missing updates. */
   waitingBytes: 64 * 1024,
   /** Structs that Yjs passes while it orders concurrent changes. Two million take about half a second. */
   conflictSteps: 2_000_000,
@@ -36,8 +35,8 @@ export const tooDeep = `Data must not be nested deeper than ${crdtLimits.depth} 
 const tooManyParts = `Data must not have more than ${crdtLimits.parts} keys, objects and arrays in all.`;
 
 /**
- * Returns why a value is rejected: it does not fit the type, exceeds a limit, or has half of a surrogate pair. Returns
- * undefined for an accepted value. Does not parse XML (see `findValueFault`).
+ * A value must fit the type and the limits, and have no half of a surrogate pair. Does not parse XML (see
+ * `findValueFault`).
  */
 export function findJsonFault(type: CrdtType, value: unknown): string | undefined {
   if (shapeOf(value) !== shapes[type]) return `Data must be ${shapes[type]} for type ${type}.`;
@@ -50,10 +49,7 @@ function shapeOf(value: unknown): string | undefined {
   return typeof value === 'string' ? shapes.text : undefined;
 }
 
-/**
- * Returns the first fault in a value and the values in it. Stops at the depth limit, because deeper JSON could overflow
- * the stack.
- */
+/** Stops at the depth limit, because deeper JSON could overflow the stack. */
 function findNestedFault(value: unknown): string | undefined {
   const path: (string | number)[] = [];
   let parts = 0;

@@ -1,30 +1,25 @@
 import * as Y from 'yjs';
 
 /**
- * The smallest Yjs client id under which the service writes. Clients choose random ids of 32 bits, so all larger ids
- * belong to the service. The first replacement of a document's value chooses 32 ids for the document at random. Later
- * replacements find these ids in the state. If each replacement used a new id, state vectors would grow without end.
+ * Clients choose random ids of 32 bits, so all larger ids belong to the service. The first replacement of a document's
+ * value chooses 32 ids, which later ones find in the state: new ids each time would make state vectors grow without
+ * end.
  *
- * Using an id again is safe. A replacement is stored only if no other update was stored since the state was read. Two
- * different changes therefore never have the same id and clock. After a document was deleted, a client can still send
- * the service's changes of that document. If a new document has the same name, `findUpdateFault` rejects them.
+ * Using an id again is safe. A replacement is stored only if no other update was stored since the state was read, so
+ * two changes never have the same id and clock. `findUpdateFault` rejects the service's changes of a deleted document,
+ * which clients can still send.
  */
 const FIRST_WRITER = 2 ** 32;
-/**
- * The number of ids per document. With one id, keys that are rewritten in turns would leave a deleted item in the state
- * for every rewrite.
- */
+/** With one id, keys that are rewritten in turns would leave a deleted item in the state for every rewrite. */
 const WRITERS = 32;
 const DOCUMENTS = 2 ** 28;
-/** If all ids are in use, about one in this many rewrites of a key takes over the id of another key. */
+/** One in this many rewrites of a key takes over the id of another key, if all ids are in use. */
 const TAKEOVER_INTERVAL = 16;
 
-/** Returns whether a Yjs client id belongs to the service. */
 export function isWriter(client: number): boolean {
   return client >= FIRST_WRITER;
 }
 
-/** Changes a document under the ids of the service. If the update is then not stored, the document must be discarded. */
 export class Writer {
   readonly #doc: Y.Doc;
   readonly #first: number;
@@ -39,8 +34,8 @@ export class Writer {
   }
 
   /**
-   * Runs `write`, which overwrites a map key or an attribute. `item` is the item that is overwritten. If it is the
-   * latest item of its client id, `write` uses the same id, because Yjs then stores consecutive deleted items as one.
+   * If `item` is the latest of its client id, `write` uses the same id, because Yjs then stores consecutive deleted
+   * items as one.
    */
   overwrite(item: Y.Item | undefined, write: () => void): void {
     if (item) this.#doc.clientID = this.#writerAfter(item);
@@ -58,7 +53,7 @@ export class Writer {
       const last = this.#doc.store.clients.get(writer)?.at(-1);
       if (!last || last.deleted) return writer;
     }
-    // All ids are in use for other keys. This key sometimes takes over an id, because it may now be the key that is rewritten most.
+    // All ids are in use for other keys, but this key may now be the one that is rewritten most.
     if (clock % TAKEOVER_INTERVAL !== 0) return this.#first;
     return this.#first + 1 + ((clock / TAKEOVER_INTERVAL) % (WRITERS - 1));
   }

@@ -9,20 +9,16 @@ const escapes: ReadonlyMap<string, string> = new Map([
 ]);
 const escapeOf = (character: string) => escapes.get(character) ?? character;
 
-/** Returns text escaped for XML. The text must not contain characters that XML forbids. */
 export function escapeText(text: string): string {
   return text.replace(/[&<>\r]/g, escapeOf);
 }
 
-/**
- * Returns the text of an attribute escaped for XML. Line breaks and tabs are escaped too, because a parser would turn
- * them into blanks.
- */
+/** Also escapes line breaks and tabs, which a parser would turn into blanks. */
 export function escapeAttribute(text: string): string {
   return text.replace(/[&<>"\r\n\t]/g, escapeOf);
 }
 
-/** Returns text in which U+FFFD replaces the characters that XML forbids even as escapes. The length stays the same. */
+/** U+FFFD replaces the characters that XML forbids even as escapes. The length stays the same. */
 export function replaceDisallowed(text: string): string {
   return text.toWellFormed().replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, '\uFFFD');
 }
@@ -30,19 +26,15 @@ export function replaceDisallowed(text: string): string {
 const startCharacter =
   /^[:A-Z_a-z\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}-\u{2FF}\u{370}-\u{37D}\u{37F}-\u{1FFF}\u{200C}-\u{200D}\u{2070}-\u{218F}\u{2C00}-\u{2FEF}\u{3001}-\u{D7FF}\u{F900}-\u{FDCF}\u{FDF0}-\u{FFFD}\u{10000}-\u{EFFFF}]$/u;
 const laterCharacter = /^[\-.0-9\u{B7}\u{300}-\u{36F}\u{203F}-\u{2040}]$/u;
-/** The encoded form of an empty name. */
 const EMPTY_NAME = '_x_';
 const ESCAPED = /_x([0-9A-F]{2,6})_/g;
 
-/**
- * Returns a name that XML allows. Editors can use any text as a name. A character that XML forbids in names, such as
- * `/`, becomes `_x2F_`.
- */
+/** Editors can use any text as a name. A character that XML forbids in names, such as `/`, becomes `_x2F_`. */
 export function encodeName(name: string): string {
   if (name === '') return EMPTY_NAME;
   const encoded = encodeCharacters(name);
   if (encoded === name && name !== EMPTY_NAME && name.search(ESCAPED) < 0) return name;
-  // The name contains text that looks like an escape. Its underscore is escaped, so that `decodeName` returns the same name.
+  // Text in the name looks like an escape, so its underscore is escaped.
   return encodeCharacters(name.replaceAll('_x', '_x5F_x'));
 }
 
@@ -53,7 +45,6 @@ function encodeCharacters(text: string): string {
   }).join('');
 }
 
-/** Returns the name from which `encodeName` made this name. Returns any other name unchanged. */
 export function decodeName(name: string): string {
   if (!name.includes('_x')) return name;
   const decode = (escaped: string, code: string) =>

@@ -1,9 +1,9 @@
 import { encodeName, escapeAttribute, escapeText, replaceDisallowed } from './xmlEscapes.ts';
 
 /**
- * A node of an XML document, as an editor stores it. ProseMirror and TipTap store elements (`element`) and formatted
- * texts (`text`). In XML, the marks of a text are elements around it. Lexical stores each block as a text that contains
- * its children (`block`). It stores each text as a map of properties followed by the characters (`span`).
+ * ProseMirror and TipTap store elements (`element`) and formatted texts (`text`), whose marks are elements around them
+ * in XML. Lexical stores each block as a text with its children (`block`), and each text as a map of properties
+ * followed by the characters (`span`).
  */
 export type XmlNode = TextNode | ElementNode | SpanNode;
 
@@ -11,33 +11,30 @@ export interface TextNode {
   readonly shape: 'text';
   readonly runs: readonly Run[];
 }
-/** A node with children. An `opaque` node has content that XML cannot express. It stays as it is until another node replaces it. */
+/** An `opaque` node has content that XML cannot express. It stays as it is until another node replaces it. */
 export interface ElementNode extends Named {
   readonly shape: 'element' | 'block' | 'opaque';
   readonly children: readonly XmlNode[];
 }
-/** Characters in a block. `loose` characters have no map of properties before them, because another client deleted the map. */
+/** `loose` characters have no map of properties before them, because another client deleted the map. */
 export interface SpanNode extends Named {
   readonly shape: 'span' | 'loose';
   readonly text: string;
 }
-/** The fields that elements, spans and marks share. */
 export interface Named {
   readonly name: string;
   readonly attributes: readonly Attribute[];
 }
 export type Attribute = readonly [name: string, text: string];
-/** Characters with the same marks. */
 export interface Run {
   readonly text: string;
-  /** The marks, sorted by name. */
   readonly marks: readonly Named[];
 }
 
-/** How child nodes are stored in their parent: like the elements of ProseMirror, or like the spans in a block of Lexical. */
+/** Like the elements of ProseMirror, or like the spans in a block of Lexical. */
 export type ListKind = 'elements' | 'spans';
 
-/** The values that attributes of Lexical have when they are missing. XML leaves out attributes with these values. */
+/** Attributes of Lexical have these values when they are missing. XML leaves them out. */
 export const blockDefaults: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['__format', 0],
   ['__style', ''],
@@ -49,10 +46,6 @@ export const blockDefaults: ReadonlyMap<string, unknown> = new Map<string, unkno
   ['__textStyle', ''],
 ]);
 
-/**
- * Returns the value of an attribute as text: a string unchanged, any other value as JSON. Returns undefined for null
- * and undefined, so that the attribute is left out.
- */
 export function attributeText(value: unknown): string | undefined {
   if (typeof value === 'string') return replaceDisallowed(value);
   // Yjs can store a bigint, which JSON cannot express.
@@ -60,7 +53,6 @@ export function attributeText(value: unknown): string | undefined {
   return value === null || value === undefined ? undefined : JSON.stringify(value, withoutBigint);
 }
 
-/** Returns a key that is equal for equal names and attributes, in whatever order the attributes are. */
 export function keyOf({ name, attributes }: Named): string {
   return JSON.stringify([name, ...attributes.toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
@@ -69,7 +61,6 @@ export function marksKeyOf(marks: readonly Named[]): string {
   return marks.map(keyOf).join();
 }
 
-/** Adds a run to the end of a list. If the last run has the same marks, the two runs become one. */
 export function addRun(runs: Run[], { text, marks }: Run): void {
   const last = runs.at(-1);
   if (last?.marks.length === marks.length && marksKeyOf(last.marks) === marksKeyOf(marks))
@@ -77,12 +68,11 @@ export function addRun(runs: Run[], { text, marks }: Run): void {
   else runs.push({ text, marks });
 }
 
-/** Thrown if the XML has more characters than the limit of a read. */
 export class XmlTooLong extends Error {}
 
 /**
- * Returns nodes as XML. Equal nodes always give the same text. Throws XmlTooLong above `limit` characters. XML can be
- * much larger than the document, because it repeats the marks of each run.
+ * XML can be much larger than the document, because it repeats the marks of each run. Equal nodes always give the same
+ * text.
  */
 export function writeXml(nodes: readonly XmlNode[], limit: number): string {
   const parts: string[] = [];
@@ -121,10 +111,7 @@ export function writeXml(nodes: readonly XmlNode[], limit: number): string {
   return parts.join('');
 }
 
-/**
- * Returns whether a span is written as text without an element. The second of two adjacent texts needs an element,
- * because a parser would join them.
- */
+/** The second of two adjacent texts needs an element, because a parser would join them. */
 function isBareText({ shape, name, attributes, text }: SpanNode, isAfterText: boolean): boolean {
   if (text === '') return false;
   return shape === 'loose' || (name === 'text' && attributes.length === 0 && !isAfterText);

@@ -28,7 +28,6 @@ const commonMarks: ReadonlySet<string> = new Set([
 ]);
 const commonSpans = ['text', 'linebreak', 'tab', 'hashtag', 'code-highlight', 'mention', 'emoji', 'keyword'];
 const commonDecorators = ['horizontalrule'];
-/** Attributes that common editors do not store as text, with the kind of value that they store. */
 const commonKinds: Readonly<Record<string, Kind>> = {
   level: 'number',
   start: 'number',
@@ -39,15 +38,15 @@ const commonKinds: Readonly<Record<string, Kind>> = {
   colwidth: 'object',
 };
 
-/** The target of the processing instruction that declares kinds. Customers copy it from one editor to another. */
+/** A processing instruction with this target declares kinds. Customers copy it from one editor to another. */
 const KINDS_TARGET = 'attribute-types';
 const declaredKinds: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'object', 'mixed']);
 
 type Kind = 'string' | 'number' | 'boolean' | 'object';
 
 /**
- * How a document uses names: which are marks, spans or elements, and which kind of value each attribute has. The parser
- * of XML needs this to store nodes as the editor does.
+ * Which names are marks, spans or elements, and which kind of value each attribute has. The parser needs this to store
+ * nodes as the editor does.
  */
 export class Vocabulary {
   readonly #marks = new Set<string>();
@@ -55,22 +54,17 @@ export class Vocabulary {
   readonly #blocks = new Set<string>();
   readonly #spans = new Set(commonSpans);
   readonly #decorators = new Set(commonDecorators);
-  /** The kind of each attribute's values, or `mixed` if a document uses several kinds. */
   readonly #kinds = new Map<string, Kind | 'mixed'>();
   readonly #markValues = new Map<string, unknown>();
-  /** The kinds that the XML declares, by `attributeKey`. */
   readonly #declared = new Map<string, string>();
-  /** The names, by owner, of attributes whose kind a document without this vocabulary would not know. */
+  /** By owner: attributes whose kind a document without this vocabulary would not know. */
   readonly #unusual = new Map<string, Set<string>>();
 
   constructor(nodes: readonly StoredNode[], kind: ListKind) {
     this.#addNodes(nodes, kind);
   }
 
-  /**
-   * Returns the start of the XML: a processing instruction with the kinds of attributes that a new document would store as
-   * another kind. Returns an empty text if there are none.
-   */
+  /** Has the kinds of attributes that a new document would store as another kind. */
   get declaration(): string {
     if (this.#unusual.size === 0) return '';
     const kinds = [...this.#unusual].map(([owner, names]) => [
@@ -83,7 +77,6 @@ export class Vocabulary {
     return `<?${KINDS_TARGET} ${json}?>`;
   }
 
-  /** Adds the kinds that a processing instruction of XML declares. Ignores what is not a declaration. */
   declare(target: string, body: string): void {
     if (target !== KINDS_TARGET) return;
     for (const [owner, kinds] of entriesOfObject(parseJson(body)))
@@ -93,8 +86,7 @@ export class Vocabulary {
 
   isMark(name: string): boolean {
     if (this.#elements.has(name)) return false;
-    // y-prosemirror, which stores ProseMirror documents in Yjs, appends a hash to the names of overlapping marks. The
-    // comparison with `commonMarks` ignores it.
+    // y-prosemirror appends a hash to the names of overlapping marks.
     return this.#marks.has(name) || commonMarks.has(name.replace(/--[a-zA-Z0-9+/=]{8}$/, ''));
   }
 
@@ -106,10 +98,6 @@ export class Vocabulary {
     return !this.#blocks.has(name) && this.#decorators.has(name);
   }
 
-  /**
-   * Returns the value to store for a mark. This is the value that the document already uses for the mark, otherwise an
-   * object of the mark's attributes.
-   */
   markValue(mark: Named): unknown {
     const key = keyOf(mark);
     if (this.#markValues.has(key)) return this.#markValues.get(key);
@@ -118,10 +106,7 @@ export class Vocabulary {
     );
   }
 
-  /**
-   * Returns the value to store for the text of an attribute. It has the kind that the XML declares, otherwise the kind of
-   * the previous value (`before`), otherwise the kind that this attribute usually has.
-   */
+  /** The declared kind, otherwise that of the previous value (`before`), otherwise the usual kind of this attribute. */
   attributeValue(owner: string, name: string, text: string, before: unknown, isLexical: boolean): unknown {
     const key = attributeKey(owner, name);
     const declared = this.#declared.get(key) as Kind | 'mixed' | undefined;
@@ -167,7 +152,7 @@ export class Vocabulary {
   }
 }
 
-/** Returns the value of a text as this kind, or the text if it does not fit. Without a kind, Lexical stores numbers. */
+/** Returns the text if it does not fit the kind. Without a kind, Lexical stores numbers. */
 function valueOfKind(text: string, kind: Kind | 'mixed' | undefined, isLexical: boolean): unknown {
   if (kind === 'string' || !(kind || isLexical)) return text;
   const value = parseJson(text);
@@ -184,7 +169,6 @@ function attributeKey(owner: string, name: string): string {
   return JSON.stringify([owner, name]);
 }
 
-/** Returns the kind of a value. Returns undefined for null and undefined. */
 function kindOfValue(value: unknown): Kind | undefined {
   if (value === null || value === undefined) return undefined;
   if (typeof value === 'bigint') return 'number';
