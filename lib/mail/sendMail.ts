@@ -87,16 +87,11 @@ export async function sendMail(call: SendMailCall): Promise<void> {
 
 /** Claims a mail for this worker by a conditional write. Returns undefined if another worker has changed the mail. */
 async function claimForSending(
-  { deps, message, clock, newId }: SendMailCall,
+  { deps, clock, newId }: SendMailCall,
   mail: StoredMail<ReadyMail>,
 ): Promise<StoredMail<SendingMail> | undefined> {
-  const claim = newId('clm');
-  const stored = await deps.mails.replace(mail, claimMail(mail, claim, clock()));
-  if (stored !== 'lost') return stored;
-  // The SDK repeats a write whose response was lost, and the repetition conflicts with the first write. The stored claim is then
-  // the one of this worker.
-  const current = await deps.mails.get(message);
-  return current && isSendingMail(current) && current.claim === claim ? current : undefined;
+  const stored = await deps.mails.replace(mail, claimMail(mail, newId('clm'), clock()));
+  return stored === 'lost' ? undefined : stored;
 }
 
 /**

@@ -1,7 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { BatchWriteCommandInput, QueryCommandInput, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import type {
+  BatchWriteCommandInput,
+  PutCommandInput,
+  QueryCommandInput,
+  TransactWriteCommandInput,
+} from '@aws-sdk/lib-dynamodb';
 import type { Environment, IndexName } from '../app/capability.ts';
 import { clientSettings } from '../app/sdkSettings.ts';
 import { watchClient } from '../observability/dependencies.ts';
@@ -32,6 +37,8 @@ interface Condition {
   readonly expression: string;
   readonly values?: Record<string, unknown>;
 }
+
+type ConditionField = 'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues';
 
 const ABSENT: Condition = { expression: 'attribute_not_exists(PK)' };
 const atRevision = (revision: number): Condition => ({ expression: '#r = :r', values: { ':r': revision } });
@@ -356,22 +363,34 @@ export class Table {
     if (!first) return 'done';
     try {
       if (ops.length > 1) await this.#transact(ops);
-      else if ('put' in first)
-        await this.#client.send(
-          new PutCommand({
-            TableName: this.#name,
-            Item: first.put,
-            ...this.#conditionInput(first),
-            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          }),
-        );
+      else if ('put' in first) await this.#put(first.put, this.#conditionInput(first));
       else
         await this.#client.send(
           new DeleteCommand({ TableName: this.#name, Key: { ...first.remove }, ...this.#conditionInput(first) }),
         );
       return 'done';
     } catch (error) {
-      return isOwnRepetition(first, error) ? 'done' : { conflicts: conflictsOf(error) };
+      return { conflicts: conflictsOf(error) };
+    }
+  }
+
+  /**
+   * Puts an item. With a condition, the item gets a random write id. The SDK repeats a put whose answer was lost, and the condition
+   * of the repetition fails: the put has succeeded if the stored item has its write id. Transactions have a client token instead.
+   */
+  async #put(item: Record<string, unknown>, condition: Pick<PutCommandInput, ConditionField>): Promise<void> {
+    const writeId = condition.ConditionExpression === undefined ? undefined : randomBytes(6).toString('base64url');
+    try {
+      await this.#client.send(
+        new PutCommand({
+          TableName: this.#name,
+          Item: writeId === undefined ? item : { ...item, _w: writeId },
+          ...condition,
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException) || error.Item?._w?.S !== writeId) throw error;
     }
   }
 
@@ -449,7 +468,7 @@ export class Table {
     return 'put' in op ? { Put: { ...common, Item: op.put } } : { Delete: { ...common, Key: { ...op.remove } } };
   }
 
-  #conditionInput(op: WriteOp) {
+  #conditionInput(op: WriteOp): Pick<PutCommandInput, ConditionField> {
     const { condition } = op;
     if (!condition) return {};
     // An insert must not conflict with an expired item, which no read returns.
@@ -478,21 +497,14 @@ export class Table {
     when: 'absent' | { claim: string },
   ): Promise<'done' | Stored<T>> {
     try {
-      await this.#client.send(
-        new PutCommand({
-          TableName: this.#name,
-          Item: { ...entity.toItem(value) },
-          ConditionExpression: when === 'absent' ? 'attribute_not_exists(PK)' : 'claim = :claim',
-          ...(when !== 'absent' && { ExpressionAttributeValues: { ':claim': when.claim } }),
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      );
+      await this.#put(entity.toItem(value), {
+        ConditionExpression: when === 'absent' ? ABSENT.expression : 'claim = :claim',
+        ...(when !== 'absent' && { ExpressionAttributeValues: { ':claim': when.claim } }),
+      });
       return 'done';
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
       const stored = error.Item && entity.fromItem(fromAttributes(error.Item), 0);
-      // The SDK repeats a write whose answer was lost. The stored value is then the one that this call wrote.
-      if (stored?.claim === value.claim) return 'done';
       return stored ?? this.putIf(entity, value, 'absent');
     }
   }
@@ -569,15 +581,4 @@ function sortKeys({ prefix = [], between }: QueryOptions): { expression: string;
   if (prefix.length > 0)
     return { expression: ' AND begins_with(SK, :prefix)', values: { ':prefix': keyPrefix(prefix) } };
   return { expression: '', values: {} };
-}
-
-/**
- * The SDK repeats a call whose answer was lost, and an insert then conflicts with its own item. Transactions have a
- * client token for this case. A failed `replace` is always a conflict, because another writer may have written the same
- * value.
- */
-function isOwnRepetition(op: WriteOp, error: unknown): boolean {
-  if (!('put' in op) || op.condition !== ABSENT || !(error instanceof ConditionalCheckFailedException)) return false;
-  const repeated = (error.$metadata.attempts ?? 1) > 1;
-  return repeated && error.Item !== undefined && isDeepStrictEqual(fromAttributes(error.Item), op.put);
 }

@@ -24,14 +24,7 @@ import { HealthyEndpoints } from './healthyEndpoints.ts';
 import { type AttemptLoader, loadAttempts, type LoadedItems } from './loadAttempt.ts';
 import { type AttemptContent, type PreparedRequest, prepareRequests, type WebhookRequests } from './prepareRequest.ts';
 import { type RateSlots, reserveRateSlots } from './rateSlots.ts';
-import {
-  AttemptRecorder,
-  type ClaimedDelivery,
-  hasClaim,
-  isFirst,
-  type RecordPorts,
-  type SentAttempt,
-} from './recordAttempt.ts';
+import { AttemptRecorder, type ClaimedDelivery, isFirst, type RecordPorts, type SentAttempt } from './recordAttempt.ts';
 import { checkBreaker, takeProbe } from './rules/breaker.ts';
 import {
   claimDelivery,
@@ -384,10 +377,6 @@ class DeliveryAttempt {
     const next = { ...claimDelivery(delivery, claim, this.#call.clock()), claim };
     const stored = await this.#replace(delivery, next);
     if (stored !== 'lost') return stored;
-    // The SDK repeats a write whose response was lost, and the repetition conflicts with the first write. The stored lease is then
-    // the one of this run.
-    const current = await this.#ports.deliveries.get(this.#message);
-    if (hasClaim(current, claim)) return current;
     this.#call.measures.count('DuplicateMessages');
     return undefined;
   }

@@ -1,7 +1,6 @@
 import type { Uses } from '../app/capability.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
-import { definedFields } from '../shared/collections.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import type { Stored } from '../table/entity.ts';
 import type { Timing } from '../workers/rules/schedule.ts';
@@ -139,11 +138,11 @@ export class AttemptRecorder {
       const next = change(current);
       const ops = exhaustedEvent(this.#message.tenant, current, next, this.#call.clock(), { lastAttempt });
       const outcome = await deliveries.replace(current, next, ops);
-      const stored = outcome === 'lost' ? await deliveries.get(this.#message) : outcome;
-      if (outcome !== 'lost' || isOwnResult(current, stored)) {
+      if (outcome !== 'lost') {
         if (isExhaustion(current, next)) this.#call.measures.count('DeliveriesExhausted');
-        return stored;
+        return outcome;
       }
+      const stored = await deliveries.get(this.#message);
       // Another transaction caused the conflict, but did not store the delivery. The write is therefore repeated.
       if (isFirst(claimed) && !stored) continue;
       const isUnchanged = isFirst(claimed)
@@ -168,9 +167,7 @@ function toLogEntry(
   at: number,
   { outcome, responseStatus, responseBody, error, durationMs }: AttemptResult,
 ): LoggedAttempt {
-  // If the SDK repeats the insert of the log entry, the table compares the entry with the stored item. That item has no undefined
-  // fields, so the entry must have none either.
-  return definedFields({
+  return {
     claim,
     at,
     outcome,
@@ -179,7 +176,7 @@ function toLogEntry(
     error,
     durationMs: Math.round(durationMs),
     byHand: otherwise !== undefined,
-  }) as LoggedAttempt;
+  };
 }
 
 /** Returns whether a delivery is not stored yet, because its first attempt has not ended. */
@@ -196,15 +193,6 @@ function isUnattempted(delivery: StoredDelivery | undefined, now: number): boole
 }
 
 /** Returns whether a worker stored the lease `claim` for the next attempt of a delivery. */
-export function hasClaim(delivery: StoredDelivery | undefined, claim: string): delivery is ClaimedDelivery {
+function hasClaim(delivery: StoredDelivery | undefined, claim: string): delivery is ClaimedDelivery {
   return delivery !== undefined && isPending(delivery) && delivery.claim === claim;
-}
-
-/**
- * Returns whether this run wrote the stored delivery. The SDK repeats a write whose response was lost, and the repetition then
- * conflicts with the first write. Only the run with the lease adds to the number of attempts. If this number and the revision have
- * grown by one, the write was this run's.
- */
-function isOwnResult(claimed: ClaimedDelivery, stored: StoredDelivery | undefined): boolean {
-  return !isFirst(claimed) && stored?._r === claimed._r + 1 && stored.attempts === claimed.attempts + 1;
 }

@@ -164,6 +164,7 @@ describe('Table.write', () => {
       _t: 'TestThing',
       _v: 3,
       _r: 1,
+      _w: expect.stringMatching(/^[\w-]{8}$/),
       id: 'a',
       text: 'x',
     });
@@ -201,6 +202,14 @@ describe('Table.write', () => {
     const repeats = loseFirstAnswer();
     expect(await repeats.write([op])).toBe('done');
     expect(await repeats.write([insert(Thing, { tenant, id: 'repeated' })])).toEqual({ conflicts: [0] });
+    expect(await table.write([op])).toEqual({ conflicts: [0] });
+  });
+
+  test('accepts a replacement that the SDK repeats, and refuses the same replacement of another writer', async () => {
+    await table.write([insert(Thing, thing('a'))]);
+    const op = replace(Thing, thing('a', { text: 'second' }), 1);
+    expect(await loseFirstAnswer().write([op])).toBe('done');
+    expect(await read('a')).toEqual({ id: 'a', text: 'second', _r: 2 });
     expect(await table.write([op])).toEqual({ conflicts: [0] });
   });
 
@@ -553,10 +562,9 @@ describe('Table.putIf', () => {
   });
 
   test('accepts a claim that the SDK repeats because the response was lost', async () => {
-    await table.putIf(Claim, claim('first'), 'absent');
-    expect(await table.putIf(Claim, claim('first'), 'absent')).toBe('done');
-    await table.putIf(Claim, claim('second'), { claim: 'first' });
-    expect(await table.putIf(Claim, claim('second'), { claim: 'first' })).toBe('done');
+    expect(await loseFirstAnswer().putIf(Claim, claim('first'), 'absent')).toBe('done');
+    expect(await loseFirstAnswer().putIf(Claim, claim('second'), { claim: 'first' })).toBe('done');
+    expect(await table.get(Claim, { tenant })).toMatchObject({ claim: 'second' });
   });
 
   test('accepts one of many simultaneous claims', async () => {
