@@ -53,6 +53,8 @@ import {
 const targetParts = (scope: OrganizationScope, targetEntityId: string) =>
   organizationPartition(scope, 'TARGET', targetEntityId);
 
+export const activityIds = { kind: 'activity', uniqueIn: 'organization' } as const;
+
 /**
  * A record of the activity log. Every write of an activity also writes the item of its id (`RecordIdEntity`), with an optimistic
  * lock. An activity can therefore be replaced without being read first.

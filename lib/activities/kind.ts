@@ -1,19 +1,22 @@
 import { purgeRecords } from '../content/documentPurge.ts';
 import { defineContentKind } from '../content/kind.ts';
-import { RecordIdEntity, recordIdKey } from '../content/recordIds.ts';
-import { ActivityEntity } from './activities.ts';
+import { ActivityEntity, activityIds } from './activities.ts';
 import { eraseActivities } from './userRemoval.ts';
 
 export const activityKind = defineContentKind({
   name: 'activity',
+  ids: activityIds,
+  // Customers get the log of activities per organization, and a change of a location does not rewrite it.
+  involve: 'none',
+  locate: 'none',
   purge: {
-    document: purgeRecords([ActivityEntity, RecordIdEntity], ActivityEntity, (_document, records) => ({
-      recordIds: records.map(({ id }) => recordIdKey('activity', id)),
+    document: purgeRecords([ActivityEntity], activityIds, ActivityEntity, (_document, records) => ({
+      ids: records.map(({ id }) => id),
       keys: [],
     })),
     organization: 'none',
   },
-  // A removed user stays in the log of activities.
+  // The log still says what a removed user did.
   remove: 'none',
   erase: eraseActivities,
 });

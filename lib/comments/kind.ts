@@ -1,11 +1,89 @@
-import { defineContentKind } from '../content/kind.ts';
+import * as z from 'zod';
+import { defineContentKind, type Involved, type LocatedRecord, type LocationDeletion } from '../content/kind.ts';
+import { slicesOf } from '../shared/collections.ts';
+import type { Stored } from '../table/entity.ts';
+import { deleteThreads } from './deleteThreads.ts';
 import { purgeThreads } from './purgeThreads.ts';
+import { accessFieldsOf, type Comment, CommentResponse, toCommentResponse } from './rules/comments.ts';
+import { changeThread, type Thread, threadAccessOf } from './rules/threads.ts';
+import { ThreadEntity, threadIds, ThreadReader } from './threads.ts';
 import { eraseThreads, removeCommentUser } from './userRemoval.ts';
 
-/** Threads with their comments. */
+/** The number of threads that are deleted in parallel. A thread can have a thousand comments. */
+const THREADS_AT_ONCE = 10;
+
+interface CommentInThread {
+  readonly thread: Stored<Thread>;
+  readonly comment: Stored<Comment>;
+  readonly documentId: string;
+}
+
+/** Threads with their comments. Users are involved in comments. A thread has an id and a location. */
 export const commentKind = defineContentKind({
   name: 'comment',
+  ids: threadIds,
+  involve: {
+    field: 'comments',
+    response: () =>
+      z
+        .array(CommentResponse.extend({ annotationId: z.string(), documentId: z.string() }))
+        .describe(
+          'The comments that the user wrote, or in which the user is mentioned or assigned, with their threads and documents.',
+        ),
+    async read(table, scope, involvements): Promise<(CommentInThread | undefined)[]> {
+      const comments = await new ThreadReader(table).findInvolvedComments(scope, involvements);
+      return comments.map((found) => found && { ...found, documentId: found.thread.documentId });
+    },
+    readDocuments: (table, scope, involvements) =>
+      table.getMany(
+        ThreadEntity,
+        involvements.map(({ documentKey, id, createdAt }) => ({ ...scope, documentKey, annotationId: id, createdAt })),
+      ),
+    toResponse: (names, { thread: { annotationId }, comment, documentId }: CommentInThread) => ({
+      annotationId,
+      documentId,
+      ...toCommentResponse({ apiKey: names.apiKey, organization: names, document: { documentId } }, comment),
+    }),
+    access: {
+      read: (_table, _scope, organizationId, comments: readonly Involved<CommentInThread>[]) =>
+        Promise.resolve(
+          comments.map(({ record: { thread, comment } }) => ({
+            thread: threadAccessOf(thread, organizationId),
+            accessFields: accessFieldsOf(comment.context),
+            needsDocumentAccess: true,
+          })),
+        ),
+    },
+  },
+  locate: {
+    entity: ThreadEntity,
+    move(thread: Thread, _stored, location, now) {
+      const changed = changeThread(thread, { location }, { now });
+      return 'refused' in changed ? undefined : changed;
+    },
+    deletion: { run: deleteAtLocation },
+  },
   purge: { document: purgeThreads, organization: 'none' },
   remove: removeCommentUser,
   erase: eraseThreads,
 });
+
+async function deleteAtLocation(
+  { table, key, requireTime }: LocationDeletion,
+  threads: readonly LocatedRecord<Thread>[],
+): Promise<boolean> {
+  let isComplete = true;
+  for (const group of Map.groupBy(threads, ({ scope }) => `${scope.organizationKey} ${scope.documentKey}`).values())
+    for (const slice of slicesOf(group, THREADS_AT_ONCE)) {
+      const { scope } = slice[0] as LocatedRecord<Thread>;
+      const outcomes = await deleteThreads(
+        table,
+        scope,
+        slice.map(({ record }) => record),
+        requireTime(),
+        { isSelected: (thread) => thread.locationKey === key },
+      );
+      isComplete = isComplete && !outcomes.includes('busy');
+    }
+  return isComplete;
+}

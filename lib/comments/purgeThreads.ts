@@ -6,14 +6,13 @@ import {
   purgeRecords,
 } from '../content/documentPurge.ts';
 import { InvolvementEntity, removeInvolvement } from '../content/involvements.ts';
-import { RecordIdEntity, recordIdKey } from '../content/recordIds.ts';
 import { distinct } from '../shared/collections.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import { arePurged } from '../table/purgePartition.ts';
 import { assigneeInvolvement } from './commentInvolvements.ts';
 import { DeletedThreadEntity } from './deletedThreads.ts';
 import { commentDeletionOps } from './deleteThreads.ts';
-import { CommentEntity, ThreadCounterEntity, ThreadEntity, ThreadItems } from './threads.ts';
+import { CommentEntity, ThreadCounterEntity, ThreadEntity, threadIds, ThreadItems } from './threads.ts';
 
 /**
  * This object is passed to the deletion of a comment in place of its thread, so that no comment counts as the first one. The item
@@ -22,14 +21,13 @@ import { CommentEntity, ThreadCounterEntity, ThreadEntity, ThreadItems } from '.
 const noFirstComment = { first: { commentId: -1, createdAt: 0 } };
 
 const purgeExistingThreads = purgeRecords(
-  [ThreadEntity, CommentEntity, InvolvementEntity, RecordIdEntity],
+  [ThreadEntity, CommentEntity, InvolvementEntity],
+  threadIds,
   ThreadItems,
   (document, items) => ({
     // A thread can have comments although its head (the item of the thread itself) is deleted. Its id stays reserved until its
     // last comment is purged, so ids are taken from comments too.
-    recordIds: distinct(items.map(({ annotationId }) => annotationId)).map((id) =>
-      recordIdKey('thread', id, document.documentId),
-    ),
+    ids: distinct(items.map(({ annotationId }) => annotationId)),
     keys: items.flatMap((item) => {
       if ('commentId' in item) return involvementKeys(commentDeletionOps(document, noFirstComment, item));
       const { assignedTo } = item;
@@ -39,8 +37,8 @@ const purgeExistingThreads = purgeRecords(
 );
 
 /** Purges tombstones, the records with which clients find deleted threads. These threads were deleted before their document. */
-const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], DeletedThreadEntity, () => ({
-  recordIds: [],
+const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], 'none', DeletedThreadEntity, () => ({
+  ids: [],
   keys: [],
 }));
 

@@ -1,24 +1,60 @@
+import * as z from 'zod';
 import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
-import { defineContentKind } from '../content/kind.ts';
-import { RecordIdEntity, recordIdKey } from '../content/recordIds.ts';
-import { reactionDeletionOps, ReactionEntity } from '../reactions/reactions.ts';
-import { eraseReactions, removeReactor } from './reactionUserRemoval.ts';
+import { defineContentKind, type LocatedRecord, type LocationDeletion } from '../content/kind.ts';
+import { reactionDeletionOps, ReactionEntity, reactionIds, readReactions } from '../reactions/reactions.ts';
+import { type Reaction, ReactionResponse, toReactionResponse } from '../reactions/rules.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { commentReferenceRemoval, eraseReactions, removeReactor } from './reactionUserRemoval.ts';
+
+const PARALLEL = 4;
 
 /** Stands here because a reaction on a comment changes the comment. */
 export const reactionKind = defineContentKind({
   name: 'reaction',
+  ids: reactionIds,
+  involve: {
+    field: 'reactions',
+    response: () => z.array(ReactionResponse).describe('The reactions of the user.'),
+    read: readReactions,
+    toResponse: (names, reaction: Reaction) => toReactionResponse(names, reaction),
+    access: 'none',
+  },
+  locate: {
+    entity: ReactionEntity,
+    move: (reaction: Reaction, stored, _location, now) => ({ ...reaction, ...stored, lastUpdated: now }),
+    deletion: { run: deleteAtLocation },
+  },
   purge: {
-    document: purgeRecords(
-      [ReactionEntity, InvolvementEntity, RecordIdEntity],
-      ReactionEntity,
-      (document, records) => ({
-        recordIds: records.map(({ annotationId }) => recordIdKey('reaction', annotationId, document.documentId)),
-        keys: involvementKeys(reactionDeletionOps(document, document.documentId, records)),
-      }),
-    ),
+    document: purgeRecords([ReactionEntity, InvolvementEntity], reactionIds, ReactionEntity, (document, records) => ({
+      ids: records.map(({ annotationId }) => annotationId),
+      keys: involvementKeys(reactionDeletionOps(document, document.documentId, records)),
+    })),
     organization: 'none',
   },
   remove: removeReactor,
   erase: eraseReactions,
 });
+
+async function deleteAtLocation(
+  { table, key, requireTime }: LocationDeletion,
+  reactions: readonly LocatedRecord<Reaction>[],
+): Promise<boolean> {
+  // Each deletion changes the comment, so reactions to the same comment are deleted one after the other.
+  const groups = Map.groupBy(reactions, ({ record: { on } }) => JSON.stringify(on));
+  await inParallel([...groups.values()], PARALLEL, async (group) => {
+    for (const { scope, record } of group) {
+      requireTime();
+      await retryOnConflict(async () => {
+        const reaction = await table.get(ReactionEntity, { ...scope, ...record });
+        if (reaction?.locationKey !== key) return 'done';
+        return table.tryWrite([
+          ...reactionDeletionOps(scope, record.documentId, [reaction]),
+          ...(await commentReferenceRemoval(table, scope, reaction)),
+        ]);
+      });
+    }
+  });
+  return true;
+}

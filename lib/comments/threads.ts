@@ -44,6 +44,8 @@ export const ThreadEntity = defineEntity({
   indexes: { gsi2: locationIndex('thread', 'threads with a location') },
 });
 
+export const threadIds = { kind: 'thread', uniqueIn: 'document' } as const;
+
 /** A comment. It sorts after the head of its thread. */
 export const CommentEntity = defineEntity({
   type: 'Comment',

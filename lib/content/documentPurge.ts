@@ -3,7 +3,14 @@ import type { Key, Stored } from '../table/entity.ts';
 import { arePurged, type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
 import type { QueryableEntity, Table, WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
-import { findRecordIds, RecordIdEntity, type RecordIdKey, releaseRecordId } from './recordIds.ts';
+import {
+  findRecordIds,
+  idKeyOf,
+  RecordIdEntity,
+  type RecordIdKey,
+  type RecordIds,
+  releaseRecordId,
+} from './recordIds.ts';
 
 /** Purges the items of one feature in a deleted document or organization. */
 export interface PurgeHook<S> {
@@ -78,8 +85,8 @@ interface Derived {
    * The keys of items that belong only to these records. One example is an item which says that a user is involved in the record.
    */
   readonly keys: readonly Key[];
-  /** The ids of the records. An id can already be used again by a record in a new document. */
-  readonly recordIds: readonly RecordIdKey[];
+  /** The ids of the records, as customers know them. An id can already be used again by a record in a new document. */
+  readonly ids: readonly string[];
 }
 
 const KEY = Symbol('key');
@@ -91,6 +98,7 @@ type WithKey<T> = T & { readonly [KEY]: Key };
  */
 export function purgeRecords<T>(
   entities: readonly { readonly type: string }[],
+  ids: RecordIds | 'none',
   records: QueryableEntity<T, DocumentScope>,
   derive: (document: DeletedDocument, records: readonly Stored<T>[]) => Derived,
 ): PurgeHook<DeletedDocument> {
@@ -102,11 +110,12 @@ export function purgeRecords<T>(
     },
   };
   return {
-    entities,
+    entities: ids === 'none' ? entities : [...entities, RecordIdEntity],
     async purge(table, document) {
       const { values, next } = await table.query(withKeys, document, { limit: RECORDS, bytes: BYTES });
-      const { keys, recordIds } = derive(document, values);
-      await Promise.all([table.removeKeys(keys), purgeRecordIds(table, document, recordIds)]);
+      const derived = derive(document, values);
+      const idKeys = ids === 'none' ? [] : derived.ids.map((id) => idKeyOf(ids, id, document.documentId));
+      await Promise.all([table.removeKeys(derived.keys), purgeRecordIds(table, document, idKeys)]);
       await table.removeKeys(values.map((value) => value[KEY]));
       return next === undefined;
     },

@@ -31,7 +31,8 @@ const Schema = z.object({
 /** A user's involvement in a record, such as a comment that mentions the user. */
 export interface Involvement extends z.output<typeof Schema> {
   readonly userId: string;
-  readonly kind: InvolvedKind;
+  /** The name of the kind of content. */
+  readonly kind: string;
   /**
    * The creation time of the comment, reaction, recording or notification in epoch ms. It never changes, so paging neither loses
    * nor repeats records.
@@ -51,7 +52,7 @@ export const InvolvementEntity = defineEntity({
   purpose: 'The involvement of a user in a comment, reaction, recording or notification',
   schema: Schema.extend({ at: z.number() }),
   pk: (of: OrganizationScope & { userId: string }) => organizationPartition(of, 'USER', of.userId),
-  sk: (key: { kind: InvolvedKind; at: number; documentKey: string; id: string; commentId?: number | undefined }) => [
+  sk: (key: { kind: string; at: number; documentKey: string; id: string; commentId?: number | undefined }) => [
     'DATA',
     key.kind,
     isoTime(key.at),

@@ -5,11 +5,12 @@ import { defineEntity, type Entity, type Stored } from '../table/entity.ts';
 import { insertOrReplace, remove, type Table, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
-/**
- * The kinds of records that have an id. Ids of threads, reactions and recordings are unique in their document. Ids of
- * notifications and activities are unique in their organization.
- */
-export type RecordKind = 'thread' | 'reaction' | 'recording' | 'notification' | 'activity';
+/** The ids of one kind of records. */
+export interface RecordIds {
+  /** The name in the keys of positions. */
+  readonly kind: string;
+  readonly uniqueIn: 'document' | 'organization';
+}
 
 const Schema = z.object({
   /** The internal id of the record's document. */
@@ -36,7 +37,7 @@ export const RecordIdEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'Where the thread, reaction, recording, notification or activity with an id is stored',
   schema: Schema,
-  pk: (of: OrganizationScope & { kind: RecordKind; id: string }) => organizationPartition(of, 'RECORD', of.kind, of.id),
+  pk: (of: OrganizationScope & { kind: string; id: string }) => organizationPartition(of, 'RECORD', of.kind, of.id),
   // The key has the document id that the customer chose, so a request can read the position and the document at the same time.
   sk: (key: { within: string }) => ['IN', key.within],
 });
@@ -46,14 +47,19 @@ export const RecordIdEntity = defineEntity({
  * `within` is empty.
  */
 export interface RecordIdKey {
-  readonly kind: RecordKind;
+  readonly kind: string;
   readonly id: string;
   readonly within: string;
 }
 
 /** Returns the key of a record's id. Leave out `documentId` for kinds whose ids are unique in the organization. */
-export function recordIdKey(kind: RecordKind, id: string, documentId = ''): RecordIdKey {
+export function recordIdKey(kind: string, id: string, documentId = ''): RecordIdKey {
   return { kind, id, within: documentId };
+}
+
+/** Returns the key of an id. `documentId` is the id that the customer chose. */
+export function idKeyOf({ kind, uniqueIn }: RecordIds, id: string, documentId: string): RecordIdKey {
+  return recordIdKey(kind, id, uniqueIn === 'document' ? documentId : '');
 }
 
 /**
@@ -75,9 +81,9 @@ export async function findRecordIds(
     : positions;
 }
 
-/** Threads, reactions or recordings of a document. `documentId` is the id that the customer chose. */
+/** Records whose ids are unique in their document. `documentId` is the id that the customer chose. */
 interface NamedRecords {
-  readonly kind: 'thread' | 'reaction' | 'recording';
+  readonly kind: string;
   readonly documentId: string;
   readonly ids: readonly string[];
 }

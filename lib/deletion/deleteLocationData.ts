@@ -1,30 +1,23 @@
-import { deleteThreads } from '../comments/deleteThreads.ts';
-import { commentReferenceRemoval } from '../comments/reactionUserRemoval.ts';
-import type { DocumentScope } from '../content/documentScope.ts';
+import type { ContentKind, LocationDeletion } from '../content/kind.ts';
 import { type Location, locationKey } from '../content/rules/location.ts';
-import { type LocatedRecord, type LocationRecords, readLocationRecords } from '../locations/locationRecords.ts';
-import { notificationDeletionOps } from '../notifications/notifications.ts';
-import { reactionDeletionOps, ReactionEntity } from '../reactions/reactions.ts';
-import type { Reaction } from '../reactions/rules.ts';
-import { recordingDeletionOps } from '../recordings/recordings.ts';
-import { slicesOf } from '../shared/collections.ts';
+import { type LocationRecords, readLocationRecords } from '../locations/locationRecords.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { inTransactions, type Table } from '../table/table.ts';
 
 /** How long one call runs, in milliseconds. The function times out some seconds later. */
 const DELETES_FOR_MILLISECONDS = 20_000;
-/** The number of threads that are deleted in parallel. A thread can have a thousand comments. */
-const THREADS_AT_ONCE = 10;
 const PARALLEL = 4;
 
 export class LocationDeleter {
   readonly #table: Table;
+  readonly #kinds: readonly ContentKind[] | undefined;
 
-  constructor(table: Table) {
+  /** `kinds` are all kinds of content by default. */
+  constructor(table: Table, kinds?: readonly ContentKind[]) {
     this.#table = table;
+    this.#kinds = kinds;
   }
 
   /**
@@ -45,8 +38,9 @@ export class LocationDeleter {
     };
     let [after, isComplete]: [string | undefined, boolean] = [undefined, true];
     for (;;) {
-      const { next, ...records } = await readLocationRecords(this.#table, { tenant, documentId, key }, after);
-      const deleted = await this.#deleteRecords(records, key, requireTime);
+      const position = { tenant, documentId, key };
+      const { kinds, next } = await readLocationRecords(this.#table, position, after, this.#kinds);
+      const deleted = await this.#deleteRecords(kinds, { table: this.#table, key, requireTime });
       isComplete = isComplete && deleted;
       if (next === undefined && isComplete) return;
       requireTime();
@@ -59,62 +53,23 @@ export class LocationDeleter {
 
   /**
    * Deletes records. Returns false if some of them remain because of concurrent writes. Keeps records that another request moves to
-   * another location in the meantime. `key` is the key of the location.
+   * another location in the meantime.
    */
-  async #deleteRecords(
-    { threads, reactions, recordings, notifications }: Omit<LocationRecords, 'next'>,
-    key: string,
-    requireTime: () => number,
-  ): Promise<boolean> {
+  async #deleteRecords(kinds: readonly LocationRecords[], deletion: LocationDeletion): Promise<boolean> {
     let isComplete = true;
-    const independent = [
-      ...recordings.map(({ scope, record }) => ({ ops: recordingDeletionOps(scope, [record]) })),
-      ...notifications.map(({ scope, record }) => ({ ops: notificationDeletionOps(scope, record) })),
-    ];
+    const independent = kinds.flatMap(({ locate, records }) =>
+      records.flatMap(({ scope, record }) =>
+        'ops' in locate.deletion ? [{ ops: locate.deletion.ops(scope, record) }] : [],
+      ),
+    );
     await inParallel(inTransactions(independent), PARALLEL, async (group) => {
-      requireTime();
+      deletion.requireTime();
       if ((await this.#table.write(group.flatMap(({ ops }) => ops))) !== 'done') isComplete = false;
     });
-    // Each deletion changes the comment, so reactions to the same comment are deleted one after the other.
-    await inParallel(
-      [...Map.groupBy(reactions, ({ record: { on } }) => JSON.stringify(on)).values()],
-      PARALLEL,
-      async (group) => {
-        for (const { scope, record } of group) {
-          requireTime();
-          await this.#deleteReaction(scope, record, key);
-        }
-      },
-    );
-    for (const group of Map.groupBy(threads, ({ scope }) => `${scope.organizationKey} ${scope.documentKey}`).values()) {
-      for (const slice of slicesOf(group, THREADS_AT_ONCE)) {
-        const outcomes = await deleteThreads(
-          this.#table,
-          (group[0] as LocatedRecord<unknown>).scope,
-          slice.map(({ record }) => record),
-          requireTime(),
-          { isSelected: (thread) => thread.locationKey === key },
-        );
-        isComplete = isComplete && !outcomes.includes('busy');
-      }
-    }
+    // Backwards, because a deletion changes the records of kinds before its own.
+    for (const { locate, records } of kinds.toReversed())
+      if ('run' in locate.deletion && !(await locate.deletion.run(deletion, records))) isComplete = false;
     return isComplete;
-  }
-
-  /** Deletes a reaction with this location, and the reference to it in its comment. */
-  async #deleteReaction(
-    scope: DocumentScope,
-    { annotationId, createdAt, documentId }: Reaction,
-    key: string,
-  ): Promise<void> {
-    await retryOnConflict(async () => {
-      const reaction = await this.#table.get(ReactionEntity, { ...scope, annotationId, createdAt });
-      if (reaction?.locationKey !== key) return 'done';
-      return this.#table.tryWrite([
-        ...reactionDeletionOps(scope, documentId, [reaction]),
-        ...(await commentReferenceRemoval(this.#table, scope, reaction)),
-      ]);
-    });
   }
 }
 

@@ -1,14 +1,8 @@
-import type { Thread } from '../comments/rules/threads.ts';
-import { ThreadEntity } from '../comments/threads.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
+import type { ContentKind, KindLocations, LocatedRecord, WithLocation } from '../content/kind.ts';
 import { DocumentEntity } from '../directory/documents.ts';
-import { NotificationEntity } from '../notifications/notifications.ts';
-import type { Notification } from '../notifications/rules.ts';
-import { ReactionEntity } from '../reactions/reactions.ts';
-import type { Reaction } from '../reactions/rules.ts';
-import { RecordingEntity } from '../recordings/recordings.ts';
-import type { Recording } from '../recordings/rules.ts';
-import type { Entity, Key, Stored } from '../table/entity.ts';
+import { contentKinds } from '../kinds/contentKinds.ts';
+import type { Key } from '../table/entity.ts';
 import { keyAfter, keyPrefix } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
@@ -24,18 +18,16 @@ export interface DocumentLocation {
   readonly organizationKey?: string | undefined;
 }
 
-/** A record with the keys of its document. */
-export interface LocatedRecord<T> {
-  readonly scope: DocumentScope;
-  readonly record: Stored<T>;
+type Locating = ContentKind & { readonly locate: KindLocations };
+
+/** The records of one kind at a location. */
+export interface LocationRecords {
+  readonly locate: KindLocations;
+  readonly records: readonly LocatedRecord<WithLocation>[];
 }
 
-/** The records at a location, by kind. */
-export interface LocationRecords {
-  readonly threads: readonly LocatedRecord<Thread>[];
-  readonly reactions: readonly LocatedRecord<Reaction>[];
-  readonly recordings: readonly LocatedRecord<Recording>[];
-  readonly notifications: readonly LocatedRecord<Notification>[];
+interface LocationPage {
+  readonly kinds: readonly LocationRecords[];
   /** The position at which the next page starts. Undefined on the last page. */
   readonly next: string | undefined;
 }
@@ -49,7 +41,8 @@ export async function readLocationRecords(
   table: Table,
   location: DocumentLocation,
   after: string | undefined,
-): Promise<LocationRecords> {
+  kinds: readonly ContentKind[] = contentKinds,
+): Promise<LocationPage> {
   const { tenant, documentId, key, organizationKey } = location;
   const between =
     organizationKey === undefined ? undefined : ([keyPrefix([organizationKey]), keyAfter([organizationKey])] as const);
@@ -64,27 +57,28 @@ export async function readLocationRecords(
     scoped.map(({ scope }) => ({ tenant, organizationKey: scope.organizationKey, documentId })),
   );
   const existing = scoped.filter(({ scope }, index) => documents[index]?.internalId === scope.documentKey);
-  const read = async <T extends { locationKey?: string | undefined }, P, K>(
-    entity: Entity<T, P, K>,
-    kind: string,
-  ): Promise<LocatedRecord<T>[]> => {
-    const ofKind = existing.filter(({ record: { PK } }) => PK.endsWith(`#${kind}`));
+  const read = async ({ locate }: Locating): Promise<LocationRecords> => {
+    const ofKind = existing.filter(({ record: { PK } }) => PK.endsWith(partitionEnd(locate)));
     const records = await table.getByKeys(
-      entity,
+      locate.entity,
       ofKind.map(({ record }) => record),
     );
-    return ofKind.flatMap(({ scope }, index) => {
-      const record = records[index];
-      return record?.locationKey === key ? [{ scope, record }] : [];
-    });
+    return {
+      locate,
+      records: ofKind.flatMap(({ scope }, index) => {
+        const record = records[index];
+        return record?.locationKey === key ? [{ scope, record }] : [];
+      }),
+    };
   };
-  const [threads, reactions, recordings, notifications] = await Promise.all([
-    read(ThreadEntity, 'THREADS'),
-    read(ReactionEntity, 'REACTIONS'),
-    read(RecordingEntity, 'RECORDINGS'),
-    read(NotificationEntity, 'NOTIFICATIONS'),
-  ]);
-  return { threads, reactions, recordings, notifications, next };
+  const locating = kinds.filter((kind): kind is Locating => kind.locate !== 'none');
+  return { kinds: await Promise.all(locating.map(read)), next };
+}
+
+/** Returns the end of the partition keys of a kind, such as `#THREADS`. */
+function partitionEnd({ entity }: KindLocations): string {
+  const PK = entity.partition({ tenant: '', organizationKey: '', documentKey: '' });
+  return PK.slice(PK.lastIndexOf('#'));
 }
 
 /** Returns the scope of a record's document, which is read from the partition key of the record. */

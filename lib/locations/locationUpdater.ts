@@ -1,28 +1,15 @@
 import type { Capability } from '../app/capability.ts';
-import { changeThread } from '../comments/rules/threads.ts';
-import { ThreadEntity } from '../comments/threads.ts';
-import type { DocumentScope } from '../content/documentScope.ts';
-import { type Location, locationKey } from '../content/rules/location.ts';
+import type { ContentKind, KindLocations, LocatedRecord, WithLocation } from '../content/kind.ts';
+import { type Location, locationKey, storedLocation } from '../content/rules/location.ts';
 import { OrganizationReader } from '../directory/organizations.ts';
-import { NotificationEntity } from '../notifications/notifications.ts';
-import { fitsItem } from '../notifications/rules.ts';
-import { ReactionEntity } from '../reactions/reactions.ts';
-import { RecordingEntity } from '../recordings/recordings.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import type { Entity, Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { replace, type Table } from '../table/table.ts';
-import { type LocatedRecord, type LocationRecords, readLocationRecords } from './locationRecords.ts';
-import {
-  changeLocation,
-  type LocationChange,
-  type StoredLocation,
-  storedLocation,
-  tooLarge,
-} from './rules/locationChange.ts';
+import { readLocationRecords } from './locationRecords.ts';
+import { changeLocation, type LocationChange, tooLarge } from './rules/locationChange.ts';
 
 /** How long one call changes records (milliseconds). The timeout of the function is some seconds longer. */
 const UPDATES_FOR_MILLISECONDS = 20_000;
@@ -37,18 +24,16 @@ export interface LocationUpdate extends LocationChange {
   readonly organizationId?: string | undefined;
 }
 
-interface WithLocation {
-  readonly location?: string | undefined;
-  readonly locationKey?: string | undefined;
-}
-
 export class LocationUpdater {
   readonly #table: Table;
   readonly #clock: () => number;
+  readonly #kinds: readonly ContentKind[] | undefined;
 
-  constructor(table: Table, clock: () => number = Date.now) {
+  /** `kinds` are all kinds of content by default. */
+  constructor(table: Table, clock: () => number = Date.now, kinds?: readonly ContentKind[]) {
     this.#table = table;
     this.#clock = clock;
+    this.#kinds = kinds;
   }
 
   /**
@@ -65,63 +50,38 @@ export class LocationUpdater {
     const organizationKey = organization?.internalId;
     const location = { tenant, documentId, key: locationKey(oldLocation), organizationKey };
     const deadline = this.#clock() + UPDATES_FOR_MILLISECONDS;
-    for await (const page of pages((after) => readLocationRecords(this.#table, location, after)))
-      await inParallel(this.#tasksOf(page, change), PARALLEL, async (task) => {
-        if (this.#clock() > deadline)
-          throw new ApiError('UNAVAILABLE', 'Not everything is updated yet. Send the request again.');
-        await task();
-      });
-  }
-
-  /** Returns one task per record of a page. Each task changes the location of its record. */
-  #tasksOf(
-    { threads, reactions, recordings, notifications }: LocationRecords,
-    change: LocationChange,
-  ): (() => Promise<void>)[] {
-    const setLocation = <R extends object>(record: R, stored: StoredLocation) => ({
-      ...record,
-      ...stored,
-      lastUpdated: this.#clock(),
-    });
-    const changeThreadLocation = (thread: LocatedRecord<Parameters<typeof changeThread>[0]>) =>
-      this.#change(ThreadEntity, thread, change, (record, _stored, location) => {
-        const changed = changeThread(record, { location }, { now: this.#clock() });
-        if ('refused' in changed) throw tooLarge();
-        return changed;
-      });
-    const changeNotificationLocation = (notification: LocationRecords['notifications'][number]) =>
-      this.#change(NotificationEntity, notification, change, (record, stored) => {
-        const changed = { ...record, ...stored };
-        if (!fitsItem(changed)) throw tooLarge();
-        return changed;
-      });
-    return [
-      ...threads.map((thread) => () => changeThreadLocation(thread)),
-      ...reactions.map((reaction) => () => this.#change(ReactionEntity, reaction, change, setLocation)),
-      ...recordings.map((recording) => () => this.#change(RecordingEntity, recording, change, setLocation)),
-      ...notifications.map((notification) => () => changeNotificationLocation(notification)),
-    ];
+    for await (const { kinds } of pages((after) => readLocationRecords(this.#table, location, after, this.#kinds)))
+      await inParallel(
+        kinds.flatMap(({ locate, records }) => records.map((located) => ({ locate, located }))),
+        PARALLEL,
+        async ({ locate, located }) => {
+          if (this.#clock() > deadline)
+            throw new ApiError('UNAVAILABLE', 'Not everything is updated yet. Send the request again.');
+          await this.#change(locate, located, change);
+        },
+      );
   }
 
   /**
    * Writes a record with its new location. Does nothing if the record has the new location already, if another request moved it
    * to another location, or if it is deleted.
    */
-  async #change<K, T extends WithLocation & K>(
-    entity: Entity<T, DocumentScope, K>,
-    { scope, record }: LocatedRecord<T>,
+  async #change(
+    locate: KindLocations,
+    { scope, record }: LocatedRecord<WithLocation>,
     change: LocationChange,
-    changeRecord: (record: Stored<T>, stored: StoredLocation, location: Location) => T,
   ): Promise<void> {
     let current = record;
     await retryOnConflict(async () => {
       const location = changeLocation(current.location, change);
       const stored = storedLocation(location);
       if (stored.location === current.location) return 'done';
+      const moved = locate.move(current, stored, location, this.#clock());
+      if (!moved) throw tooLarge();
       // The key of the record does not contain the location, so it stays. The record's key in the index of locations changes.
-      const changed = { ...scope, ...changeRecord(current, stored, location) };
-      if ((await this.#table.write([replace(entity, changed, current._r)])) === 'done') return 'done';
-      const latest = await this.#table.get(entity, { ...scope, ...current });
+      const changed = { ...scope, ...moved };
+      if ((await this.#table.write([replace(locate.entity, changed, current._r)])) === 'done') return 'done';
+      const latest = await this.#table.get(locate.entity, { ...scope, ...current });
       if (!latest || latest.locationKey !== record.locationKey) return 'done';
       current = latest;
       return 'conflict';

@@ -5,6 +5,10 @@ import { purgeDocumentJudgments, purgeOrganizationJudgments } from './purgeJudgm
 
 export const judgmentKind = defineContentKind({
   name: 'judgment',
+  // Judgments have listings of their own. They belong to the whole API key.
+  ids: 'none',
+  involve: 'none',
+  locate: 'none',
   purge: { document: purgeDocumentJudgments, organization: purgeOrganizationJudgments },
   // Judgments keep the names of people who left.
   remove: 'none',

@@ -63,6 +63,8 @@ export const NotificationEntity = defineEntity({
   },
 });
 
+export const notificationIds = { kind: 'notification', uniqueIn: 'organization' } as const;
+
 export interface LocatedNotification {
   readonly documentKey: string;
   readonly notification: Stored<Notification>;

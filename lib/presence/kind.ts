@@ -5,6 +5,9 @@ import { erasePresence } from './userRemoval.ts';
 
 export const presenceKind = defineContentKind({
   name: 'presence',
+  ids: 'none',
+  involve: 'none',
+  locate: 'none',
   purge: { document: purgeItems(PresenceEntity), organization: 'none' },
   // A removed user's presence ends with the lease.
   remove: 'none',

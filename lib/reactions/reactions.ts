@@ -7,7 +7,7 @@ import {
   recordSortKey,
   removeInvolvement,
 } from '../content/involvements.ts';
-import { recordIdKey, releaseRecordId } from '../content/recordIds.ts';
+import { idKeyOf,recordIdKey, releaseRecordId } from '../content/recordIds.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { remove, replace, type Table, type WriteOp } from '../table/table.ts';
@@ -25,6 +25,8 @@ export const ReactionEntity = defineEntity({
   sk: (key: { createdAt: number; annotationId: string }) => recordSortKey(key.createdAt, key.annotationId),
   indexes: { gsi2: locationIndex('reaction', 'reactions with a location of their own') },
 });
+
+export const reactionIds = { kind: 'reaction', uniqueIn: 'document' } as const;
 
 /**
  * Returns one reaction per involvement (the item which says that a user reacted), in the order of `involvements`. The value is
@@ -66,7 +68,7 @@ export function reactionDeletionOps(
     reaction
       ? [
           remove(ReactionEntity, { ...scope, ...reaction }, reaction._r),
-          releaseRecordId(scope, recordIdKey('reaction', reaction.annotationId, documentId)),
+          releaseRecordId(scope, idKeyOf(reactionIds, reaction.annotationId, documentId)),
           ...involvementRemovals(scope, reaction, reaction.fromUsers),
         ]
       : [],

@@ -14,7 +14,7 @@ import {
   claimRecordId,
   findRecordIds,
   findRecords,
-  recordIdKey,
+  idKeyOf,
   type RecordPosition,
   releaseRecordId,
 } from '../content/recordIds.ts';
@@ -54,6 +54,8 @@ export const RecordingEntity = defineEntity({
   indexes: { gsi2: locationIndex('recording', 'recordings with a location') },
 });
 
+export const recordingIds = { kind: 'recording', uniqueIn: 'document' } as const;
+
 /**
  * Returns one recording per involvement (the item which says that a user made a recording), in the order of `involvements`. The
  * value is undefined if the recording is deleted. Sends one BatchGet per 100 involvements.
@@ -76,7 +78,7 @@ export function recordingDeletionOps(scope: DocumentScope, recordings: readonly 
 }
 
 function recordIdOf({ annotationId, documentId }: Pick<Recording, 'annotationId' | 'documentId'>) {
-  return recordIdKey('recording', annotationId, documentId);
+  return idKeyOf(recordingIds, annotationId, documentId);
 }
 
 function involvementOf({ documentKey }: DocumentScope, { annotationId, createdAt, from }: Recording): Involvement {

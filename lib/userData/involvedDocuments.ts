@@ -1,11 +1,5 @@
-import { ThreadEntity } from '../comments/threads.ts';
-import {
-  involvedAt,
-  type InvolvedKind,
-  involvedKinds,
-  type Involvement,
-  InvolvementEntity,
-} from '../content/involvements.ts';
+import { involvedAt, InvolvementEntity } from '../content/involvements.ts';
+import type { ContentKind, KindInvolvements } from '../content/kind.ts';
 import { findLiveDocuments } from '../content/recordListing.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
@@ -13,12 +7,11 @@ import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { hasEndedInDocument } from '../directory/rules/access.ts';
 import type { InvolvedDocuments } from '../directory/rules/involvedDocuments.ts';
 import { findUsers } from '../directory/users.ts';
-import { readNotifications } from '../notifications/notifications.ts';
-import { readReactions } from '../reactions/reactions.ts';
-import { readRecordings } from '../recordings/recordings.ts';
+import { contentKinds } from '../kinds/contentKinds.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
+import { involvingKinds } from './userData.ts';
 
 /** The largest number of records of each kind that are read for one user. The latest ones are read. */
 const INVOLVEMENTS_READ = 1_000;
@@ -35,9 +28,11 @@ interface LatestRecord {
 /** Reads which documents users are involved in through comments, reactions, recordings or notifications. */
 export class InvolvedDocumentsReader {
   readonly #table: Table;
+  readonly #kinds: ReturnType<typeof involvingKinds>;
 
-  constructor(table: Table) {
+  constructor(table: Table, kinds: readonly ContentKind[] = contentKinds) {
     this.#table = table;
+    this.#kinds = involvingKinds(kinds);
   }
 
   /**
@@ -66,7 +61,7 @@ export class InvolvedDocumentsReader {
 
   /** Returns the user's latest record in each document, latest first. */
   async #readLatest(scope: OrganizationScope, userId: string): Promise<{ latest: LatestRecord[]; hasMore: boolean }> {
-    const kinds = await Promise.all(involvedKinds.map((kind) => this.#readLatestOfKind(scope, userId, kind)));
+    const kinds = await Promise.all(this.#kinds.map((kind) => this.#readLatestOfKind(scope, userId, kind)));
     const byTime = kinds.flatMap(({ latest }) => latest).sort((a, b) => b.at - a.at);
     return { latest: firstByDocument(byTime), hasMore: kinds.some(({ hasMore }) => hasMore) };
   }
@@ -74,7 +69,7 @@ export class InvolvedDocumentsReader {
   async #readLatestOfKind(
     scope: OrganizationScope,
     userId: string,
-    kind: InvolvedKind,
+    { name: kind, involve }: ContentKind & { readonly involve: KindInvolvements },
   ): Promise<{ latest: LatestRecord[]; hasMore: boolean }> {
     const { values, next } = await this.#table.query(
       InvolvementEntity,
@@ -82,27 +77,14 @@ export class InvolvedDocumentsReader {
       { prefix: ['DATA', kind], limit: INVOLVEMENTS_READ, descending: true },
     );
     const involvements = firstByDocument(values).map((involvement) => ({ ...involvement, userId, kind }));
-    const records = await this.#readRecords(scope, kind, involvements);
+    const records = await (involve.readDocuments?.(this.#table, scope, involvements) ??
+      involve.read(this.#table, scope, involvements));
     const latest = involvements.flatMap((involvement, index) => {
       const { documentKey, at } = involvement;
       const documentId = records[index]?.documentId;
       return documentId === undefined ? [] : [{ documentKey, at, involvedAt: involvedAt(involvement), documentId }];
     });
     return { latest, hasMore: next !== undefined };
-  }
-
-  async #readRecords(
-    scope: OrganizationScope,
-    kind: InvolvedKind,
-    involvements: readonly Involvement[],
-  ): Promise<readonly ({ readonly documentId: string } | undefined)[]> {
-    if (kind === 'reaction') return readReactions(this.#table, scope, involvements);
-    if (kind === 'recording') return readRecordings(this.#table, scope, involvements);
-    if (kind === 'notification') return readNotifications(this.#table, scope, involvements);
-    return this.#table.getMany(
-      ThreadEntity,
-      involvements.map(({ documentKey, id, createdAt }) => ({ ...scope, documentKey, annotationId: id, createdAt })),
-    );
   }
 }
 

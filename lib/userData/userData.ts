@@ -1,14 +1,6 @@
-import { accessFieldsOf, type CommentResponse, toCommentResponse } from '../comments/rules/comments.ts';
-import { threadAccessOf } from '../comments/rules/threads.ts';
-import { ThreadReader } from '../comments/threads.ts';
 import { AccessChecks } from '../content/accessChecks.ts';
-import {
-  involvedAt,
-  type InvolvedKind,
-  involvedKinds,
-  type Involvement,
-  InvolvementEntity,
-} from '../content/involvements.ts';
+import { involvedAt, type Involvement, InvolvementEntity } from '../content/involvements.ts';
+import type { ContentKind, KindInvolvements } from '../content/kind.ts';
 import { findLiveDocuments } from '../content/recordListing.ts';
 import type { ResponseNames } from '../content/rules/eventMetadata.ts';
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
@@ -18,31 +10,49 @@ import type { OrganizationKeys } from '../directory/organizations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
 import { hasEndedInDocument } from '../directory/rules/access.ts';
 import { findUsers } from '../directory/users.ts';
-import { notificationGuards } from '../notifications/notificationReader.ts';
-import { readNotifications } from '../notifications/notifications.ts';
-import { type NotificationResponse, toNotificationResponse } from '../notifications/rules.ts';
-import { readReactions } from '../reactions/reactions.ts';
-import { type ReactionResponse, toReactionResponse } from '../reactions/rules.ts';
-import { readRecordings } from '../recordings/recordings.ts';
-import { type RecordingResponse, toRecordingResponse } from '../recordings/rules.ts';
+import { contentKinds } from '../kinds/contentKinds.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { divideFairly } from './rules/fairShares.ts';
 
-/** A comment in the data of a user, with the ids of its thread and document. */
-export type UserComment = CommentResponse & { readonly annotationId: string; readonly documentId: string };
+type InvolvingKind = Extract<(typeof contentKinds)[number], { readonly involve: object }>;
 
-/** The position in the records of each kind: a sort key, undefined at the start, or null at the end. */
-export type UserDataCursor = { readonly [K in InvolvedKind]?: string | null };
+/** The records of a user, by the field of each kind. */
+export type UserRecords = {
+  [K in InvolvingKind as K['involve']['field']]: ReturnType<K['involve']['toResponse']>[];
+};
 
-export interface UserDataPage {
-  readonly comments: UserComment[];
-  readonly reactions: ReactionResponse[];
-  readonly recordings: RecordingResponse[];
-  readonly notifications: NotificationResponse[];
+/** Returns the schemas of the fields of `UserRecords`. */
+export function userDataFields() {
+  const fields = involvingKinds(contentKinds).map(({ involve }) => [involve.field, involve.response()]);
+  return Object.fromEntries(fields) as {
+    [K in InvolvingKind as K['involve']['field']]: ReturnType<K['involve']['response']>;
+  };
+}
+
+/** The position in the records of each kind, by its name: a sort key, undefined at the start, or null at the end. */
+export type UserDataCursor = Readonly<Record<string, string | null>>;
+
+export type UserDataPage = UserRecords & {
   /** The position at which the next page starts. Undefined if all kinds are at the end. */
   readonly next: UserDataCursor | undefined;
+};
+
+type Involving = ContentKind & { readonly involve: KindInvolvements };
+
+export function involvingKinds(kinds: readonly ContentKind[]): readonly Involving[] {
+  return kinds.filter((kind): kind is Involving => kind.involve !== 'none');
+}
+
+/** Returns the records of each kind by its field. `valuesOf` gets the index of the kind. */
+function byField(kinds: readonly Involving[], valuesOf: (index: number) => readonly object[]): UserRecords {
+  const fields = kinds.map(({ involve }, index) => [involve.field, valuesOf(index)]);
+  return Object.fromEntries(fields) as UserRecords;
+}
+
+export function noRecords(): UserRecords {
+  return byField(involvingKinds(contentKinds), () => []);
 }
 
 /** The largest number of records of each kind on one page. */
@@ -51,31 +61,29 @@ const RECORDS_PER_KIND = 100;
 const PAGE_BYTES = 4_000_000;
 
 /** A record in the data of a user. It is not yet known whether its document exists. */
-interface UserRecord<V> {
+interface UserRecord {
   readonly key: string;
   readonly documentKey: string;
   /** When the user became involved in the record, in epoch ms. */
   readonly at: number;
   /** The record in the form of responses. Undefined if the record is deleted. */
-  readonly response: RecordResponse<V> | undefined;
+  readonly response: RecordResponse | undefined;
 }
 
-interface RecordResponse<V> {
-  readonly value: V;
+interface RecordResponse {
+  readonly value: object;
   readonly documentId: string;
   readonly bytes: number;
-  /** The access rules of the record, without its document. Undefined for a record that the user made. */
-  readonly access?: (RecordAccess & { readonly needsDocumentAccess: boolean }) | undefined;
+  /** The access rules of the record, without its document. Undefined for a record that every involved user may see. */
+  readonly access: (RecordAccess & { readonly needsDocumentAccess: boolean }) | undefined;
 }
 
 /** A page of the records of one kind. */
-interface KindPage<V> {
-  readonly records: readonly UserRecord<V>[];
+interface KindPage {
+  readonly records: readonly UserRecord[];
   /** The sort key after which the next page starts. Undefined on the last page. */
   readonly next: string | undefined;
 }
-
-type ReadResponses<V> = (involvements: readonly Involvement[]) => Promise<readonly UserRecord<V>['response'][]>;
 
 /** The user whose data is read, and the organization that it is read from. */
 interface UserDataRequest {
@@ -90,9 +98,11 @@ interface UserDataRequest {
 /** Reads the records that a user made or is involved in. */
 export class UserDataReader {
   readonly #table: Table;
+  readonly #kinds: readonly Involving[];
 
-  constructor(table: Table) {
+  constructor(table: Table, kinds: readonly ContentKind[] = contentKinds) {
     this.#table = table;
+    this.#kinds = involvingKinds(kinds);
   }
 
   /**
@@ -112,71 +122,59 @@ export class UserDataReader {
     const names = { apiKey: tenant, organizationId: organization.organizationId };
     const scope = organizationScope(tenant, organization);
     const request: UserDataRequest = { scope, organization, userId, names, now };
-    const [[user], comment, reaction, recording, notification] = await Promise.all([
+    const [[user], pages] = await Promise.all([
       findUsers(this.#table, tenant, [userId]),
-      this.#readKind(request, 'comment', cursor, (involvements) => this.#readComments(request, involvements)),
-      this.#readKind(request, 'reaction', cursor, async (involvements) =>
-        toResponses(await readReactions(this.#table, scope, involvements), (record) =>
-          toReactionResponse(names, record),
-        ),
-      ),
-      this.#readKind(request, 'recording', cursor, async (involvements) =>
-        toResponses(await readRecordings(this.#table, scope, involvements), (record) =>
-          toRecordingResponse(names, record),
-        ),
-      ),
-      this.#readKind(request, 'notification', cursor, (involvements) => this.#readNotifications(request, involvements)),
+      Promise.all(this.#kinds.map((kind) => this.#readKind(request, kind, cursor[kind.name]))),
     ]);
-    const pages = { comment, reaction, recording, notification };
-    const records = involvedKinds.flatMap((kind): readonly UserRecord<unknown>[] => pages[kind].records);
-    const included = await this.#findIncluded(request, user, records);
-    const needs = involvedKinds.map((kind) => {
+    const included = await this.#findIncluded(
+      request,
+      user,
+      pages.flatMap(({ records }) => records),
+    );
+    const needs = pages.map(({ records }) => {
       let bytes = 0;
-      for (const record of pages[kind].records) if (included.has(record)) bytes += record.response?.bytes ?? 0;
+      for (const record of records) if (included.has(record)) bytes += record.response?.bytes ?? 0;
       return bytes;
     });
     const shares = divideFairly(needs, PAGE_BYTES);
-    const [comments, reactions, recordings, notifications] = [
-      cutPage(comment, included, shares[0] ?? 0),
-      cutPage(reaction, included, shares[1] ?? 0),
-      cutPage(recording, included, shares[2] ?? 0),
-      cutPage(notification, included, shares[3] ?? 0),
-    ];
-    const ends: UserDataCursor = {
-      comment: comments.end,
-      reaction: reactions.end,
-      recording: recordings.end,
-      notification: notifications.end,
-    };
-    return {
-      comments: comments.values,
-      reactions: reactions.values,
-      recordings: recordings.values,
-      notifications: notifications.values,
-      next: Object.values(ends).every((end) => end === null) ? undefined : ends,
-    };
+    const cut = pages.map((page, index) => cutPage(page, included, shares[index] ?? 0));
+    const values = byField(this.#kinds, (index) => cut[index]?.values ?? []);
+    const ends = Object.fromEntries(this.#kinds.map(({ name }, index) => [name, cut[index]?.end ?? null]));
+    return { ...values, next: Object.values(ends).every((end) => end === null) ? undefined : ends };
   }
 
-  async #readKind<V>(
-    { scope, userId }: UserDataRequest,
-    kind: InvolvedKind,
-    cursor: UserDataCursor,
-    readResponses: ReadResponses<V>,
-  ): Promise<KindPage<V>> {
-    const after = cursor[kind];
+  async #readKind(
+    { scope, userId, names }: UserDataRequest,
+    { name: kind, involve }: Involving,
+    after: string | null | undefined,
+  ): Promise<KindPage> {
     if (after === null) return { records: [], next: undefined };
     const { values, next } = await this.#table.query(
       InvolvementEntity,
       { ...scope, userId },
       { prefix: ['DATA', kind], limit: RECORDS_PER_KIND, after },
     );
-    const involvements = values.map((value) => ({ ...value, userId, kind }));
-    const responses = await readResponses(involvements);
-    const records = involvements.map((involvement, index) => ({
+    const involvements = values.map((value): Involvement => ({ ...value, userId, kind }));
+    const found = await involve.read(this.#table, scope, involvements);
+    const existing = involvements.flatMap((involvement, index) => {
+      const record = found[index];
+      return record ? [{ record, involvement }] : [];
+    });
+    const access =
+      involve.access === 'none' ? [] : await involve.access.read(this.#table, scope, names.organizationId, existing);
+    const responses = new Map(
+      existing.map(({ record, involvement }, index) => {
+        const value = involve.toResponse(names, record);
+        const { documentId } = record;
+        const rules = involvement.made ? undefined : access[index];
+        return [involvement, { value, documentId, bytes: jsonBytes(value), access: rules }] as const;
+      }),
+    );
+    const records = involvements.map((involvement) => ({
       key: InvolvementEntity.key({ ...scope, ...involvement }).SK,
       documentKey: involvement.documentKey,
       at: involvedAt(involvement),
-      response: responses[index],
+      response: responses.get(involvement),
     }));
     return { records, next };
   }
@@ -188,8 +186,8 @@ export class UserDataReader {
   async #findIncluded(
     { scope, organization, userId, now }: UserDataRequest,
     user: Parameters<typeof readRevocations>[2][number],
-    records: readonly UserRecord<unknown>[],
-  ): Promise<ReadonlySet<unknown>> {
+    records: readonly UserRecord[],
+  ): Promise<ReadonlySet<UserRecord>> {
     const documentIds = records.flatMap(({ response }) => response?.documentId ?? []);
     const documents = await findLiveDocuments(new DocumentReader(this.#table), scope, documentIds);
     const limited = records.filter(({ response }) => response?.access);
@@ -210,70 +208,18 @@ export class UserDataReader {
     });
     return new Set(included);
   }
-
-  async #readComments({ scope, names }: UserDataRequest, involvements: readonly Involvement[]) {
-    const comments = await new ThreadReader(this.#table).findInvolvedComments(scope, involvements);
-    const records = comments.map((record) => record && { ...record, documentId: record.thread.documentId });
-    return toResponses(
-      records,
-      ({ thread: { annotationId }, comment, documentId }): UserComment => ({
-        annotationId,
-        documentId,
-        ...toCommentResponse({ apiKey: names.apiKey, organization: names, document: { documentId } }, comment),
-      }),
-      ({ thread, comment }, index) => {
-        if (involvements[index]?.made) return undefined;
-        const accessFields = accessFieldsOf(comment.context);
-        return { thread: threadAccessOf(thread, names.organizationId), accessFields, needsDocumentAccess: true };
-      },
-    );
-  }
-
-  async #readNotifications({ scope, names }: UserDataRequest, involvements: readonly Involvement[]) {
-    const notifications = await readNotifications(this.#table, scope, involvements);
-    const existing = notifications.flatMap((notification, index) =>
-      notification ? [{ notification, documentKey: (involvements[index] as Involvement).documentKey }] : [],
-    );
-    const rules = (await notificationGuards(this.#table, scope, names.organizationId, existing)).values();
-    return toResponses(
-      notifications,
-      (notification) => toNotificationResponse(names, notification),
-      (_notification, index) => {
-        const access = rules.next().value as RecordAccess;
-        if (involvements[index]?.made) return undefined;
-        return { ...access, needsDocumentAccess: access.thread !== undefined };
-      },
-    );
-  }
-}
-
-/**
- * Converts records to responses. The value is undefined for a deleted record. Calls `accessOf` once per existing record, in
- * order.
- */
-function toResponses<R extends { readonly documentId: string }, V>(
-  records: readonly (R | undefined)[],
-  toResponse: (record: R) => V,
-  accessOf: (record: R, index: number) => RecordResponse<V>['access'] = () => undefined,
-): UserRecord<V>['response'][] {
-  return records.map((record, index) => {
-    if (!record) return undefined;
-    const value = toResponse(record);
-    const bytes = jsonBytes(value);
-    return { value, documentId: record.documentId, bytes, access: accessOf(record, index) };
-  });
 }
 
 /**
  * Returns the records that are in `included`, up to `share` bytes in all, but at least one record. `end` is the sort key at which
  * the page ends, or null if no record of this kind follows.
  */
-function cutPage<V>(
-  { records, next }: KindPage<V>,
-  included: ReadonlySet<unknown>,
+function cutPage(
+  { records, next }: KindPage,
+  included: ReadonlySet<UserRecord>,
   share: number,
-): { values: V[]; end: string | null } {
-  const values: V[] = [];
+): { values: object[]; end: string | null } {
+  const values: object[] = [];
   let [bytes, end] = [0, ''];
   for (const record of records) {
     if (record.response && included.has(record)) {

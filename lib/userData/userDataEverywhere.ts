@@ -1,7 +1,7 @@
 import { OrganizationReader, readOrganizations } from '../directory/organizations.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { readUserData, type UserDataCursor, type UserDataPage, UserDataReader } from './userData.ts';
+import { noRecords, readUserData, type UserDataCursor, UserDataReader, type UserRecords } from './userData.ts';
 
 /** The position in a listing of a user's data in all organizations. */
 export interface EverywhereCursor {
@@ -36,14 +36,14 @@ export class UserDataEverywhereReader {
     userId: string,
     { after, within }: EverywhereCursor,
     now: number,
-  ): Promise<Omit<UserDataPage, 'next'> & { readonly next: EverywhereCursor | undefined }> {
+  ): Promise<UserRecords & { readonly next: EverywhereCursor | undefined }> {
     let lastComplete = after;
     for (let organizationsRead = 0; organizationsRead < ORGANIZATIONS_PER_PAGE; organizationsRead++) {
       const {
         values: [organization],
         next,
       } = await this.#organizations.list(tenant, { limit: 1, after: lastComplete });
-      if (!organization) return { ...empty, next: undefined };
+      if (!organization) return { ...noRecords(), next: undefined };
       // If the organization of the cursor was deleted since the previous page, the list returns the organization after it.
       const isOfCursor = organizationsRead === 0 && within?.organizationKey === organization.internalId;
       const position = isOfCursor ? within.cursor : {};
@@ -53,15 +53,13 @@ export class UserDataEverywhereReader {
           ...data,
           next: { after: lastComplete, within: { organizationKey: organization.internalId, cursor } },
         };
-      const isEmpty = Object.values(data).every((rows) => rows.length === 0);
+      const isEmpty = Object.values<readonly unknown[]>(data).every((rows) => rows.length === 0);
       if (!isEmpty || next === undefined) return { ...data, next: next === undefined ? undefined : { after: next } };
       lastComplete = next;
     }
-    return { ...empty, next: { after: lastComplete } };
+    return { ...noRecords(), next: { after: lastComplete } };
   }
 }
-
-const empty = { comments: [], reactions: [], recordings: [], notifications: [] };
 
 export const readUserDataEverywhere = /* @__PURE__ */ storeCapability(UserDataEverywhereReader, [
   readOrganizations,

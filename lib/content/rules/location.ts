@@ -59,6 +59,17 @@ export function locationKey(location: Location): string {
   );
 }
 
+/** A location as records store it. */
+export interface StoredLocation {
+  readonly location: string;
+  readonly locationKey: string;
+}
+
+/** Returns a location as records store it. */
+export function storedLocation(location: Location): StoredLocation {
+  return { location: JSON.stringify(location), locationKey: locationKey(location) };
+}
+
 function digest(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 32);
 }

@@ -1,4 +1,4 @@
-import { Location, locationKey } from '../../content/rules/location.ts';
+import { Location } from '../../content/rules/location.ts';
 import { invalid } from '../../shared/errors.ts';
 
 /** The change of a stored location by `locations/update`. */
@@ -6,12 +6,6 @@ export interface LocationChange {
   readonly newLocation: Location;
   /** If true, the first-level fields of `newLocation` are merged into the stored location. If false, `newLocation` replaces it. */
   readonly merge: boolean;
-}
-
-/** A location as records store it. */
-export interface StoredLocation {
-  readonly location: string;
-  readonly locationKey: string;
 }
 
 /**
@@ -28,11 +22,6 @@ export function changeLocation(before: string | undefined, { newLocation, merge 
 /** Returns the fields of both objects. A field of `after` replaces the same field of `before`. A key named `__proto__` is kept. */
 function withFields(before: object, after: object): Record<string, unknown> {
   return Object.fromEntries([...Object.entries(before), ...Object.entries(after)]);
-}
-
-/** Returns a location as records store it. */
-export function storedLocation(location: Location): StoredLocation {
-  return { location: JSON.stringify(location), locationKey: locationKey(location) };
 }
 
 /** Returns the error for a location that is too large to store, or that makes its record too large. */

@@ -1,16 +1,12 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { serviceName } from '../../../../lib/app/serviceName.ts';
-import { CommentResponse } from '../../../../lib/comments/rules/comments.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { NotificationResponse } from '../../../../lib/notifications/rules.ts';
-import { ReactionResponse } from '../../../../lib/reactions/rules.ts';
-import { RecordingResponse } from '../../../../lib/recordings/rules.ts';
 import { requireUser, UserDataRequest } from '../../../../lib/userData/rules/userDataRequest.ts';
-import { readUserData, type UserDataCursor } from '../../../../lib/userData/userData.ts';
+import { readUserData, type UserDataCursor, userDataFields } from '../../../../lib/userData/userData.ts';
 import { type EverywhereCursor, readUserDataEverywhere } from '../../../../lib/userData/userDataEverywhere.ts';
 
 const path = '/v2/users/data/get';
@@ -26,16 +22,7 @@ export const endpoint = defineEndpoint(
     limitClass: 'expensive',
     input: UserDataRequest,
     output: z.object({
-      data: z.object({
-        comments: z
-          .array(CommentResponse.extend({ annotationId: z.string(), documentId: z.string() }))
-          .describe(
-            'The comments that the user wrote, or in which the user is mentioned or assigned, with their threads and documents.',
-          ),
-        reactions: z.array(ReactionResponse).describe('The reactions of the user.'),
-        recordings: z.array(RecordingResponse).describe('The recordings of the user.'),
-        notifications: z.array(NotificationResponse).describe('The notifications that the user caused or received.'),
-      }),
+      data: z.object(userDataFields()),
       nextPageToken: z.string().nullable(),
       uniqueId: z.string().optional().describe('The `uniqueId` of the request.'),
     }),
