@@ -23,13 +23,13 @@ export interface AwsEndpointOptions {
 }
 
 /**
- * The AWS endpoint for functions and for the operator's commands. Refuses calls that the role of the caller does not
- * allow in the template. HTTP requests need a valid signature. A function's call needs none, because it comes as a
- * message from the function's thread.
+ * The AWS services for functions and for the operator's commands. Refuses calls that the role of the caller does not
+ * allow. HTTP requests need a valid signature. A function's call needs none: it is a message from the function's
+ * thread.
  */
 export class AwsEndpoint {
   readonly #mainServer: StoppableServer;
-  /** SQS and SES have servers of their own, because the dashboard can stop each of them. */
+  /** Servers of their own, because the dashboard can stop them. */
   readonly queues: StoppableServer;
   readonly mail: StoppableServer;
   #services: Readonly<Record<string, Service>> = {};
@@ -40,10 +40,7 @@ export class AwsEndpoint {
     this.mail = mail;
   }
 
-  /**
-   * Opens the ports. Queue URLs in the functions' environment contain them, so they must be known early. Requests wait
-   * until `open` is called.
-   */
+  /** Opens the ports, which values in the templates contain. Requests wait until `open` is called. */
   static async listen(): Promise<AwsEndpoint> {
     return new AwsEndpoint(
       await StoppableServer.create(),
@@ -56,7 +53,6 @@ export class AwsEndpoint {
     return this.#mainServer.url;
   }
 
-  /** The ports of all servers of the endpoint. */
   get ports(): readonly number[] {
     return this.#servers.map(({ port }) => port);
   }
@@ -72,7 +68,7 @@ export class AwsEndpoint {
       this.#answerRequest(request, response, principals).then(
         (answer) => sendAnswer(response, answer),
         (error: unknown) => {
-          // The caller disconnected while it sent the request, so nobody would read an answer.
+          // The caller disconnected, so nobody reads an answer.
           if (request.destroyed && !request.complete) return;
           sendAnswer(response, failed(error));
         },
@@ -81,7 +77,7 @@ export class AwsEndpoint {
     for (const server of this.#servers) server.setListener(listener);
   }
 
-  /** Answers a call of a function. Returns undefined if the called service is stopped. */
+  /** Returns undefined if the called service is stopped. */
   async answerThread(principal: Principal, call: ThreadCall, isAborted: () => boolean): Promise<AwsAnswer | undefined> {
     if (!this.#servers.some(({ port, isOpen }) => port === call.port && isOpen)) return undefined;
     try {
@@ -118,7 +114,6 @@ export class AwsEndpoint {
       return errorAnswer(400, 'UnrecognizedClientException', 'The security token included in the request is invalid.');
 
     const chunks: Buffer[] = [];
-    // The hash for the signature is computed while the body arrives.
     const hash = createHash('sha256');
     for await (const chunk of request as AsyncIterable<Buffer>) {
       hash.update(chunk);
@@ -155,10 +150,7 @@ async function answerCall(
   return errorAnswer(400, 'AccessDeniedException', message);
 }
 
-/**
- * Returns the service and the operation of a call. In AWS's JSON protocols, the header `x-amz-target` names both. SES
- * has a REST API, of which only SendEmail is supported.
- */
+/** In AWS's JSON protocols, the header `x-amz-target` names service and operation. SES has a REST API. */
 function calledOperation(method: string, path: string, header: string): { target: string; operation: string } {
   if (`${method} ${path}` === 'POST /v2/email/outbound-emails') return { target: 'ses', operation: 'SendEmail' };
   const [target = '', operation = ''] = header.split('.');

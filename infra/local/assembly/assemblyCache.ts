@@ -9,10 +9,7 @@ import { StartError } from '../startError.ts';
 const projectDir = resolve(import.meta.dirname, '../../..');
 const cacheDir = join(projectDir, 'dist/local');
 
-/**
- * Globs of the files that determine the templates and bundles. The name of a cached assembly contains a hash of these
- * files. The other files of `infra/local` have no effect on an assembly.
- */
+/** The files that determine the templates and bundles. The name of a cached assembly contains a hash of them. */
 export const sources = [
   'functions/**/*.ts',
   'lib/**/*.ts',
@@ -25,17 +22,12 @@ export const sources = [
   'tsconfig.json',
 ];
 
-/**
- * The cache keeps this number of assemblies, the most recently used ones. It keeps more than one, because another run
- * may still load functions from its assembly.
- */
+/** More than one, because another run may still load functions from its assembly. */
 const MAX_CACHED = 5;
 
 /**
- * Returns the folder of the cloud assembly (templates and bundles) of the current sources. With `hasHeartbeat`, the
- * assembly contains the heartbeat worker, which calls the API every minute. If the assembly is not cached, calls
- * `onSynthesis` and makes the assembly in a child process. The CDK needs 200 MB of memory, which the end of that
- * process frees.
+ * Returns the folder of the templates and bundles of the current sources. A child process makes them if they are not
+ * cached: the CDK needs 200 MB of memory, which the end of that process frees.
  */
 export async function cachedAssembly(
   onSynthesis: () => void,
@@ -49,7 +41,7 @@ export async function cachedAssembly(
     await mkdir(cacheDir, { recursive: true });
     await synthesiseInto(dir, variant);
   }
-  // An error is ignored, because another run may delete the same folders at the same time.
+  // Another run may delete the same folders at the same time.
   await prune().catch(() => undefined);
   return dir;
 }
@@ -68,10 +60,7 @@ async function hashOfSources(): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-/**
- * Makes the assembly in a draft folder, and then renames the folder. So an interrupted run leaves no incomplete
- * assembly.
- */
+/** Renames a draft folder at the end, so an interrupted run leaves no incomplete assembly. */
 async function synthesiseInto(dir: string, variant: readonly string[]): Promise<void> {
   const draft = `${dir}.${process.pid}`;
   const child = spawn(process.execPath, [join(import.meta.dirname, 'synthesise.ts'), draft, ...variant], {
@@ -87,7 +76,7 @@ async function synthesiseInto(dir: string, variant: readonly string[]): Promise<
   }
   await rename(draft, dir).catch(async (error: unknown) => {
     await rm(draft, { recursive: true, force: true });
-    // The rename also fails if another run has made the same assembly. Then this run uses that one.
+    // The rename also fails if another run has made the same assembly.
     if (!existsSync(dir)) throw error;
   });
 }

@@ -1,9 +1,8 @@
 import { type Settings, STACK } from '../../settings/settings.ts';
 
 /**
- * Returns the settings of the local run that differ from those of a deployment. The local run has no operator, so
- * anyone may create workspaces, and the sender address needs no verification. It has no models and no domain. With an
- * address for alarms, the template says which alarms send notices.
+ * The settings of the local run that differ from a deployment. Nobody operates it, so anyone may create workspaces, and
+ * no sender is verified. The address for alarms makes the template say which alarms send notices.
  */
 export const assemblySettings = ({ hasHeartbeat }: { readonly hasHeartbeat: boolean }): Partial<Settings> => ({
   stackName: STACK,

@@ -4,16 +4,14 @@ import type { Urls } from '../iam/identity.ts';
 import { StartError } from '../startError.ts';
 import { type Resource, Stack, type Template } from './template.ts';
 
-/** The resources of a stack and of its nested stacks, and where their assets are. */
 export interface Assembly {
   readonly resources: readonly Resource[];
-  /** Returns the path of the file or folder of an asset. `objectKey` is the asset's key in S3. */
+  /** Returns the path of an asset. `objectKey` is its key in S3. */
   readonly asset: (objectKey: string) => string;
 }
 
 /**
- * Reads the output folder of `cdk synth`. Throws a `StartError` unless it has one stack. Nested stacks are assets of
- * that stack.
+ * Reads the output folder of `cdk synth`. Throws a `StartError` unless it has exactly one stack besides nested ones.
  */
 export function loadAssembly(dir: string, urls: Urls): Assembly {
   const manifest = readJson(join(dir, 'manifest.json')) as {

@@ -3,17 +3,15 @@ import { mayInvoke } from './eventSourceModels.ts';
 import type { FunctionModel } from './functionModel.ts';
 import type { Resource } from './template.ts';
 
-/** How a caller authenticates: AWS_LAMBDA with a token for the authorizer, AWS_IAM with a signature. */
+/** AWS_LAMBDA: a token for the authorizer. AWS_IAM: a signature. */
 export type AuthMode = 'AWS_LAMBDA' | 'AWS_IAM';
 
-/** A namespace of channels. `publish` and `subscribe` are the accepted ways to authenticate. */
 export interface NamespaceModel {
   readonly name: string;
   readonly publish: readonly AuthMode[];
   readonly subscribe: readonly AuthMode[];
 }
 
-/** The Event API, as the template describes it. */
 export interface EventApiModel {
   readonly arn: string;
   readonly authorizer: FunctionModel;
@@ -33,9 +31,8 @@ interface EventConfig {
 const APPSYNC = 'appsync.amazonaws.com';
 
 /**
- * Returns the Event API of the template. Returns undefined if the template has none. Throws a `StartError` if there are
- * several, if the Event API may not call its authorizer, or if it accepts a way to authenticate that the local run does
- * not support.
+ * Returns undefined if the template has no Event API. Throws a `StartError` if there are several, if the Event API may
+ * not call its authorizer, or if a way to authenticate is not supported.
  */
 export function eventApiOf(
   apis: readonly Resource[],

@@ -1,17 +1,14 @@
 import { isObject } from '../../../lib/shared/collections.ts';
 import { StartError } from '../startError.ts';
 
-/** Returns whether the event source passes a record to its function. */
 export type EventFilter = (record: object) => boolean;
 
-/** A condition on a text: what it equals, begins with or ends with. */
 type TextRule = string | { readonly prefix: string } | { readonly suffix: string };
 type Pattern = { readonly [name: string]: readonly TextRule[] | Pattern };
 
 /**
- * Returns the filter of an event source. A record passes if it matches any pattern, or if there are no patterns.
- * Patterns may contain lists of exact strings, prefixes and suffixes. For any other pattern, throws a `StartError` that
- * names the event source (`owner`).
+ * Returns the filter of an event source. A record passes if it matches any pattern, or if there are none. Throws a
+ * `StartError` that names the event source (`owner`) for a pattern with other things than texts, prefixes and suffixes.
  */
 export function eventFilter(criteria: unknown, owner: string): EventFilter {
   const filters = (criteria as { Filters?: readonly { Pattern: string }[] } | undefined)?.Filters ?? [];

@@ -10,7 +10,7 @@ export interface QueueModel {
   readonly visibilitySeconds: number;
   readonly retentionSeconds: number;
   readonly delaySeconds: number;
-  /** The dead-letter queue. A message that was received `maxReceiveCount` times moves to it. */
+  /** A message that was received `maxReceiveCount` times moves to the dead-letter queue. */
   readonly deadLetters: { readonly queue: string; readonly maxReceiveCount: number } | undefined;
 }
 
@@ -18,28 +18,25 @@ interface BatchSourceModel {
   readonly path: string;
   readonly function: FunctionModel;
   readonly batchSize: number;
-  /** Whether the function's result names the failed items of a batch. */
   readonly reportsFailures: boolean;
 }
 
-/** An event source that passes messages from a queue to a function. */
 export interface QueueSourceModel extends BatchSourceModel {
   readonly queue: QueueModel;
   readonly maxConcurrency: number;
 }
 
-/** An event source that passes changes of a table's items to a function. */
 export interface StreamSourceModel extends BatchSourceModel {
   readonly table: string;
   readonly partitionKey: string;
   readonly arn: string;
-  /** The number of batches that run in parallel. Records of one partition key are never in two of them. */
+  /** Batches that run in parallel. Records of one partition key are never in two of them. */
   readonly lanes: number;
   readonly filter: EventFilter;
   readonly maxRetries: number;
   /** Whether a batch is split into two if the function throws. */
   readonly bisects: boolean;
-  /** The queue that gets a description of records that are skipped. */
+  /** It gets a description of records that are skipped. */
   readonly onFailure: QueueModel | undefined;
 }
 
@@ -49,18 +46,13 @@ export interface ScheduleModel {
   readonly everySeconds: number;
 }
 
-/** The largest number of batches of one queue that run in parallel. */
 const MAX_PARALLEL_BATCHES = 16;
 const SQS_DEFAULT = { visibilitySeconds: 30, retentionSeconds: 345_600, delaySeconds: 0 };
 const LAMBDA_DEFAULT_BATCH = { queue: 10, stream: 100 };
-/** The service that starts functions by a schedule. */
 const EVENTS = 'events.amazonaws.com';
 const SECONDS: Record<string, number> = { minute: 60, hour: 3_600, day: 86_400 };
 
-/**
- * The supported properties of an event source. Tags and the maximum age of records have no effect, because the local
- * run never skips records for their age.
- */
+/** Tags and the maximum age of records have no effect: the local run never skips records for their age. */
 const supportedProperties = new Set([
   'BatchSize',
   'BisectBatchOnFunctionError',
@@ -100,7 +92,6 @@ export function queuesOf(queues: readonly Resource[]): QueueModel[] {
   });
 }
 
-/** The resources to which event sources can refer. */
 interface ConnectedResources {
   readonly functions: readonly FunctionModel[];
   readonly queues: readonly QueueModel[];
@@ -112,8 +103,8 @@ interface ConnectedResources {
 }
 
 /**
- * Returns the enabled event sources. Throws a `StartError` for an event source that AWS would refuse, or that the local
- * run does not support.
+ * Returns the enabled event sources. Throws a `StartError` for one that AWS refuses or that the local run does not
+ * support.
  */
 export function batchSourcesOf(
   mappings: readonly Resource[],
@@ -206,7 +197,7 @@ function batchSource(
   };
 }
 
-/** Returns the largest number of retries. Lambda's default is -1, which becomes Infinity. */
+/** Lambda's default is -1, without a limit. */
 function retriesOf(attempts: unknown = -1): number {
   return Number(attempts) === -1 ? Infinity : Number(attempts);
 }
@@ -228,10 +219,7 @@ function destinationOf(
   return queue;
 }
 
-/**
- * Throws a `StartError` if the function's role does not allow the actions. Lambda uses this role to read the event
- * source and to write to the destination.
- */
+/** Lambda uses the role of the function to read the event source and to write to the destination. */
 function requireGrants(
   path: string,
   { name, statements }: FunctionModel,
@@ -246,8 +234,8 @@ function requireGrants(
 }
 
 /**
- * Returns the schedules of the enabled rules. Throws a `StartError` if a rule does anything else than calling one
- * function at a fixed rate.
+ * Returns the schedules of the enabled rules. Throws a `StartError` unless each rule calls one function at a fixed
+ * rate.
  */
 export function schedulesOf(
   rules: readonly Resource[],
@@ -285,7 +273,7 @@ export function schedulesOf(
     });
 }
 
-/** Returns whether a permission lets a service call a function. `sourceArn` is the resource of the service that calls it. */
+/** Returns whether a permission lets a service call a function on behalf of the resource `sourceArn`. */
 export function mayInvoke(
   permissions: readonly Resource[],
   service: string,

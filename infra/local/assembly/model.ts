@@ -21,12 +21,11 @@ import type { Resource } from './template.ts';
 export interface TableModel {
   readonly name: string;
   readonly streamArn: string;
-  /** The properties of the resource in the CloudFormation template. */
   readonly properties: Record<string, unknown>;
 }
 
 export interface RouteModel {
-  /** The route key, such as `POST /v2/auth/permissions/get` or `$default`. */
+  /** Such as `POST /v2/auth/permissions/get` or `$default`. */
   readonly key: string;
   readonly function: FunctionModel;
   readonly timeoutMilliseconds: number;
@@ -38,7 +37,6 @@ export interface SecretModel {
   readonly properties: Record<string, unknown>;
 }
 
-/** The parts of the system that the templates describe. */
 export interface SystemModel {
   readonly tables: readonly TableModel[];
   readonly functions: readonly FunctionModel[];
@@ -50,7 +48,7 @@ export interface SystemModel {
   readonly schedules: readonly ScheduleModel[];
   readonly monitoring: MonitoringModel;
   readonly savedQueries: readonly SavedQuery[];
-  /** The name of each field of the access log, and the variable of API Gateway with its value, such as `$context.status`. */
+  /** The variable of API Gateway, such as `$context.status`, by the field of the access log. */
   readonly accessLog: Readonly<Record<string, string>>;
   /** Undefined while the setting `live` is off. */
   readonly eventApi: EventApiModel | undefined;
@@ -60,7 +58,6 @@ const LAMBDA_DEFAULT_SECONDS = 3;
 const LAMBDA_DEFAULT_MB = 128;
 const GATEWAY_DEFAULT_MILLISECONDS = 30_000;
 
-/** The resource types that the local run implements. */
 const supportedTypes = new Set([
   'AWS::ApiGatewayV2::Integration',
   'AWS::ApiGatewayV2::Route',
@@ -84,9 +81,8 @@ const supportedTypes = new Set([
 ]);
 
 /**
- * The resource types that have no effect on one machine. They define names, logs, the mails of alarms, and access from
- * other accounts. `AWS::Lambda::EventInvokeConfig` defines retries of failed scheduled runs, which the next scheduled
- * run replaces.
+ * These have no effect on one machine: names, logs, mails of alarms, access from other accounts.
+ * `AWS::Lambda::EventInvokeConfig` sets retries of failed scheduled runs, which the next run replaces.
  */
 const ignoredTypes = new Set([
   'AWS::ApiGatewayV2::Api',
@@ -104,8 +100,8 @@ const ignoredTypes = new Set([
 ]);
 
 /**
- * Reads the system from the templates. Throws a `StartError` that names unsupported resources. `serviceName` is given
- * if the functions' metrics have another service name than the templates.
+ * Throws a `StartError` that names unsupported resources. `serviceName` is given if the functions' metrics have another
+ * service name than the templates.
  */
 export function modelOf({ resources, asset }: Assembly, serviceName?: string): SystemModel {
   requireSupportedTypes(resources);

@@ -3,16 +3,13 @@ import { roleArn } from '../iam/identity.ts';
 import { StartError } from '../startError.ts';
 import type { Resource } from './template.ts';
 
-/** The managed policy that allows writing logs. It is ignored, because every local function may write logs. */
+/** Allows writing logs, which every local function may. */
 const BASIC_EXECUTION = 'arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole';
 
-/** The statements of each role, by the ARN of the role. */
+/** By the ARN of the role. */
 export type Roles = ReadonlyMap<string, readonly Statement[]>;
 
-/**
- * Returns the policy statements of each role. They come from the inline policies of roles and from resources of type
- * `AWS::IAM::Policy`.
- */
+/** Reads inline policies of roles and resources of type `AWS::IAM::Policy`. */
 export function rolesOf(roles: readonly Resource[], policies: readonly Resource[]): Roles {
   const statements = new Map<string, Statement[]>();
   for (const { path, arn, properties } of roles) {

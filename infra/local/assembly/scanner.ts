@@ -1,15 +1,14 @@
-/** The error for a graph or an alarm that the local run does not support. */
+/** The local run does not support a definition of the template. */
 export class UnsupportedDefinition extends Error {
   override readonly name = 'UnsupportedDefinition';
 }
 
-/** Splits a text into tokens. A parser takes them one after the other. */
 export class Scanner {
   readonly #text: string;
   readonly #tokens: string[] = [];
   #next = 0;
 
-  /** `pattern` must have the flag `y` (sticky). Its first group matches a token. */
+  /** `pattern` has the flag `y`. Its first group matches a token. */
   constructor(text: string, pattern: RegExp) {
     this.#text = text;
     const trimmed = text.trimEnd();
@@ -22,9 +21,7 @@ export class Scanner {
     }
   }
 
-  /**
-   * Takes and returns the next token. Throws UnsupportedDefinition if there is none, or if it differs from `expected`.
-   */
+  /** Takes the next token. Throws UnsupportedDefinition if there is none, or if it differs from `expected`. */
   take(expected?: string): string {
     const token = this.#tokens[this.#next++];
     if (token === undefined) throw this.problem(`${expected ?? 'something'} is missing at the end`);
@@ -32,7 +29,7 @@ export class Scanner {
     return token;
   }
 
-  /** Takes and returns the next token if it is one of `tokens`. Otherwise takes none and returns undefined. */
+  /** Takes the next token if it is one of `tokens`. */
   takeOneOf<Token extends string>(tokens: readonly Token[]): Token | undefined {
     const nextToken = tokens.find((token) => token === this.#tokens[this.#next]);
     if (nextToken !== undefined) this.#next++;

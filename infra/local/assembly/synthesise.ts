@@ -1,10 +1,9 @@
 /**
- * Writes the cloud assembly of the local run into the folder that is the first argument. If the second argument is
- * `heartbeat`, the assembly contains the heartbeat worker, which calls the API every minute. `assemblyCache.ts` runs
- * this file in a child process.
+ * Writes the templates and bundles of the local run into the folder that is the first argument, with the heartbeat
+ * worker if the second one is `heartbeat`. `assemblyCache.ts` runs this file.
  *
- * The bundler is a separate process. Bundling starts before this process loads the endpoints and the CDK, because
- * loading takes nearly two seconds.
+ * The bundler is another process. It starts before the endpoints and the CDK are loaded, which takes nearly two
+ * seconds.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

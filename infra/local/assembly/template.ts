@@ -1,19 +1,13 @@
 import { ACCOUNT, identityOf, REGION, type Urls } from '../iam/identity.ts';
 import { StartError } from '../startError.ts';
 
-/** A resource of the templates with resolved references. */
 export interface Resource {
   /** The logical ids of the nested stacks and of the resource, such as `V2Auth/PermissionsGet`. */
   readonly path: string;
   readonly type: string;
-  /** The value of `Ref` to this resource. */
   readonly ref: string;
-  /** The value of `Fn::GetAtt` with the attribute `Arn`. */
   readonly arn: string;
-  /**
-   * The properties with resolved references. They are resolved at each access, because references of unused properties
-   * may be unresolvable.
-   */
+  /** References are resolved at each access, because those of unused properties may be unresolvable. */
   readonly properties: Record<string, unknown>;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
@@ -30,14 +24,13 @@ interface RawResource {
   readonly Metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** The values that a stack shares with its nested stacks. */
 export interface StackContext {
   readonly urls: Urls;
-  /** Returns the template of a nested stack. `objectKey` is the key of the template's file in S3. */
+  /** `objectKey` is the key of the template's file in S3. */
   nestedTemplate(objectKey: string): Template;
 }
 
-/** A stack with its nested stacks. `parameter` returns the value of a parameter, which the parent stack passes. */
+/** A stack with its nested stacks. `parameter` returns a value that the parent stack passes. */
 export class Stack {
   readonly #name: string;
   readonly #path: string;
@@ -60,14 +53,13 @@ export class Stack {
     this.#context = context;
   }
 
-  /** Returns the resources of the stack and of its nested stacks. */
   resources(): Resource[] {
     return Object.entries(this.#template.Resources).flatMap(([id, raw]) =>
       isStack(raw) ? this.#nestedStack(id, raw).resources() : [this.#resource(id, raw)],
     );
   }
 
-  /** Returns the resolved value of an output. Throws a `StartError` if the stack has no output with this name. */
+  /** Throws a `StartError` if the stack has no such output. */
   output(name: string): unknown {
     const output = this.#template.Outputs?.[name];
     if (!output) throw new StartError(`The stack ${this.#name} has no output ${name}.`);

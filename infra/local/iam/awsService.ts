@@ -1,4 +1,3 @@
-/** A permission that an AWS call needs: an action on a resource. */
 export interface Access {
   readonly action: string;
   readonly resource: string;
@@ -9,36 +8,32 @@ export interface AwsCall {
   readonly input: Record<string, unknown>;
   /** The JSON text from which `input` was parsed. */
   readonly body: string;
-  /** Returns whether the caller has aborted the call. Nobody reads the answer then. */
+  /** Nobody reads the answer of an aborted call. */
   readonly isAborted: () => boolean;
 }
 
 export interface AwsAnswer {
   readonly status: number;
-  /** The JSON text of the answer. */
   readonly body: string;
 }
 
-/** A service behind the local AWS endpoint. */
 export interface Service {
   /** Returns the permissions that a call needs. */
   accesses(operation: string, input: Record<string, unknown>): Access[];
-  /** Performs a call and returns its answer. */
   answer(call: AwsCall): AwsAnswer | Promise<AwsAnswer>;
 }
 
-/** An AWS call that a function makes. The function's thread sends it as a message, not as an HTTP request. */
+/** A call that a function's thread sends as a message. */
 export interface ThreadCall {
-  /** The port to which the function sent the call. It tells which server of the AWS endpoint is called. */
+  /** It tells which server of the AWS endpoint is called. */
   readonly port: number;
   readonly method: string;
   readonly path: string;
-  /** The value of the header `x-amz-target`. */
+  /** The header `x-amz-target`. */
   readonly target: string;
   readonly body: string;
 }
 
-/** Returns an answer with status 200 and a value as JSON. */
 export function jsonAnswer(value: unknown): AwsAnswer {
   return { status: 200, body: JSON.stringify(value) };
 }

@@ -1,6 +1,6 @@
 import { StartError } from '../startError.ts';
 
-/** A policy statement that allows actions on resources. If a resource ends with `*`, any text can follow instead. */
+/** If a resource ends with `*`, any text can follow instead. */
 export interface Statement {
   readonly actions: ReadonlySet<string>;
   readonly resources: readonly string[];
@@ -9,8 +9,8 @@ export interface Statement {
 const supportedKeys = new Set(['Sid', 'Effect', 'Action', 'Resource']);
 
 /**
- * Reads the statements of a policy document. Throws a `StartError` for a statement that the local run cannot enforce as
- * AWS does. Otherwise, calls could succeed here and fail in AWS. `owner` names the policy's resource in the message.
+ * Throws a `StartError` for a statement that the local run cannot enforce, because calls could succeed here and fail in
+ * AWS. `owner` names the policy's resource.
  */
 export function readStatements(document: unknown, owner: string): Statement[] {
   return listOf((document as { Statement?: unknown }).Statement).map((raw) => {
@@ -28,7 +28,6 @@ export function readStatements(document: unknown, owner: string): Statement[] {
   });
 }
 
-/** Returns whether any of the statements allows the action on the resource. */
 export function isAllowed(statements: readonly Statement[], action: string, resource: string): boolean {
   return statements.some(
     ({ actions, resources }) => actions.has(action) && resources.some((pattern) => matches(pattern, resource)),

@@ -1,4 +1,3 @@
-/** The account and region of all local resources. */
 export const ACCOUNT = '000000000000';
 export const REGION = 'us-east-1';
 
@@ -8,7 +7,7 @@ export interface Identity {
   readonly attribute: (name: string) => string;
 }
 
-/** The property that sets the physical name of a resource, by resource type. */
+/** The property that sets the physical name, by resource type. */
 const nameProperties: Record<string, string> = {
   'AWS::DynamoDB::Table': 'TableName',
   'AWS::DynamoDB::GlobalTable': 'TableName',
@@ -30,7 +29,6 @@ const arns: Record<string, (name: string) => string> = {
   'AWS::SQS::Queue': queueArn,
 };
 
-/** The URLs of the API and of the AWS endpoint on this machine. */
 export interface Urls {
   readonly api: string;
   readonly aws: string;
@@ -38,13 +36,13 @@ export interface Urls {
   readonly live?: string;
 }
 
-/** The value of `Ref`, by resource type. For a type that is not here, `Ref` is the physical name. */
+/** The value of `Ref`, if it is not the physical name. */
 const refs: Record<string, (name: string, arn: string, urls: Urls) => string> = {
   'AWS::SecretsManager::Secret': (_name, arn) => arn,
   'AWS::SQS::Queue': (name, _arn, { aws }) => queueUrl(aws, name),
 };
 
-/** The attributes for `Fn::GetAtt` that a resource type has besides `Arn`. */
+/** The attributes besides `Arn`. */
 const attributesOf: Record<string, (name: string, arn: string, urls: Urls) => Record<string, string>> = {
   'AWS::ApiGatewayV2::Api': (_name, _arn, { api }) => ({ ApiEndpoint: api }),
   'AWS::AppSync::Api': (name, arn, { live = '' }) => {
@@ -57,9 +55,8 @@ const attributesOf: Record<string, (name: string, arn: string, urls: Urls) => Re
 };
 
 /**
- * Returns what references to a resource resolve to. Except for URLs, these values are the same at every start, because
- * stored data contains them. Resources that the local run ignores have them too, because environment variables and
- * policies may refer to such resources.
+ * Except for URLs, these values are the same at every start, because stored data contains them. Resources that the
+ * local run ignores have them too, because variables and policies refer to such resources.
  */
 export function identityOf(
   type: string,
@@ -83,7 +80,6 @@ export function tableArn(name: string): string {
   return `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
 }
 
-/** Returns the ARN of a table's stream. Each local table has one stream. */
 export function streamArn(ofTable: string): string {
   return `${ofTable}/stream/local`;
 }
@@ -92,10 +88,7 @@ export function queueArn(name: string): string {
   return `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 }
 
-/**
- * Returns the URL of a queue. Its host is the local AWS endpoint, because the SDK sends requests to the host of the
- * URL.
- */
+/** The SDK sends requests to the host of a queue's URL, so that host is the local AWS endpoint. */
 export function queueUrl(awsUrl: string, name: string): string {
   return `${awsUrl}/${ACCOUNT}/${name}`;
 }

@@ -3,17 +3,13 @@ import type { Statement } from './iam.ts';
 import { ACCOUNT } from './identity.ts';
 import { signatureVerifier } from './signature.ts';
 
-/**
- * A caller of the AWS endpoint. A function may do what the statements of its role allow. The operator may do
- * everything.
- */
+/** A caller of the AWS endpoint: a function, or the operator, who may do everything. */
 export interface Principal {
   readonly name: string;
   readonly arn: string;
   readonly statements: readonly Statement[] | 'everything';
 }
 
-/** A caller, and a function that checks signatures with the caller's secret key. */
 export interface KeyHolder {
   readonly principal: Principal;
   readonly isSignatureValid: ReturnType<typeof signatureVerifier>;
@@ -24,7 +20,7 @@ export interface AccessKey {
   readonly AWS_SECRET_ACCESS_KEY: string;
 }
 
-/** The callers, by their access keys. The keys are random and new in each run, so no other program has one. */
+/** The callers, by their access keys. Keys are random and new in each run, so no other program has one. */
 export class Principals {
   readonly #byAccessKey = new Map<string, KeyHolder>();
 
@@ -32,14 +28,13 @@ export class Principals {
     return this.#byAccessKey.get(id);
   }
 
-  /** Returns the caller with this access key. Throws if this object has not created the key. */
+  /** Throws if this object has not created the key. */
   ofKey({ AWS_ACCESS_KEY_ID: id }: AccessKey): Principal {
     const holder = this.#byAccessKey.get(id);
     if (!holder) throw new Error(`There is no access key ${id}`);
     return holder.principal;
   }
 
-  /** Creates an access key for a function. */
   addFunction({ name, statements }: { name: string; statements: readonly Statement[] }): AccessKey {
     return this.#add({ name, arn: `arn:aws:sts::${ACCOUNT}:assumed-role/${name}/${name}`, statements });
   }
@@ -49,7 +44,7 @@ export class Principals {
   }
 
   #add(principal: Principal): AccessKey {
-    // The id consists of letters and digits, because DynamoDB Local refuses other characters.
+    // DynamoDB Local refuses other characters than letters and digits.
     const id = `LOCAL${randomBytes(8).toString('hex').slice(1).toUpperCase()}`;
     const secret = randomBytes(30).toString('base64url');
     this.#byAccessKey.set(id, { principal, isSignatureValid: signatureVerifier(secret) });

@@ -1,10 +1,9 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The parts of an `Authorization` header of Signature Version 4. */
 export interface Authorization {
   readonly accessKeyId: string;
-  /** The credential scope, such as `20260101/us-east-1/sqs/aws4_request`. */
+  /** Such as `20260101/us-east-1/sqs/aws4_request`. */
   readonly scope: string;
   readonly signedHeaders: readonly string[];
   readonly signature: string;
@@ -15,7 +14,7 @@ export interface SignedRequest {
   /** The path and the query, as the client sent them. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** The SHA-256 hash of the body in hexadecimal. */
+  /** SHA-256 in hexadecimal. */
   readonly bodyHash: string;
 }
 
@@ -23,12 +22,10 @@ const ALGORITHM = 'AWS4-HMAC-SHA256';
 const AUTHORIZATION = new RegExp(
   `^${ALGORITHM} Credential=([A-Z0-9]{1,128})/(\\d{8}/[a-z0-9-]{1,32}/[a-z0-9-]{1,32}/aws4_request), ?SignedHeaders=([a-z0-9;-]{1,2048}), ?Signature=([0-9a-f]{64})$`,
 );
-/**
- * A client sends this text instead of the body's hash if it streams the body. The signature does not cover such a body.
- */
+/** Stands in the place of the body's hash if the client streams the body. The signature does not cover such a body. */
 const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD';
 
-/** Reads an `Authorization` header. Returns undefined if it is not in the format of Signature Version 4. */
+/** Returns undefined for a header that is not in the format of Signature Version 4. */
 export function readAuthorization(header: string | undefined): Authorization | undefined {
   const [, accessKeyId, scope, signedHeaders, signature] = AUTHORIZATION.exec(header ?? '') ?? [];
   return accessKeyId && scope && signedHeaders && signature
@@ -37,8 +34,7 @@ export function readAuthorization(header: string | undefined): Authorization | u
 }
 
 /**
- * Returns a function that checks signatures made with one secret key. It caches the signing keys that it derives,
- * because deriving one takes four hashes.
+ * Returns a function that checks signatures of one secret key. It caches signing keys: deriving one takes four hashes.
  */
 export function signatureVerifier(
   secretAccessKey: string,
@@ -50,14 +46,13 @@ export function signatureVerifier(
     const key = scope
       .split('/')
       .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${secretAccessKey}`) as Buffer;
-    // A caller normally uses a few services on one day, so it has few scopes. A client that invents scopes would let
-    // the cache grow, so a full cache is emptied.
+    // A caller uses a few services on one day. A client that invents scopes would let the cache grow.
     if (keys.size >= 16) keys.clear();
     keys.set(scope, key);
     return key;
   };
   return ({ scope, signedHeaders, signature }, request) => {
-    // The signature must cover these headers. Otherwise it would also be valid for another operation, host or day.
+    // Otherwise the signature would also be valid for another operation, host or day.
     const { host, 'x-amz-date': date, 'x-amz-target': target } = request.headers;
     const isBound =
       host !== undefined &&
@@ -84,7 +79,6 @@ function canonicalRequest({ method, url, headers, bodyHash }: SignedRequest, sig
   return [method, encodePath(path), sortQuery(query), lines.join(''), signedHeaders.join(';'), payload].join('\n');
 }
 
-/** Returns the query with its parameters sorted by name, then by value. */
 function sortQuery(query: string): string {
   const pairs = query.split('&').map((pair) => pair.split('=', 2) as [string, string?]);
   const compare = (a = '', b = '') => Number(a > b) - Number(a < b);
@@ -94,7 +88,7 @@ function sortQuery(query: string): string {
     .join('&');
 }
 
-/** Returns the path as it is signed: each segment is encoded once more than in the request. */
+/** Each segment is signed encoded once more than in the request. */
 function encodePath(path: string): string {
   return encodeURIComponent(path)
     .replaceAll('%2F', '/')

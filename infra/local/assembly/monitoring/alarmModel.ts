@@ -7,34 +7,26 @@ import type { Expression, MetricStatistic } from './expression.ts';
 import type { Query } from './query.ts';
 
 export interface AlarmModel {
-  /** The logical id in the template. The hash that the CDK appends is removed. */
   readonly name: string;
   readonly description: string;
   readonly source: Expression | Query;
   readonly periodSeconds: number;
-  /**
-   * The alarm becomes active if the comparison holds in this number of consecutive periods. A query with groups
-   * compares each group on its own.
-   */
+  /** The consecutive periods in which the comparison must hold. A query with groups compares each group on its own. */
   readonly periods: number;
   readonly comparison: Comparison;
   readonly threshold: number;
   readonly missingData: MissingData;
-  /** Whether the alarm itself sends notices. Otherwise a composite alarm sends them. */
+  /** False if only a composite alarm sends notices. */
   readonly notifies: boolean;
-  /** The impact of each function, by the group of the query that stands for it. */
+  /** By the group of the query that stands for the function. */
   readonly impacts?: Readonly<Record<string, string>>;
 }
 
-/**
- * What a period without data means: the comparison holds, it does not hold, or the alarm keeps the state that it had
- * after the last data.
- */
+/** Whether the comparison holds in a period without data. With `ignore`, the alarm keeps its state. */
 export type MissingData = (typeof missingDataKinds)[number];
 
 const missingDataKinds = ['breaching', 'notBreaching', 'ignore'] as const;
 
-/** How a value is compared with the threshold. */
 export type Comparison = keyof typeof comparisons;
 
 export const comparisons = {
@@ -45,8 +37,8 @@ export const comparisons = {
 } as const;
 
 /**
- * The supported properties of an alarm in CloudFormation. The last six (`ActionsEnabled` to `Tags`) define names and
- * notices. The local run sends none, but the dashboard shows which alarms would.
+ * `ActionsEnabled` to `Tags` define names and notices. The local run sends none, but the dashboard shows which alarms
+ * would.
  */
 const supportedProperties = [
   'AlarmDescription',
@@ -86,10 +78,7 @@ interface RawPart {
   readonly MetricStat?: { readonly Metric: RawMetric; readonly Period: number; readonly Stat: string };
 }
 
-/**
- * Returns the alarm of a template's resource. `serviceName` replaces the value of the dimension `service`. Throws
- * UnsupportedDefinition if the local run does not support the alarm.
- */
+/** `serviceName` replaces the value of the dimension `service`. Throws UnsupportedDefinition. */
 export function alarmOf(resource: Resource, serviceName?: string): AlarmModel {
   const { properties } = resource;
   requireSupported(properties, supportedProperties, 'an alarm');

@@ -2,7 +2,6 @@ import { Scanner, UnsupportedDefinition } from '../scanner.ts';
 import type { Resource } from '../template.ts';
 import { requireSupported } from './definitions.ts';
 
-/** A condition on the states of other alarms, by name. */
 export type Rule =
   | { readonly kind: 'state'; readonly alarm: string; readonly isActive: boolean }
   | { readonly kind: 'constant'; readonly value: boolean }
@@ -24,7 +23,6 @@ export interface Suppressor {
   readonly extensionSeconds: number;
 }
 
-/** The properties in CloudFormation with an effect in the local run. */
 interface CompositeProperties {
   readonly AlarmRule: string;
   readonly AlarmDescription?: string;
@@ -47,7 +45,7 @@ const supportedProperties = [
   'Tags',
 ];
 
-/** Returns the name of an alarm in the local run: its logical id without the hash that the CDK appends. */
+/** Returns the logical id without the hash that the CDK appends. */
 export function alarmName({ path }: Resource): string {
   return path.slice(path.lastIndexOf('/') + 1).replace(/[0-9A-F]{8}$/, '');
 }
@@ -56,10 +54,7 @@ export function notifies({ ActionsEnabled, AlarmActions }: Resource['properties'
   return ActionsEnabled !== false && Array.isArray(AlarmActions) && AlarmActions.length > 0;
 }
 
-/**
- * Returns the composite alarm of a template's resource. `names` are the names of all alarms, by ARN and by physical name. Throws
- * UnsupportedDefinition if the local run does not support it.
- */
+/** `names` are the names of all alarms, by ARN and by physical name. Throws UnsupportedDefinition. */
 export function compositeOf(resource: Resource, names: ReadonlyMap<string, string>): CompositeModel {
   const { properties } = resource;
   requireSupported(properties, supportedProperties, 'a composite alarm');
@@ -92,9 +87,8 @@ export function compositeOf(resource: Resource, names: ReadonlyMap<string, strin
 }
 
 /**
- * Parses the rule of a composite alarm: `ALARM("…")` and `OK("…")` of alarms, `TRUE` and `FALSE`, combined with `NOT`, `AND`, `OR` and
- * parentheses. `AND` binds more than `OR`. Throws UnsupportedDefinition for other syntax. An alarm of the local run always has data,
- * so `INSUFFICIENT_DATA` is not supported.
+ * Parses `ALARM("…")`, `OK("…")`, `TRUE`, `FALSE`, `NOT`, `AND`, `OR` and parentheses. `AND` binds more than `OR`.
+ * `INSUFFICIENT_DATA` is not supported, because an alarm of the local run always has data.
  */
 function readRule(text: string, nameOf: (reference: string) => string): Rule {
   const scanner = new Scanner(text, /\s*(\w+|"[^"]*"|[()])/y);

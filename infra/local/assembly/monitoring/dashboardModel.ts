@@ -5,24 +5,21 @@ import { type Expression, type MetricId, type MetricStatistic, readExpression } 
 import { isQuery, type Query } from './query.ts';
 
 export interface RowModel {
-  /** The title of the row, in Markdown. */
+  /** In Markdown. */
   readonly title: string;
   readonly graphs: readonly GraphModel[];
 }
 
 export interface GraphModel {
   readonly title: string;
-  /** The number of columns. The dashboard has 24 columns. */
+  /** In columns, of which the dashboard has 24. */
   readonly width: number;
   readonly series: readonly SeriesModel[];
 }
 
 export interface SeriesModel {
   readonly source: Expression | Query;
-  /**
-   * The label of the line. CloudWatch replaces `${LABEL}` in it by the name of the metric, or by that of the query's
-   * group.
-   */
+  /** CloudWatch replaces `${LABEL}` in it by the name of the metric or of the query's group. */
   readonly label: string;
 }
 
@@ -47,7 +44,7 @@ interface Options {
   readonly expression?: string;
 }
 
-/** The supported properties of a widget. The local run ignores those that only affect the appearance. */
+/** Those after `metrics` only affect the appearance, and are ignored. */
 const supportedProperties = [
   'markdown',
   'title',
@@ -65,9 +62,8 @@ const supportedProperties = [
 const supportedOptions = ['id', 'label', 'visible', 'stat', 'expression', 'period', 'color', 'yAxis'];
 
 /**
- * Returns the rows of a dashboard. A text widget begins a row, and the graphs after it belong to the row. `serviceName`
- * replaces the value of the dimension `service`. Throws UnsupportedDefinition if the local run does not support a
- * widget.
+ * Returns the rows of a dashboard. A text widget begins a row. `serviceName` replaces the value of the dimension
+ * `service`. Throws UnsupportedDefinition.
  */
 export function rowsOf({ properties }: Resource, serviceName?: string): RowModel[] {
   const { widgets } = JSON.parse(String(properties.DashboardBody)) as { widgets: readonly Widget[] };
@@ -86,7 +82,6 @@ export function rowsOf({ properties }: Resource, serviceName?: string): RowModel
   return rows;
 }
 
-/** Adds the title of the widget to the message of an UnsupportedDefinition. */
 function withTitle<T>(title: string, read: () => T): T {
   try {
     return read();
@@ -117,10 +112,8 @@ function graphOf(
 }
 
 /**
- * Reads a line of a graph. A line is a list: namespace, name and dimensions of a metric, and then options. Instead of a
- * metric, the options can have an expression.
- *
- * Returns no source for an expression of metric math, because it can refer to lines that are not read yet.
+ * A line is a list: namespace, name and dimensions of a metric, and then options. The options can have an expression
+ * instead. An expression of metric math has no source yet, because it can refer to later lines.
  */
 function lineOf(
   line: readonly unknown[],
@@ -133,8 +126,7 @@ function lineOf(
   if (options.expression !== undefined && words.length === 0)
     return { source: isQuery(options.expression) ? serviceQuery(options.expression, serviceName) : undefined, options };
   const [namespace, name, ...dimensions] = words.map(String);
-  // In CloudWatch, a dot stands for the value of the previous line. The CDK writes no dots, so this code does not
-  // support them.
+  // In CloudWatch, a dot stands for the value of the previous line. The CDK writes none.
   if (
     namespace === undefined ||
     name === undefined ||

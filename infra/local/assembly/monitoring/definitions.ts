@@ -9,16 +9,10 @@ import {
 } from './expression.ts';
 import { isQuery, type Query, readQuery } from './query.ts';
 
-/**
- * The dimension that contains the name of the service. The name in a local run can differ from the name in the
- * template.
- */
+/** Its value in a local run can differ from the template. */
 const SERVICE = 'service';
 
-/**
- * Returns a metric with its statistic, as a template defines them. `serviceName` replaces the value of the dimension
- * `service`.
- */
+/** `serviceName` replaces the value of the dimension `service`, here and below. */
 export function metricStatistic(
   { namespace, name, dimensions }: MetricId,
   statistic: unknown,
@@ -31,14 +25,10 @@ export function metricStatistic(
   };
 }
 
-/**
- * Reads an expression or a query of a template. `serviceName` replaces the value of the dimension `service` in a query.
- */
 export function expressionOrQuery(text: string, ids: Ids, serviceName: string | undefined): Expression | Query {
   return isQuery(text) ? serviceQuery(text, serviceName) : readExpression(text, ids);
 }
 
-/** Reads a query of a template. `serviceName` replaces the value of the dimension `service`. */
 export function serviceQuery(text: string, serviceName: string | undefined): Query {
   const query = readQuery(text);
   return { ...query, where: withServiceName(query.where, serviceName) };
@@ -50,10 +40,7 @@ function withServiceName(dimensions: MetricId['dimensions'], serviceName: string
     : { ...dimensions, [SERVICE]: serviceName };
 }
 
-/**
- * Throws UnsupportedDefinition if an object has a property that is not supported. The result would be wrong without
- * that property.
- */
+/** Throws UnsupportedDefinition for a property that is not supported, because the result would be wrong without it. */
 export function requireSupported(definition: object, supported: readonly string[], owner: string): void {
   const unsupported = Object.keys(definition).find((name) => !supported.includes(name));
   if (unsupported !== undefined) throw new UnsupportedDefinition(`"${unsupported}" of ${owner}`);

@@ -1,13 +1,12 @@
 import { Scanner, UnsupportedDefinition } from '../scanner.ts';
 
-/** A metric and its statistic. */
 export interface MetricStatistic {
   readonly kind: 'metric';
   readonly metric: MetricId;
   readonly statistic: Statistic;
 }
 
-/** A parsed expression of metric math. Its value in a time window is a number, or missing. */
+/** Metric math. Its value in a time window is a number, or missing. */
 export type Expression =
   | MetricStatistic
   | { readonly kind: 'number'; readonly value: number }
@@ -17,15 +16,15 @@ export type Expression =
 
 export type Operator = '>=' | '+' | '-' | '*' | '/';
 
-/** Returns the metric with this id in the same graph or alarm. Returns undefined if the id is unknown. */
+/** Finds a metric of the same graph or alarm by its id. */
 export type Ids = (id: string) => MetricStatistic | undefined;
 
-/** The operators, by precedence. Operators of a later list bind more tightly. */
+/** By precedence: operators of a later list bind more tightly. */
 const levels: readonly (readonly Operator[])[] = [['>='], ['+', '-'], ['*', '/']];
 
 /**
- * Parses metric math: numbers, ids, `+ - * /`, `>=`, parentheses, `FILL(…, 0)` and `MAX([…, …])`. Throws
- * UnsupportedDefinition for other syntax. Guessing its meaning could give other values than CloudWatch.
+ * Parses numbers, ids, `+ - * /`, `>=`, parentheses, `FILL(…, 0)` and `MAX([…, …])`. Throws UnsupportedDefinition for
+ * other syntax, because a guess could give other values than CloudWatch.
  */
 export function readExpression(text: string, ids: Ids): Expression {
   const scanner = new Scanner(text, /\s*([A-Za-z_]\w*|\d+(?:\.\d+)?|>=|[-+*/()[\],])/y);
@@ -73,7 +72,7 @@ function call(name: string, scanner: Scanner, ids: Ids): Expression {
     const of = [operation(scanner, ids)];
     while (scanner.takeOneOf([','])) of.push(operation(scanner, ids));
     scanner.take(']');
-    // CloudWatch does not document how MAX treats missing data, so each operand must always have a value.
+    // CloudWatch does not document how MAX treats missing data.
     if (of.some(mayLack)) throw scanner.problem('MAX of a value that may be missing: FILL it');
     return { kind: 'maximum', of };
   }
@@ -91,7 +90,6 @@ function mayLack(expression: Expression): boolean {
   return expression.kind !== 'fill' && expression.kind !== 'number';
 }
 
-/** Returns all metrics in an expression. */
 export function metricsOf(expression: Expression): MetricStatistic[] {
   switch (expression.kind) {
     case 'metric':
@@ -107,10 +105,7 @@ export function metricsOf(expression: Expression): MetricStatistic[] {
   }
 }
 
-/**
- * Parses the name of a statistic: `Sum`, `Maximum` or a percentile such as `p99`. Throws UnsupportedDefinition for
- * other names.
- */
+/** Reads `Sum`, `Maximum` or a percentile such as `p99`. Throws UnsupportedDefinition for others. */
 export function readStatistic(name: string): Statistic {
   if (name === 'Sum' || name === 'Maximum') return name;
   const [, percentile] = /^p(\d{1,2}(?:\.\d+)?)$/.exec(name) ?? [];
@@ -124,5 +119,4 @@ export interface MetricId {
   readonly dimensions: Readonly<Record<string, string>>;
 }
 
-/** How the measurements in a time window become one value. */
 export type Statistic = 'Sum' | 'Maximum' | { readonly percentile: number };

@@ -7,7 +7,6 @@ import { type RowModel, rowsOf } from './dashboardModel.ts';
 
 export const COMPOSITE_ALARM = 'AWS::CloudWatch::CompositeAlarm';
 
-/** The rows of the templates' dashboards, and the templates' alarms: those on metrics, and those on other alarms. */
 export interface MonitoringModel {
   readonly rows: readonly RowModel[];
   readonly alarms: readonly AlarmModel[];
@@ -15,9 +14,8 @@ export interface MonitoringModel {
 }
 
 /**
- * Reads dashboards and alarms, and parses all of their expressions. Throws a `StartError` that names an unsupported
- * widget or alarm, because leaving it out would go unnoticed. `serviceName` is given if the functions' metrics have
- * another service name than the templates.
+ * Throws a `StartError` that names an unsupported widget or alarm, because leaving it out would go unnoticed.
+ * `serviceName` is given if the functions' metrics have another service name than the templates.
  */
 export function monitoringOf(
   dashboards: readonly Resource[],

@@ -2,9 +2,8 @@ import { Scanner } from '../scanner.ts';
 import type { MetricId } from './expression.ts';
 
 /**
- * A query of Metrics Insights. It selects the metrics with this name that have exactly the dimensions `dimensionNames`.
- * `where` are required values of dimensions. The query returns one sum for each value of the dimension `groupBy`.
- * Without `groupBy`, it returns a single sum.
+ * A query of Metrics Insights over the metrics with this name that have exactly the dimensions `dimensionNames`.
+ * `where` are required values. It gives one sum for each value of the dimension `groupBy`, or a single sum without.
  */
 export interface Query {
   readonly kind: 'query';
@@ -15,18 +14,14 @@ export interface Query {
   readonly groupBy: string | undefined;
 }
 
-/**
- * Returns whether the text of an expression is a query. `readQuery` parses queries, and `readExpression` parses other
- * expressions.
- */
+/** Returns whether `readQuery` parses this text. `readExpression` parses other expressions. */
 export function isQuery(text: string): boolean {
   return text.trimStart().startsWith('SELECT ');
 }
 
 /**
- * Parses a query of Metrics Insights: `SELECT SUM(name) FROM SCHEMA("Namespace", dimension, …)`. Two parts are
- * optional: `WHERE dimension = 'value' AND …`, and `GROUP BY dimension ORDER BY SUM() DESC`. Throws
- * UnsupportedDefinition for other syntax.
+ * Parses `SELECT SUM(name) FROM SCHEMA("Namespace", dimension, …)`, optionally with `WHERE dimension = 'value' AND …`
+ * and `GROUP BY dimension ORDER BY SUM() DESC`. Throws UnsupportedDefinition for other syntax.
  */
 export function readQuery(text: string): Query {
   const scanner = new Scanner(text, /\s*(\w+|"[^"]*"|'[^']*'|[(),=])/y);
@@ -69,7 +64,7 @@ export function readQuery(text: string): Query {
   return { kind: 'query', namespace, name: metric, dimensionNames, where, groupBy };
 }
 
-/** Returns whether a query selects a metric by its dimensions. The caller has already compared namespace and name. */
+/** Compares the dimensions only: the caller has compared namespace and name. */
 export function selects({ dimensionNames, where }: Query, { dimensions }: MetricId): boolean {
   return (
     hasExactly(dimensions, dimensionNames) &&

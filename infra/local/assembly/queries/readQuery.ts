@@ -1,6 +1,6 @@
 import { Scanner } from '../scanner.ts';
 
-/** A condition on one log line. A field of a nested object has a dotted name, such as `error.name`. */
+/** A field of a nested object has a dotted name, such as `error.name`. */
 export type Condition =
   | { readonly kind: 'compare'; readonly field: string; readonly operator: Comparison; readonly value: Literal }
   | { readonly kind: 'in'; readonly field: string; readonly values: readonly Literal[] }
@@ -13,7 +13,7 @@ export type Comparison = (typeof comparisons)[number];
 /** A number that `stats` computes for each group. `percent` is the percentile of `pct`. */
 export interface Aggregate {
   readonly name: (typeof aggregates)[number];
-  /** The name of a field, or `*`. */
+  /** `*` counts lines. */
   readonly field: string;
   readonly percent?: number;
   readonly as: string;
@@ -30,10 +30,7 @@ const comparisons = ['=', '!=', '<', '<=', '>', '>='] as const;
 const aggregates = ['count', 'count_distinct', 'min', 'max', 'pct'] as const;
 const TOKEN = /\s*("[^"]*"|[@\w][\w.@]*|[<>!]=|[=<>(),*[\]|])/y;
 
-/**
- * Parses the part of the language of Logs Insights that the saved queries use: `fields`, `filter`, `stats … by`, `sort` and `limit`.
- * Throws UnsupportedDefinition for other syntax.
- */
+/** Parses the part of Logs Insights that the saved queries use. Throws UnsupportedDefinition for other syntax. */
 export function readQuery(text: string): Command[] {
   const scanner = new Scanner(text, TOKEN);
   const list = <T>(item: () => T): T[] => {
@@ -122,14 +119,14 @@ export function readQuery(text: string): Command[] {
   return commands;
 }
 
-/** Returns the names of the texts `<name>` in a query that the operator replaces before running it, each once. */
+/** Returns the names of the texts `<name>` in a query that the operator replaces, each once. */
 export function placeholdersOf(commands: readonly Command[]): string[] {
   const literals = commands.flatMap((command) => (command.kind === 'filter' ? literalsOf(command.condition) : []));
   const names = literals.map((value) => /^<(.+)>$/.exec(String(value))?.[1]);
   return [...new Set(names.filter((name) => name !== undefined))];
 }
 
-/** Returns the query with `values` in place of its placeholders. A placeholder without a value stays. */
+/** Replaces placeholders. One without a value stays. */
 export function fill(commands: readonly Command[], values: Readonly<Record<string, string>>): Command[] {
   const filled = (value: Literal) => {
     const [, name] = /^<(.+)>$/.exec(String(value)) ?? [];

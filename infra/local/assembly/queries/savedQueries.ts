@@ -5,25 +5,22 @@ import { UnsupportedDefinition } from '../scanner.ts';
 import type { Resource } from '../template.ts';
 import { type Command, type LogLine, placeholdersOf, readQuery } from './readQuery.ts';
 
-/** A query that the template saves for Logs Insights. */
 export interface SavedQuery {
   readonly name: string;
   readonly text: string;
   readonly commands: readonly Command[];
-  /** The names of the texts `<name>` that the operator replaces. */
   readonly placeholders: readonly string[];
   readonly log: 'functions' | 'access';
-  /** Returns whether the query searches a line of its file. */
   readonly searches: (line: LogLine) => boolean;
 }
 
 /**
- * Returns the saved queries of the templates, by name. A query of a nested stack searches the lines of the functions of this stack,
- * and one of the root stack the access log. Throws a `StartError` that names a query that the local run does not support.
+ * Returns the saved queries by name. A query of a nested stack searches the log of this stack's functions, one of the
+ * root stack the access log. Throws a `StartError` that names an unsupported query.
  */
 export function savedQueriesOf(queries: readonly Resource[], functions: readonly Resource[]): SavedQuery[] {
   const ids = functions.map(({ path }) => path.split('/'));
-  /** A worker's function has the name of the worker in its logical id, with more after it. */
+  /** The logical id of a worker's function begins with the name of the worker. */
   const isIn = (stack: string, worker: string) =>
     ids.some(([of, id = '']) => of === stack && id.startsWith(pascal(worker)));
   return queries
@@ -47,7 +44,7 @@ export function savedQueriesOf(queries: readonly Resource[], functions: readonly
     .sort((a, b) => a.name.localeCompare(b.name, 'en'));
 }
 
-/** Returns the path of an endpoint. A page of the reference has a dot in its name and no version. */
+/** A page of the reference has a dot in its name and no version. */
 function pathOf(endpointId: string): string {
   return `/${/^v\d/.test(endpointId) ? endpointId.replaceAll('.', '/') : endpointId}`;
 }
