@@ -1,9 +1,6 @@
 import type { FunctionModel } from '../assembly/functionModel.ts';
 
-/**
- * The environment variables that functions get from `npm start` instead of the template if they are set there. The units are the
- * same as in the template.
- */
+/** Variables of `npm start` that replace those of the template, in the same units. */
 export const localVariables = [
   'CALL_BURST_SECONDS',
   'DUE_MARGIN_SECONDS',
@@ -15,17 +12,13 @@ export const localVariables = [
   'WRITES_PER_SECOND_PER_KEY',
 ] as const;
 
-/**
- * The values that replace environment variables of the template. A value applies to the functions that have the
- * variable.
- */
+/** A value applies to the functions that have the variable. */
 export type EnvironmentOverrides = Readonly<Partial<Record<'SERVICE_NAME' | (typeof localVariables)[number], string>>>;
 
 /**
- * Returns all environment variables of a function's thread: those of the template, and those that Lambda adds. A
- * deployed function has the same, except for the overrides, the AWS endpoints, and two variables.
- * ALLOW_LOOPBACK_DELIVERY allows webhooks to this machine. STRICT_OUTPUT makes an undeclared field of an answer an
- * error.
+ * Returns all environment variables of a function. A deployed function has the same, except for the overrides, the AWS
+ * endpoints, ALLOW_LOOPBACK_DELIVERY, which allows webhooks to this machine, and STRICT_OUTPUT, which makes an
+ * undeclared field of an answer an error.
  */
 export function functionEnvironment(
   model: FunctionModel,
@@ -40,14 +33,14 @@ export function functionEnvironment(
     STRICT_OUTPUT: 'true',
     AWS_LAMBDA_FUNCTION_NAME: model.name,
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(model.memoryMb),
-    // Without this variable, Powertools would assume provisioned concurrency and not count cold starts.
+    // Otherwise Powertools assumes provisioned concurrency and does not count cold starts.
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
   };
 }
 
 /**
- * Returns the variables of all functions together, for the operator's commands. A variable has the same value in all
- * functions.
+ * Returns the variables of all functions together, for the operator's commands. A variable has one value in all of
+ * them.
  */
 export function sharedEnvironment(
   functions: readonly FunctionModel[],

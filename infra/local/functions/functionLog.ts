@@ -3,9 +3,7 @@ import { join } from 'node:path';
 
 const ROTATE_BYTES = 50 * 1024 * 1024;
 
-/** The log file of all functions, which receives their standard output and standard error. */
 export const FUNCTION_LOG = 'functions.log';
-/** The log file of the gateway, with one line for each request to the API. */
 export const ACCESS_LOG = 'access.log';
 
 export interface LogFile {
@@ -14,8 +12,8 @@ export interface LogFile {
 }
 
 /**
- * Opens a log file for appending. If the file exceeds 50 MB, first renames it to `<name>.1`. If the file
- * cannot be written, for example on a full disk, the log prints the reason once and drops later lines.
+ * Opens a log file for appending. A file above 50 MB is first renamed to `<name>.1`. If the file cannot be written, as
+ * on a full disk, the log prints the reason once and drops later lines.
  */
 export function openLogFile(dataDir: string, name: string, toStdout = false): LogFile {
   const file = join(dataDir, name);

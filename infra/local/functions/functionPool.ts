@@ -4,30 +4,21 @@ import type { FunctionModel } from '../assembly/functionModel.ts';
 import { type AwsAccess, FunctionError, type FunctionObserver, FunctionThread } from './functionThread.ts';
 
 const IDLE_MILLISECONDS = 60_000;
-/** The largest number of threads of all functions together. */
+/** Of all functions together. */
 const MAX_LIVE = 40;
-/**
- * The largest number of threads of one function. A single thread can run calls in parallel. A second thread is started
- * only if the first is blocked.
- */
+/** Of one function. A thread runs calls in parallel, so a second one is started only if the first is blocked. */
 const MAX_THREADS = Math.min(4, Math.max(2, Math.floor(availableParallelism() / 2)));
-/** The largest number of instances of the function in one thread. */
+/** In one thread. */
 const MAX_INSTANCES = 16;
-/**
- * The milliseconds that a call waits for a free instance before it loads another one. The wait is multiplied by the
- * number of instances that exist.
- */
+/** How long a call waits for a free instance before it loads another one, for each existing instance. */
 const PATIENCE_MILLISECONDS = 50;
 /** A thread counts as blocked if no call of it has ended for this time. */
 const BLOCKED_MILLISECONDS = 5_000;
-/**
- * The largest share of time in which a thread may be busy if it is to load another instance. A busier thread could not
- * run more calls.
- */
+/** A busier thread could not run more calls with another instance. */
 const BUSY = 0.8;
 /**
- * The largest number of instances in a thread that mainly waits for AWS calls. More instances would wait for the same
- * services, and V8 would optimise the code of each instance separately.
+ * More instances of a thread that mainly waits for AWS calls would wait for the same services, and V8 would optimise
+ * the code of each instance separately.
  */
 const INSTANCES_OF_AWS = 4;
 
@@ -43,13 +34,12 @@ export interface PoolOptions {
 }
 
 /**
- * The threads of all functions. A call starts a thread if its function has none. A thread ends after a minute without
- * calls. If there are too many threads, the thread that has been idle longest ends. If no thread is idle, the call
- * waits.
+ * The threads of all functions. A thread ends after a minute without calls. If there are too many, the one that has
+ * been idle longest ends. If none is idle, the call waits.
  */
 export class FunctionPool {
   readonly #options: Required<PoolOptions>;
-  /** All threads that have not ended. They include threads that accept no more calls. */
+  /** Including threads that accept no more calls. */
   readonly #live = new Set<FunctionThread>();
   readonly #sweeper: NodeJS.Timeout;
   #released: PromiseWithResolvers<void> = Promise.withResolvers();
@@ -69,13 +59,13 @@ export class FunctionPool {
   }
 
   /**
-   * Calls a function with a JSON text and returns its result as a JSON text. Throws a `FunctionError`. All calls share
-   * one instance, which is efficient for many short calls.
+   * Calls a function. `payload` and the result are JSON texts. Throws a `FunctionError`. All calls share one instance,
+   * which is efficient for many short calls.
    */
   async invoke(model: FunctionModel, payload: string): Promise<string> {
     for (;;) {
-      // There is no `await` between choosing a thread and calling it. During an `await` the thread would still count as
-      // idle, so another call could end it.
+      // No `await` stands between choosing a thread and calling it. Otherwise another call could end the thread as
+      // idle.
       const [thread] = this.#threadsOf(model);
       if (thread) return this.#call(thread, payload, 0);
       if (this.#hasRoom()) return this.#call(this.#start(model), payload, 0);
@@ -85,8 +75,7 @@ export class FunctionPool {
 
   /**
    * Like `invoke`, but each running call has an instance of its own, as in Lambda. A call first waits for a free
-   * instance, because short calls need few instances. After that it loads another instance in the same thread. If the
-   * thread is blocked, the call starts another thread.
+   * instance, then loads another one in the same thread, and starts another thread if this one is blocked.
    */
   async invokeExclusively(model: FunctionModel, payload: string): Promise<string> {
     const { maxThreads, maxInstances, patienceMilliseconds } = this.#options;
@@ -137,7 +126,6 @@ export class FunctionPool {
     }
   }
 
-  /** Waits until a call has ended or the time is over. */
   async #waitForCall(milliseconds: number): Promise<void> {
     await Promise.race([this.#released.promise, delay(milliseconds, undefined, { ref: false })]);
   }
@@ -171,7 +159,6 @@ export class FunctionPool {
     void thread.waitUntilLoaded(instance).then(wake, wake);
   }
 
-  /** Wakes all waiting calls. Each checks again whether it can run. */
   #wakeWaitingCalls(): void {
     this.#released.resolve();
     this.#released = Promise.withResolvers();
@@ -184,8 +171,8 @@ export class FunctionPool {
 }
 
 /**
- * Returns whether a further instance would let a thread run more calls. The thread must be idle for a part of the time.
- * If it already has `INSTANCES_OF_AWS` instances, it must also have been without AWS calls for `milliseconds`.
+ * Returns whether a further instance would let a thread run more calls. The thread must be partly idle, and from
+ * `INSTANCES_OF_AWS` on also without AWS calls for `milliseconds`.
  */
 function canUseAnotherInstance(
   { size, utilization, millisecondsWithoutAws: withoutAws }: FunctionThread,

@@ -10,38 +10,26 @@ import type { Measurements } from '../metrics/measurements.ts';
 import { MetricLines } from '../metrics/metricLines.ts';
 import type { LogFile } from './functionLog.ts';
 
-/** The time limit for loading an instance. As in Lambda, the timeout of a call starts after loading. */
+/** As in Lambda, the timeout of a call starts after loading. */
 const LOAD_MILLISECONDS = 60_000;
-/**
- * The size of V8's young generation, which is half of the default. With the default, many threads together keep a
- * gigabyte of garbage.
- */
+/** Half of V8's default, with which many threads together keep a gigabyte of garbage. */
 const YOUNG_GENERATION_MB = 24;
-/** The utilization of a thread is measured over at least this time. */
 const UTILIZATION_MILLISECONDS = 25;
 
-/** The error of a call that has no result: the handler threw, the handler timed out, or the thread ended. */
+/** A call without a result: the handler threw or timed out, or the thread ended. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
 }
 
-/** Receives the output of functions: all of it as log, and the metrics in it as measurements. */
 export interface FunctionObserver {
   readonly log: LogFile;
   readonly measurements: Pick<Measurements, 'recordRun' | 'recordLine'>;
 }
 
-/** The local AWS endpoint, as functions use it. */
 export interface AwsAccess {
-  /**
-   * The ports of the AWS endpoint. A thread does not send HTTP requests to them. It sends each call to this process as
-   * a message.
-   */
+  /** Calls to these ports become messages to this process. */
   readonly ports: readonly number[];
-  /**
-   * Answers an AWS call with the permissions of the function's role. Returns undefined if the called service is
-   * stopped.
-   */
+  /** Returns undefined if the called service is stopped. */
   call(model: FunctionModel, call: ThreadCall, isAborted: () => boolean): Promise<AwsAnswer | undefined>;
 }
 
@@ -78,7 +66,6 @@ interface Call {
   readonly timer: NodeJS.Timeout;
 }
 
-/** A separately loaded copy of the function's module, with its own state. */
 interface Instance {
   readonly loaded: PromiseWithResolvers<void>;
   readonly loadTimer: NodeJS.Timeout;
@@ -87,15 +74,12 @@ interface Instance {
 }
 
 /**
- * A worker thread with instances of one function. A call that times out may have blocked the thread. The thread then
- * accepts no new calls, and ends after the running ones.
+ * A thread with instances of one function: copies of its module, each with its own state. A call that times out may
+ * have blocked the thread. The thread then accepts no new calls, and ends after the running ones.
  */
 export class FunctionThread {
   readonly function: FunctionModel;
-  /**
-   * When the last call ended, as returned by `performance.now()`. The fractions of a millisecond tell which of two
-   * calls ended first.
-   */
+  /** A value of `performance.now()`: its fractions tell which of two calls ended first. */
   idleSince = performance.now();
   readonly #worker: Worker;
   readonly #log: LogFile;
@@ -105,7 +89,7 @@ export class FunctionThread {
   readonly #instances: Instance[] = [];
   readonly #ended: PromiseWithResolvers<void> = Promise.withResolvers();
   readonly #calls = new Map<number, Call>();
-  /** The running AWS calls, by id. `isAborted` is true if the thread no longer needs the answer. */
+  /** `isAborted` is true if the thread no longer needs the answer. */
   readonly #awsCalls = new Map<number, { isAborted: boolean }>();
   #lastAwsCall = -Infinity;
   #utilization: { at: number; since: ReturnType<typeof performance.eventLoopUtilization> | undefined; value: number };
@@ -115,7 +99,6 @@ export class FunctionThread {
   #usable = true;
   #ending: Promise<unknown> | undefined;
 
-  /** Starts the thread and loads its first instance. */
   constructor(model: FunctionModel, { environment, observer: { log, measurements }, aws }: FunctionThreadOptions) {
     this.function = model;
     this.#log = log;
@@ -168,20 +151,15 @@ export class FunctionThread {
     return this.#inFlight === 0;
   }
 
-  /** The number of instances in the thread. */
   get size(): number {
     return this.#instances.length;
   }
 
-  /** Resolves when the thread has ended. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /**
-   * The share of time in which the thread was busy, from 0 to 1, over the last 25 ms or more. The value of a thread
-   * that is loading is 1.
-   */
+  /** The busy share of the time, from 0 to 1, over the last 25 ms or more. 1 while the thread is loading. */
   get utilization(): number {
     const { at, since } = this.#utilization;
     if (performance.now() - at >= UTILIZATION_MILLISECONDS) {
@@ -192,29 +170,28 @@ export class FunctionThread {
     return this.#utilization.value;
   }
 
-  /** How long the thread has had no running AWS call, in milliseconds. */
   get millisecondsWithoutAws(): number {
     return this.#awsCalls.size > 0 ? 0 : performance.now() - this.#lastAwsCall;
   }
 
-  /** Returns the number of an instance that runs no call. Returns undefined if all instances run calls. */
+  /** Returns undefined if all instances run calls. */
   findFreeInstance(): number | undefined {
     const instance = this.#instances.findIndex(({ inFlight }) => inFlight === 0);
     return instance < 0 ? undefined : instance;
   }
 
-  /** Loads another instance and returns its number. */
+  /** Returns the number of the new instance. */
   addInstance(): number {
     this.#post({ load: this.#instances.length });
     return this.#addLoading();
   }
 
-  /** Resolves when an instance has loaded. Rejects if it cannot be loaded. */
+  /** Rejects if the instance cannot be loaded. */
   async waitUntilLoaded(number: number): Promise<void> {
     await this.#instances[number]?.loaded.promise;
   }
 
-  /** Calls the handler in an instance and returns its result as a JSON text. Throws a `FunctionError`. */
+  /** `payload` and the result are JSON texts. Throws a `FunctionError`. */
   async invoke(payload: string, number = 0): Promise<string> {
     const instance = this.#instances[number];
     if (!instance) throw new Error(`There is no instance ${number}`);
@@ -249,8 +226,7 @@ export class FunctionThread {
 
   #addLoading(): number {
     const loaded: PromiseWithResolvers<void> = Promise.withResolvers();
-    // A crash while loading is logged when the thread ends. If no call waits for loading, this handler keeps the
-    // rejection from ending the process.
+    // The end of the thread logs a crash while loading. Without a waiting call, the rejection must not end the process.
     loaded.promise.catch(() => undefined);
     const loadTimer = setTimeout(() => void this.end(), LOAD_MILLISECONDS);
     return this.#instances.push({ loaded, loadTimer, loading: true, inFlight: 0 }) - 1;
@@ -306,8 +282,8 @@ export class FunctionThread {
   }
 
   /**
-   * Sends a message to the thread. All messages of one turn of the event loop are sent together in one array. Waking
-   * the thread for each message would take more CPU time than the messages themselves.
+   * Sends the messages of one turn of the event loop in one array. Waking the thread for each would cost more CPU time
+   * than the messages.
    */
   #post(message: ToThread): void {
     if (this.#unsent.push(message) > 1) return;
@@ -346,7 +322,6 @@ function moduleUrl(codeDir: string, file: string): string {
   return pathToFileURL(module).href;
 }
 
-/** Returns the fields of Lambda's context that are the same for every call. */
 function contextOf({ name, arn, memoryMb }: FunctionModel): object {
   return {
     functionName: name,

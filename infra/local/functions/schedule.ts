@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ScheduleModel } from '../assembly/eventSourceModels.ts';
 import { ACCOUNT, REGION } from '../iam/identity.ts';
 
-/** The clock (epoch ms) of a schedule, and its pause until the next call. An abort ends a pause. */
+/** `clock` returns epoch ms. An abort ends a pause. */
 interface ScheduleTime {
   readonly clock: () => number;
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
@@ -15,15 +15,14 @@ const realTime: ScheduleTime = {
 };
 
 /**
- * Calls a function at a fixed rate. The first call is made at once, so that work left by an earlier run does not wait.
- * Calls never overlap: while one runs, the next one waits.
+ * Calls a function at a fixed rate. The first call is made at once, so that work of an earlier run does not wait. Calls
+ * never overlap. A failed call is not retried, because the next one does the same work.
  */
 export class Schedule {
   readonly #time: ScheduleTime;
   readonly #ticking: Promise<void>;
   readonly #stop = new AbortController();
 
-  /** Makes the first call at once. A failed call is not retried, because the next call does the same work. */
   constructor(
     { arn, everySeconds }: ScheduleModel,
     invoke: (event: object) => Promise<unknown>,
@@ -33,7 +32,7 @@ export class Schedule {
     this.#ticking = this.#tick(everySeconds * 1000, () => invoke(tickEvent(arn, new Date(time.clock()))));
   }
 
-  /** Makes no more calls. Resolves when a running call has ended. */
+  /** Resolves when a running call has ended. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#ticking;

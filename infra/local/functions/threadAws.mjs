@@ -1,8 +1,7 @@
 // @ts-check
 /**
- * Sends the AWS calls of a function's thread as messages to the main thread instead of over HTTP. The main thread checks
- * the role of the function as for an HTTP request. The bundles are those of a deployment and contain the SDK. So this file
- * replaces `http.request` of this thread, which the SDK calls.
+ * Sends the AWS calls of a function's thread as messages to the main thread, which checks the role of the function. The
+ * bundles are those of a deployment, with the SDK in them, so this file replaces the `http.request` that the SDK calls.
  */
 import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
@@ -10,11 +9,11 @@ import { Readable } from 'node:stream';
 /** @typedef {import('node:http').RequestOptions & { headers: Record<string, string | undefined> }} Options */
 /** @typedef {{ aws: number, answer: { status: number, body: string } | undefined }} Answer */
 
-// An import of `node:http` would read all its exports. One of them makes Node load undici, which takes 17 of the 88 ms of
-// CPU that a thread needs to start.
+// An import of `node:http` reads all its exports. One of them loads undici, which takes 17 of the 88 ms of CPU of a
+// start.
 const http = process.getBuiltinModule('node:http');
 
-/** A socket that is always connected and ignores options, because the SDK waits for a connection and sets options. */
+/** The SDK waits for a connection and sets options. */
 const socket = Object.freeze({
   connecting: false,
   setKeepAlive() {},
@@ -24,13 +23,12 @@ const socket = Object.freeze({
 });
 
 /**
- * Replaces `http.request` for calls that the SDK signed with this access key. A request to a customer's URL, such as a
- * webhook, has no such signature and never becomes an AWS call. Returns a function that receives the answers. It must be
- * called before the bundle is loaded, because the bundle reads `http.request` once, while it loads.
+ * Replaces `http.request` for calls that the SDK signed with this access key, so a request to a customer's URL never
+ * becomes an AWS call. Call it before the bundle is loaded, because the bundle reads `http.request` once.
  * @param {(message: object) => void} post sends a message to the main thread
  * @param {readonly number[]} awsPorts
  * @param {string | undefined} accessKeyId
- * @returns {(answer: Answer) => void}
+ * @returns {(answer: Answer) => void} receives the answers
  */
 export function callAwsThrough(post, awsPorts, accessKeyId) {
   /** @type {Map<number, AwsRequest>} */

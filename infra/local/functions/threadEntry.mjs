@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The code of a function's thread. It loads instances of the bundle and processes calls. The file is plain JavaScript,
- * because loading TypeScript's type stripper would double the start time.
+ * Loads instances of the bundle in a function's thread and runs calls. Plain JavaScript, because loading TypeScript's
+ * type stripper would double the start time.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { callAwsThrough } from './threadAws.mjs';
@@ -18,8 +18,7 @@ const onAwsAnswer = callAwsThrough(post, awsPorts, process.env.AWS_ACCESS_KEY_ID
 let unsent = [];
 
 /**
- * Sends a message to the main thread, in one array with all other messages of this turn of the event loop. Each array wakes the
- * main thread, which takes more CPU time than the messages.
+ * Sends the messages of one turn of the event loop in one array, because each array wakes the main thread.
  * @param {object} message
  */
 function post(message) {
@@ -30,8 +29,8 @@ function post(message) {
   });
 }
 
-// The output streams of a Node thread need two messages to the main thread for each line, so this code replaces them. A
-// line is sent at once. The main thread gets it even if the handler then blocks or crashes the thread.
+// The output streams of a Node thread need two messages for each line. This code sends one, at once, so that the main
+// thread gets a line even if the handler then blocks or crashes the thread.
 for (const output of /** @type {const} */ (['stdout', 'stderr'])) {
   process[output].write = (/** @type {string | Uint8Array} */ chunk, /** @type {unknown[]} */ ...args) => {
     port.postMessage([{ output, text: typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString() }]);
@@ -44,10 +43,7 @@ for (const output of /** @type {const} */ (['stdout', 'stderr'])) {
 /** @type {Map<number, Handler>} */
 const handlers = new Map();
 
-/**
- * Loads an instance, which is a copy of the module with its own state.
- * @param {number} instance
- */
+/** @param {number} instance */
 async function load(instance) {
   const handler = (await import(instance === 0 ? moduleUrl : `${moduleUrl}?instance=${instance}`))[exportName];
   if (typeof handler !== 'function') throw new Error(`${moduleUrl} exports no function ${exportName}`);

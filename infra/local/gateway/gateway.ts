@@ -9,16 +9,17 @@ import { StartError } from '../startError.ts';
 import { httpApiEvent, splitTarget } from './httpApiEvent.ts';
 import { type GatewayResponse, gatewayResponse, httpApiResponse } from './httpApiResponse.ts';
 
-/** API Gateway's limit for the body of a request, in bytes. */
+/**
+ * Limits of API Gateway for a body, of Lambda for an event and a result, of API Gateway for the request line with all
+ * headers.
+ */
 const BODY_BYTES = 10 * 1024 * 1024;
-/** Lambda's limits for an event and for a result, in bytes. */
 const EVENT_BYTES = 6_291_456;
 const ANSWER_BYTES = 6_291_556;
-/** API Gateway's limit for the request line and all headers together, in bytes. */
 const HEADER_BYTES = 10_240;
 /**
- * The number of bytes that the gateway reads of a body that is too large. It discards them, because most clients read
- * the response only after they have sent the body.
+ * The gateway reads and discards so much of a body that is too large, because most clients read the response only after
+ * they have sent the body.
  */
 const DISCARDED_BYTES = 64 * 1024 * 1024;
 
@@ -26,13 +27,12 @@ const TOO_LARGE = gatewayResponse(413, 'Request Entity Too Large');
 const UNAVAILABLE = gatewayResponse(503, 'Service Unavailable');
 const FAILED = gatewayResponse(500, 'Internal Server Error');
 
-/** The path prefix of the pages of the local run, except its start page at `/`. No endpoint has a path with this prefix. */
+/** The prefix of the local pages, except the start page at `/`. No endpoint has it. */
 const LOCAL_PATH = '/_local/';
 
-/** Values of API Gateway's variables for access logs, by the name after `$context.`. */
+/** By the name after `$context.`. */
 export type AccessContext = Readonly<Record<string, string>>;
 
-/** What a request did until it was answered. */
 interface Progress {
   route?: string;
   /** Set when the function was called. */
@@ -40,29 +40,27 @@ interface Progress {
   integrationError?: string;
 }
 
-/** A request to a page of the local run. */
 export interface LocalRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The headers, by name in lower case. */
+  /** By name in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
 }
 
 export interface GatewayOptions {
   readonly routes: readonly RouteModel[];
-  /** Calls a function. `payload` and the result are JSON texts. */
+  /** `payload` and the result are JSON texts. */
   invoke(model: FunctionModel, payload: string): Promise<string>;
-  /** Answers requests for the pages of the local run. */
+  /** Answers requests for the local pages. */
   local(request: LocalRequest): Promise<GatewayResponse>;
-  /** Called after each request to the API. */
   measure(status: number, milliseconds: number): void;
-  /** Called after each request to the API with the values of variables for the access log, such as `status`. */
+  /** Called after each request to the API. */
   logAccess(context: AccessContext): void;
 }
 
-/** The HTTP API on this machine. It converts requests into events for functions, by the routes of the template. */
+/** Converts requests into events for functions, by the routes of the template. */
 export class Gateway {
   readonly #server: Server;
   #open: (Omit<GatewayOptions, 'routes'> & { readonly routes: ReadonlyMap<string, RouteModel> }) | undefined;
@@ -73,8 +71,7 @@ export class Gateway {
     this.#server = server;
     this.#allowedHosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.#respond(request, response));
-    // A client that sends `Expect: 100-continue` waits before it sends the body. So a body that is too large can be
-    // refused before it is sent.
+    // With `Expect: 100-continue`, a body that is too large is refused before it is sent.
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       if (this.#isAllowed(request) && !declaredTooLarge(request)) response.writeContinue();
       void this.#respond(request, response);
@@ -83,8 +80,8 @@ export class Gateway {
   }
 
   /**
-   * Opens the port. Throws a `StartError` if the port is in use. Requests get 503 until `open` is called.
-   * `allowedHosts` are the Host headers that the API accepts besides the names of this machine.
+   * Opens the port. Throws a `StartError` if it is in use. Requests get 503 until `open` is called. `allowedHosts` are
+   * the Host headers that the API accepts besides the names of this machine.
    */
   static async listen(port: number, allowedHosts: readonly string[] = []): Promise<Gateway> {
     const server = createServer({ maxHeaderSize: HEADER_BYTES, keepAliveTimeout: 60_000 });
@@ -106,7 +103,6 @@ export class Gateway {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Starts to answer requests by the routes of the template. */
   open({ routes, ...options }: GatewayOptions): void {
     this.#open = { ...options, routes: new Map(routes.map((route) => [route.key, route])) };
   }
@@ -128,7 +124,7 @@ export class Gateway {
     const { status, headers, body } = await (
       isLocal(request) ? this.#answerLocal(request) : this.#answer(request, requestId, progress)
     ).catch((error: unknown) => {
-      // A client that disconnects early also causes an error here, which is not printed.
+      // A client that disconnected early also causes an error here.
       if (!request.socket.destroyed)
         process.stderr.write(`The gateway failed: ${String((error as Error).stack ?? error)}\n`);
       return FAILED;
@@ -139,7 +135,7 @@ export class Gateway {
     try {
       response.writeHead(status, { ...functionHeaders, ...gatewayHeaders }).end(body);
     } catch {
-      // The function returned headers that HTTP does not allow, so the response is an error.
+      // The function returned headers that HTTP does not allow.
       response
         .writeHead(FAILED.status, { ...FAILED.headers, ...gatewayHeaders, 'content-length': FAILED.body.length })
         .end(FAILED.body);
@@ -166,10 +162,7 @@ export class Gateway {
     });
   }
 
-  /**
-   * Returns whether a request has a Host header that is accepted. Pages of the local run can stop parts of the system.
-   * So they accept only the names of this machine, never the hosts of ALLOWED_HOSTS.
-   */
+  /** Pages of the local run can stop parts of the system, so they never accept the hosts of ALLOWED_HOSTS. */
   #isAllowed(request: IncomingMessage): boolean {
     return isForLoopback(request) || (!isLocal(request) && this.#allowedHosts.has(hostOf(request) ?? ''));
   }
@@ -235,14 +228,12 @@ export class Gateway {
   }
 }
 
-/**
- * Returns the address of the connection. The header `x-forwarded-for` is not used, because a client can send any value.
- */
+/** Any client can send a value of `x-forwarded-for`, so the header is not used. */
 function sourceIpOf({ socket }: IncomingMessage): string {
   return (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
 }
 
-/** Returns the route whose path ends with a parameter that stands for the last part of `path`, which must not be empty. */
+/** Returns the route that ends with a parameter for the last part of `path`, which must not be empty. */
 function routeWithParameter(
   routes: ReadonlyMap<string, RouteModel>,
   method: string,
@@ -280,7 +271,7 @@ function declaredTooLarge(request: IncomingMessage): boolean {
   return Number(request.headers['content-length'] ?? 0) > BODY_BYTES;
 }
 
-/** Reads the whole body. Returns undefined if it is too large. Keeps at most `BODY_BYTES` in memory. */
+/** Returns undefined if the body is too large. Keeps at most `BODY_BYTES` in memory. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   let chunks: Buffer[] = [];
   let size = 0;

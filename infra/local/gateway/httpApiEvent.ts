@@ -2,12 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { ACCOUNT } from '../iam/identity.ts';
 
-/** A request from a client. */
 export interface GatewayRequest {
   readonly method: string;
   readonly url: string;
   readonly httpVersion: string;
-  /** A list in which the value of a header follows its name, as in Node's `rawHeaders`. */
+  /** Each value follows its name, as in Node's `rawHeaders`. */
   readonly rawHeaders: readonly string[];
   readonly sourceIp: string;
   readonly body: Buffer;
@@ -17,7 +16,7 @@ export interface GatewayRequest {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Splits a request target into its path and its query without the `?`. The target may be an absolute URL. */
+/** Returns the path and the query without `?`. The target may be an absolute URL. */
 export function splitTarget(url: string): { path: string; query: string } {
   const local = url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, '') || '/';
   const queryStart = local.indexOf('?');
@@ -26,7 +25,7 @@ export function splitTarget(url: string): { path: string; query: string } {
     : { path: local.slice(0, queryStart), query: local.slice(queryStart + 1) };
 }
 
-/** Returns the event that an HTTP API would pass to the function (payload format 2.0). */
+/** Returns the event of an HTTP API (payload format 2.0). */
 export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGatewayProxyEventV2 {
   const { path, query } = splitTarget(request.url);
   const parameter = /\{(\w+)\}$/.exec(routeKey)?.[1];
@@ -73,8 +72,8 @@ function decoded(part: string): string {
 }
 
 /**
- * Returns the body for the event: text unchanged, other content as base64. AWS does not document the event for a body
- * that has a text type and is not valid UTF-8. Here it is base64, so the function gets all bytes.
+ * Text stays, other content becomes base64. AWS does not document a body of a text type that is not valid UTF-8: here
+ * it is base64, so the function gets all bytes.
  */
 function bodyOf(body: Buffer, contentType = ''): { body?: string; isBase64Encoded: boolean } {
   if (body.length === 0) return { isBase64Encoded: false };
@@ -93,7 +92,7 @@ function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
   return joinValues(pairs);
 }
 
-/** Returns the values by name. If a name occurs several times, its values are joined with commas. */
+/** Values of the same name are joined with commas. */
 function joinValues(pairs: Iterable<[string, string]>): Record<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of pairs) values.set(name, values.has(name) ? `${values.get(name)},${value}` : value);

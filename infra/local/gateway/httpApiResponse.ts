@@ -1,21 +1,17 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 
-/** A response to a client. */
 export interface GatewayResponse {
   readonly status: number;
   readonly headers: Record<string, string | string[]>;
   readonly body: Buffer;
 }
 
-/** Returns a response that the gateway itself creates. Its body is `{"message": …}`, as in API Gateway. */
+/** Returns a response of the gateway itself: `{"message": …}`, as in API Gateway. */
 export function gatewayResponse(status: number, message: string): GatewayResponse {
   return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify({ message })) };
 }
 
-/**
- * Converts the result of a function (payload format 2.0) into a response, as an HTTP API does. Returns undefined if the
- * result is invalid.
- */
+/** Converts the result of a function (payload format 2.0). Returns undefined if it is invalid. */
 export function httpApiResponse(payload: string): GatewayResponse | undefined {
   const result = JSON.parse(payload) as APIGatewayProxyStructuredResultV2 | null | string | number;
   // A result without a status code is itself the body.

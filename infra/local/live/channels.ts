@@ -1,6 +1,6 @@
 import { parseJson } from '../../../lib/shared/parseJson.ts';
 
-/** The quotas of AppSync Events that apply to a single client. */
+/** Of AppSync Events, for a single client. */
 export const quotas = {
   segments: 5,
   segmentCharacters: 50,
@@ -12,18 +12,15 @@ export const quotas = {
 
 export interface ChannelPath {
   readonly namespace: string;
-  /** The path with a leading slash. */
+  /** With a leading slash. */
   readonly path: string;
-  /** Whether the path ends with `*`, which matches any segments. */
+  /** The path ends with `*`, which matches any segments. */
   readonly isPattern: boolean;
 }
 
 const SEGMENT = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,48}[A-Za-z0-9])?$/;
 
-/**
- * Reads the path of a channel. Returns undefined if it is invalid. A path may end with `*` only if `pattern` is true,
- * which it is for subscriptions.
- */
+/** Returns undefined for an invalid path. Only subscriptions (`pattern`) may end with `*`. */
 export function readChannel(value: unknown, { pattern }: { pattern: boolean }): ChannelPath | undefined {
   if (typeof value !== 'string' || value.length > 1_000) return undefined;
   const segments = value.replace(/^\//, '').replace(/\/$/, '').split('/');
@@ -33,12 +30,11 @@ export function readChannel(value: unknown, { pattern }: { pattern: boolean }): 
   return { namespace: named[0] ?? '', path: `/${segments.join('/')}`, isPattern };
 }
 
-/** Returns whether a subscription gets the events of a channel. */
 export function isSubscribed({ path, isPattern }: ChannelPath, channel: string): boolean {
   return isPattern ? channel.startsWith(path.slice(0, -1)) : channel === path;
 }
 
-/** Returns what is wrong with the events of a publish request. Returns undefined if they are valid. */
+/** Returns what is wrong with the events, or undefined. */
 export function eventsFault(events: unknown): string | undefined {
   if (!Array.isArray(events) || events.length === 0 || events.length > quotas.eventsPerPublish)
     return `A publish has 1 to ${quotas.eventsPerPublish} events`;

@@ -19,26 +19,22 @@ const PROTOCOL = 'aws-appsync-event-ws';
 const HEADER_PREFIX = 'header-';
 const KEEP_ALIVE_MILLISECONDS = 60_000;
 const CONNECTION_TIMEOUT_MILLISECONDS = 300_000;
-/**
- * The largest message in bytes: five events of the largest size, with the JSON around them. A larger message gets an
- * error.
- */
+/** Five events of the largest size, with the JSON around them. A larger message gets an error. */
 const MESSAGE_BYTES = quotas.eventsPerPublish * quotas.eventBytes + 64 * 1024;
-/** The size in bytes above which a message is not read, and its connection ends. */
+/** A larger message is not read, and its connection ends. */
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
-/** A client that reads too slowly is disconnected when this number of bytes waits for it. */
+/** A client that reads too slowly is disconnected when so much waits for it. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
 export interface EventApiOptions {
   readonly model: EventApiModel;
   readonly principals: Principals;
-  /** Calls a function. `payload` and the result are JSON texts. */
+  /** `payload` and the result are JSON texts. */
   readonly invoke: (model: FunctionModel, payload: string) => Promise<string>;
 }
 
 type Operation = 'EVENT_CONNECT' | 'EVENT_SUBSCRIBE' | 'EVENT_PUBLISH';
 
-/** An error that is sent to the client with its type and message. */
 class ProtocolError extends Error {
   readonly type: string;
   readonly status: number;
@@ -50,7 +46,6 @@ class ProtocolError extends Error {
   }
 }
 
-/** A connected client. */
 interface Connection {
   readonly socket: WebSocket;
   readonly subscriptions: Map<string, ChannelPath>;
@@ -65,9 +60,8 @@ interface Message {
 }
 
 /**
- * The Event API of AppSync on this machine. It supports publishing over HTTP and WebSockets, subscriptions, keep-alive
- * messages, and the quotas that apply to a single client. It calls the authorizer function of the template, and never
- * logs tokens.
+ * The Event API of AppSync: publishing over HTTP and WebSockets, subscriptions, keep-alive messages, and the quotas of
+ * a single client. It calls the authorizer of the template, and never logs tokens.
  */
 export class EventApi {
   readonly #server: StoppableServer;
@@ -97,7 +91,6 @@ export class EventApi {
     return this.#server.url;
   }
 
-  /** The number of connected clients. */
   get connectionCount(): number {
     return this.#connections.size;
   }
@@ -106,13 +99,12 @@ export class EventApi {
     this.#options = options;
   }
 
-  /** Stops the server and disconnects all clients. `reopen` starts it again. */
+  /** Disconnects all clients, until `reopen`. */
   async close(): Promise<void> {
     for (const { socket } of this.#connections) socket.terminate();
     await this.#server.close();
   }
 
-  /** Starts the server again after `close`. */
   reopen(): Promise<void> {
     return this.#server.open();
   }
@@ -127,7 +119,7 @@ export class EventApi {
     socket.on('error', () => socket.destroy());
     try {
       await this.#authorizeConnection(request);
-      // `close` ends only connections that exist. So no connection may start after `close`.
+      // `close` ends only existing connections, so none may start after it.
       if (!this.#server.isOpen) socket.destroy();
       if (socket.destroyed) return;
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) => this.#connect(webSocket));
@@ -139,10 +131,7 @@ export class EventApi {
     }
   }
 
-  /**
-   * Checks the token of a client that connects. Browsers cannot set headers for a WebSocket. The authorization is
-   * therefore one of the requested subprotocols.
-   */
+  /** Browsers cannot set headers for a WebSocket, so the authorization is one of the subprotocols. */
   async #authorizeConnection(request: IncomingMessage): Promise<void> {
     requireLoopback(request);
     const [path] = (request.url ?? '').split('?', 1);
@@ -164,7 +153,7 @@ export class EventApi {
     socket.on('close', () => this.#connections.delete(connection));
     // An invalid frame ends only the connection that sent it.
     socket.on('error', () => socket.terminate());
-    // The messages of a connection are processed one after the other, so the answers have the order of the messages.
+    // Messages are processed one after the other, so the answers have their order.
     let last = Promise.resolve();
     socket.on('message', (data: Buffer) => {
       last = last.then(() => this.#receive(connection, data));
@@ -245,7 +234,7 @@ export class EventApi {
     response.end(text);
   }
 
-  /** Checks the signature of a request. Also checks that the caller's role may publish to the namespace. */
+  /** Checks the signature, and that the caller's role may publish to the namespace. */
   #authorizeRole(request: IncomingMessage, body: Buffer, { namespace }: ChannelPath): void {
     const { model, principals } = this.#opened();
     const authorization = readAuthorization(request.headers.authorization);
@@ -261,7 +250,7 @@ export class EventApi {
     throw new ProtocolError('UnauthorizedException', 'The role may not publish to this namespace', 401);
   }
 
-  /** Calls the authorizer of the template. Throws if the authorizer refuses the token, fails or does not answer. */
+  /** Throws if the authorizer refuses the token, fails or does not answer. */
   async #authorizeUser(authorization: unknown, operation: Operation, channel?: ChannelPath): Promise<void> {
     const { model, invoke } = this.#opened();
     const { Authorization, authorization: lowerCase } = (authorization ?? {}) as Record<string, unknown>;
@@ -286,7 +275,7 @@ export class EventApi {
     const channel = readChannel(value, { pattern: operation === 'subscribe' });
     if (!channel) throw new ProtocolError('BadRequestException', 'The path of the channel is not valid');
     const namespace = this.#opened().model.namespaces.get(channel.namespace);
-    // The error is the same for a namespace that does not exist and for a credential that is not accepted.
+    // The error does not tell whether the namespace exists.
     if (!namespace?.[operation].includes(mode)) throw unauthorized();
     return channel;
   }
@@ -295,7 +284,7 @@ export class EventApi {
     const fault = eventsFault(events);
     if (fault !== undefined) throw new ProtocolError('BadRequestException', fault);
     const texts = events as string[];
-    // `event` is a text, because AWS's clients read it as a text. The AppSync guide shows a list with one text.
+    // AWS's clients read `event` as a text. The AppSync guide shows a list with one text.
     for (const { socket, subscriptions } of this.#connections)
       for (const [id, channel] of subscriptions)
         if (isSubscribed(channel, path)) for (const event of texts) send(socket, { type: 'data', id, event });

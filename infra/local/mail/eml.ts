@@ -1,6 +1,5 @@
 import { encodedWords } from '../../../lib/mail/senders/mailbox.ts';
 
-/** A mail to be written to a file. */
 export interface OutgoingMail {
   readonly from: string;
   readonly to: readonly string[];
@@ -10,17 +9,17 @@ export interface OutgoingMail {
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-/** RFC 5322's limit for the bytes of a line, without the line break. */
+/** RFC 5322's limit for a line, without the line break. */
 const LINE_BYTES = 998;
 
-/** Returns the domain of a mailbox such as `ada@example.com` or `Ada <ada@example.com>`. */
+/** The mailbox may be `ada@example.com` or `Ada <ada@example.com>`. */
 export function domainOf(mailbox: string): string {
   return mailbox.slice(mailbox.lastIndexOf('@') + 1).replace(/>$/, '');
 }
 
 /**
- * Returns a mail as the text of an .eml file (RFC 5322, MIME) with a text part and an HTML part. A part is readable
- * 8-bit text. If a line is longer than RFC 5322 allows, the part is base64.
+ * Returns the text of an .eml file (RFC 5322, MIME). A part is readable 8-bit text, or base64 if a line of it is too
+ * long.
  */
 export function emlOf(message: OutgoingMail, { id, date }: { id: string; date: Date }): string {
   const boundary = `=_${id}`;
@@ -61,7 +60,7 @@ function part(mediaType: string, content: string): string[] {
   ];
 }
 
-/** Returns the text of a header. Encoded words in it are separated by line breaks. */
+/** Puts line breaks between the encoded words of a header. */
 function folded(text: string): string {
   return encodedWords(text).join('\r\n ');
 }

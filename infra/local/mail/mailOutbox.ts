@@ -5,13 +5,13 @@ import { writePrivateText } from '../privateFile.ts';
 import { emlOf, type OutgoingMail } from './eml.ts';
 
 export interface Outbox {
-  /** Stores a mail and returns its id. */
+  /** Returns the id of the mail. */
   put(message: OutgoingMail): Promise<string>;
 }
 
 /**
- * Opens the folder `outbox` of the data directory. Each mail is a file `<time>-<id>.eml`. A file appears when it is
- * complete, so a program that watches the folder reads no partial mail.
+ * Opens the folder `outbox` of the data directory. A file `<time>-<id>.eml` appears when it is complete, so a program
+ * that watches the folder reads no partial mail.
  */
 export async function openOutbox(dataDir: string): Promise<Outbox> {
   const dir = join(dataDir, 'outbox');

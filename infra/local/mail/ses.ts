@@ -3,14 +3,11 @@ import { ACCOUNT, REGION } from '../iam/identity.ts';
 import { domainOf, type OutgoingMail } from './eml.ts';
 import type { Outbox } from './mailOutbox.ts';
 
-/**
- * The part of a SendEmail request that is supported. Content must be `Simple`, not a template or a raw mail. Tags are
- * ignored, because SES uses them only for events, which the local run does not have.
- */
+/** The supported part of a request: simple content. Tags are ignored, because SES uses them for events only. */
 interface SendEmail {
   readonly FromEmailAddress?: string;
   readonly ReplyToAddresses?: readonly string[];
-  /** The configuration set, which defines what SES does with events. The caller's role must allow its use. */
+  /** The caller's role must allow its use. */
   readonly ConfigurationSetName?: string;
   readonly Destination?: { readonly ToAddresses?: readonly string[] };
   readonly Content?: {
@@ -22,7 +19,6 @@ interface SendEmail {
   };
 }
 
-/** Returns the permissions that an SES call needs. */
 export function sesAccesses(operation: string, { FromEmailAddress = '', ConfigurationSetName }: SendEmail): Access[] {
   const resources = [
     mailIdentityArn(FromEmailAddress),
@@ -31,10 +27,7 @@ export function sesAccesses(operation: string, { FromEmailAddress = '', Configur
   return resources.map((resource) => ({ action: `ses:${operation}`, resource }));
 }
 
-/**
- * Returns a local SES that writes mails into the outbox. It treats every domain as verified. The caller's role must
- * allow the sender's domain.
- */
+/** Returns a SES that writes mails into the outbox and treats every domain as verified. */
 export function ses(outbox: Outbox): Service {
   return {
     accesses: sesAccesses,
@@ -46,7 +39,7 @@ export function ses(outbox: Outbox): Service {
   };
 }
 
-/** Returns the mail of a request. Returns an error message for an invalid request. */
+/** Returns an error message for an invalid request. */
 function messageOf({
   FromEmailAddress: from,
   ReplyToAddresses = [],
@@ -65,7 +58,7 @@ function messageOf({
   return { from, to, subject, text: simple.Body.Text?.Data ?? '', html: simple.Body.Html?.Data ?? '', headers };
 }
 
-/** Returns the ARN of the SES identity of a mailbox. The identity is the domain of the mailbox. */
+/** The identity is the domain of the mailbox. */
 export function mailIdentityArn(mailbox: string): string {
   return `arn:aws:ses:${REGION}:${ACCOUNT}:identity/${domainOf(mailbox)}`;
 }

@@ -1,6 +1,6 @@
 import type { Aggregate, Command, Comparison, Condition, Literal, LogLine } from '../assembly/queries/readQuery.ts';
 
-/** A table. A cell without a value is null. Times are in ISO 8601. */
+/** A cell without a value is null. Times are in ISO 8601. */
 export interface Result {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
@@ -9,7 +9,7 @@ export interface Result {
 export type Cell = string | number | null;
 type Row = ReadonlyMap<string, Cell>;
 
-/** The lines that a query returns without a command `limit`. */
+/** The lines of a query without the command `limit`. */
 const DEFAULT_LIMIT = 10_000;
 
 const compare: Readonly<Record<Comparison, (order: number) => boolean>> = {
@@ -21,7 +21,7 @@ const compare: Readonly<Record<Comparison, (order: number) => boolean>> = {
   '>=': (order) => order >= 0,
 };
 
-/** Runs a query over log lines, oldest first. The newest lines come first in the result if the query does not sort. */
+/** Runs a query over log lines, oldest first. The result begins with the newest lines unless the query sorts. */
 export function runQuery(commands: readonly Command[], lines: readonly LogLine[]): Result {
   const fields = commands.findLast((command) => command.kind === 'fields')?.fields ?? ['@timestamp'];
   const stats = commands.find((command) => command.kind === 'stats');
@@ -48,7 +48,7 @@ function isTime({ name, field }: Aggregate): boolean {
   return field === '@timestamp' && (name === 'min' || name === 'max');
 }
 
-/** Returns whether a condition holds. As in Logs Insights, a comparison of a missing field does not hold. */
+/** As in Logs Insights, a comparison of a missing field does not hold. */
 function holds(condition: Condition, line: LogLine): boolean {
   switch (condition.kind) {
     case 'all':
@@ -64,7 +64,7 @@ function holds(condition: Condition, line: LogLine): boolean {
   }
 }
 
-/** Compares as numbers if both are numbers, also in a text: the access log has all values as texts. */
+/** Compares as numbers if both are, also in texts: the access log has all values as texts. */
 function isOrdered(cell: Cell, operator: Comparison, value: Literal): boolean {
   if (cell === null) return false;
   const [number, other] = [numberOf(cell), numberOf(value)];
@@ -113,7 +113,7 @@ function aggregateOf({ name, field, percent = 0 }: Aggregate, lines: readonly Lo
   return numbers[Math.max(0, Math.ceil((percent / 100) * numbers.length) - 1)] ?? null;
 }
 
-/** Sorts rows by a column. Rows without a value come last. */
+/** Rows without a value come last. */
 function sorted(rows: readonly Row[], name: string, direction: 'asc' | 'desc'): Row[] {
   return rows.toSorted((a, b) => {
     const [one, other] = [a.get(name) ?? null, b.get(name) ?? null];

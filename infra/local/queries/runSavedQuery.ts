@@ -8,12 +8,12 @@ import type { SavedQuery } from '../assembly/queries/savedQueries.ts';
 import { ACCESS_LOG, FUNCTION_LOG } from '../functions/functionLog.ts';
 import { type Result, runQuery } from './runQuery.ts';
 
-/** The bytes at the end of a log file that a query reads. More would stop the other work of this process for seconds. */
+/** Of the end of a log file. Reading more would stop the other work of this process for seconds. */
 const MAX_BYTES = 50 * 1024 * 1024;
 
 const files = { functions: FUNCTION_LOG, access: ACCESS_LOG };
 
-/** Runs a saved query over the lines of its log file since a time (epoch ms). `values` replace its placeholders. */
+/** Runs a query over the lines since a time (epoch ms). `values` replace its placeholders. */
 export async function runSavedQuery(
   dataDir: string,
   { log, commands, searches }: SavedQuery,
@@ -27,7 +27,7 @@ export async function runSavedQuery(
   return runQuery(fill(commands, values), lines);
 }
 
-/** Returns the lines of a log file that are JSON with a time, with this time as `@timestamp`. */
+/** Returns the lines that are JSON with a time, as `@timestamp`. */
 async function* linesOf(file: string): AsyncGenerator<LogLine> {
   if (!existsSync(file)) return;
   const input = createReadStream(file, { start: Math.max(0, statSync(file).size - MAX_BYTES) });

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 /**
  * Opens the database of queues and stream positions. Writes survive a crash of the process. A power failure may lose
- * the last writes. The work of a lost message is also in the table, where the worker `sweepShard` finds it.
+ * the last ones, whose work is also in the table, where the worker `sweepShard` finds it.
  */
 export function openDatabase(dataDir: string): DatabaseSync {
   const database = new DatabaseSync(join(dataDir, 'queues.db'));
@@ -11,7 +11,6 @@ export function openDatabase(dataDir: string): DatabaseSync {
   return database;
 }
 
-/** Runs `run` in a transaction. If it throws, rolls the transaction back and throws the same error. */
 export function inTransaction<T>(database: DatabaseSync, run: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {

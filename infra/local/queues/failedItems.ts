@@ -1,7 +1,6 @@
 /**
- * Returns the ids of the failed items of a batch, as Lambda reads them from the response of an event source's function. `batch`
- * contains the ids of all items. No item failed if the source reports no failures, or if the response has no list or an empty one.
- * If the response is invalid, all items failed.
+ * Returns the failed ids of `batch`, as Lambda reads them from a function's response. None failed if the source reports
+ * no failures, or if the response has no list. All failed if the response is invalid.
  */
 export function failedItems(
   { reportsFailures }: { readonly reportsFailures: boolean },

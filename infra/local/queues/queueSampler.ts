@@ -3,10 +3,7 @@ import type { QueueStore } from './queueStore.ts';
 
 const SAMPLE_MILLISECONDS = 5_000;
 
-/**
- * Records the number and age of messages in each queue: once at the call, and after that every five seconds. Returns a
- * function that stops the recording.
- */
+/** Records the levels at once, and then every five seconds. Returns a function that stops this. */
 export function sampleQueues(
   queues: Pick<QueueStore, 'levels'>,
   measurements: Pick<Measurements, 'recordQueueLevel'>,

@@ -4,16 +4,14 @@ import { failedItems } from './failedItems.ts';
 import type { MessageAttribute, QueueStore, ReceivedMessage } from './queueStore.ts';
 import { md5, systemAttributes } from './sqs.ts';
 
-/** The longest wait of one receive call for a message, as in SQS. */
+/** As in SQS. */
 const WAIT_MILLISECONDS = 20_000;
 
-/** The operations of a queue store that a queue's event source uses. */
 export type Messages = Pick<QueueStore, 'receive' | 'delete' | 'waitForMessage' | 'wake'>;
 
 /**
- * Does what Lambda's event source for a queue does. Receives batches and calls the function for several batches at the
- * same time. Deletes messages that were processed. Messages that failed become visible again after the visibility
- * timeout.
+ * Does what Lambda's event source for a queue does: calls the function for several batches at the same time, and
+ * deletes messages that were processed. Failed ones become visible again after the visibility timeout.
  */
 export class QueueSource {
   readonly #model: QueueSourceModel;
@@ -23,7 +21,7 @@ export class QueueSource {
   readonly #polling: Promise<void>;
   #stopping = false;
 
-  /** Starts receiving messages. `invoke` calls the function and returns its result as a JSON text. */
+  /** `invoke` returns the result of the function as a JSON text. */
   constructor(model: QueueSourceModel, messages: Messages, invoke: (event: object) => Promise<string>) {
     this.#model = model;
     this.#messages = messages;
@@ -31,7 +29,7 @@ export class QueueSource {
     this.#polling = this.#poll();
   }
 
-  /** Stops receiving messages, and waits for running batches. */
+  /** Waits for running batches. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#messages.wake(this.#model.queue.name);
@@ -72,7 +70,6 @@ export class QueueSource {
   }
 }
 
-/** Converts a message into a record of the event that Lambda passes to a function. */
 function toRecord(message: ReceivedMessage, queueArn: string): object {
   const { id, receiptHandle, body, attributes } = message;
   return {

@@ -6,23 +6,22 @@ import { inTransaction } from './database.ts';
 
 export interface NewMessage {
   readonly body: string;
-  /** The message attributes in the format of the SQS API. */
   readonly attributes?: Readonly<Record<string, MessageAttribute>> | undefined;
   readonly groupId?: string | undefined;
-  /** The seconds before the message becomes visible. The default is the delay of the queue. */
+  /** The default is the delay of the queue. */
   readonly delaySeconds?: number | undefined;
 }
 
 export interface MessageAttribute {
   readonly DataType: string;
   readonly StringValue?: string;
-  /** The value in base64. */
+  /** In base64. */
   readonly BinaryValue?: string;
 }
 
 export interface ReceivedMessage {
   readonly id: string;
-  /** Identifies one receive of the message. Receiving the message again gives another handle. */
+  /** Receiving the message again gives another handle. */
   readonly receiptHandle: string;
   readonly body: string;
   readonly attributes: Readonly<Record<string, MessageAttribute>>;
@@ -49,8 +48,8 @@ interface Row {
 }
 
 /**
- * A message is visible if `visible_at` is in the past. Otherwise it is in flight if it was received before, and delayed
- * if it was not.
+ * A message is visible if `visible_at` is in the past. Otherwise it is in flight if it was received, and delayed if
+ * not.
  */
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS messages (
@@ -92,18 +91,15 @@ const STATEMENTS = {
 } as const;
 
 /**
- * SQS postpones a message group that has at least `NOISY_IN_FLIGHT` messages in flight, if these are more than the
- * share `NOISY_SHARE` of all messages in flight in the queue.
+ * SQS postpones a message group with at least `NOISY_IN_FLIGHT` messages in flight that are more than the share
+ * `NOISY_SHARE` of the queue's.
  */
 const NOISY_IN_FLIGHT = 30;
 const NOISY_SHARE = 0.1;
 
 /**
- * The queues of the template, with the guarantees of SQS standard queues. SQLite stores them. A received message is
- * hidden until it is deleted or its visibility timeout ends. A message that was received too often moves to the
- * dead-letter queue.
- *
- * As in fair queues, messages of a group that has many messages in flight wait behind the messages of other groups.
+ * The queues of the template, with the guarantees of SQS standard queues. As in fair queues, messages of a group with
+ * many messages in flight wait behind those of other groups.
  */
 export class QueueStore {
   readonly #database: DatabaseSync;
@@ -112,10 +108,7 @@ export class QueueStore {
   readonly #run: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>;
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /**
-   * Makes messages in flight visible again, because their consumers ended with the earlier run. No other program may
-   * use the database.
-   */
+  /** Makes messages in flight visible again, because their consumers ended with the earlier run. */
   constructor(database: DatabaseSync, queues: readonly QueueModel[], clock: () => number = Date.now) {
     database.exec(SCHEMA);
     this.#database = database;
@@ -131,7 +124,6 @@ export class QueueStore {
     return this.#queues.get(name);
   }
 
-  /** Returns the queue with this name. Throws if it does not exist. */
   existingQueue(name: string): QueueModel {
     const queue = this.#queues.get(name);
     if (!queue) throw new Error(`There is no queue ${name}`);
@@ -154,9 +146,8 @@ export class QueueStore {
   }
 
   /**
-   * Receives up to `most` visible messages, and hides them for `visibilitySeconds`. The default is the visibility
-   * timeout of the queue. Also deletes messages whose retention period is over, and moves messages that were received
-   * too often to the dead-letter queue.
+   * Receives up to `most` visible messages, and hides them for `visibilitySeconds`, by default the visibility timeout.
+   * Deletes messages after their retention, and moves those that were received too often to the dead-letter queue.
    */
   receive(
     name: string,
@@ -181,7 +172,7 @@ export class QueueStore {
     );
   }
 
-  /** Deletes received messages. Ignores the handle of a message that was received again later. */
+  /** Ignores the handle of a message that was received again later. */
   delete(name: string, receiptHandles: readonly string[]): void {
     inTransaction(this.#database, () =>
       receiptHandles.forEach((handle) => this.#run.delete.run(name, ...receipt(handle))),
@@ -196,7 +187,7 @@ export class QueueStore {
     return { visible: visible ?? 0, inFlight: inFlight ?? 0, delayed: delayed ?? 0 };
   }
 
-  /** Returns the number and age of messages in each queue, also in empty queues. */
+  /** Includes empty queues. */
   levels(): Map<string, QueueLevel> {
     const now = this.#clock();
     const levels = new Map<string, QueueLevel>(
@@ -209,14 +200,14 @@ export class QueueStore {
       oldest: number | null;
     }[];
     for (const { queue, visible, inFlight, oldest } of rows) {
-      // The database can contain queues of earlier templates. They are left out.
+      // The database can contain queues of earlier templates.
       if (levels.has(queue))
         levels.set(queue, { visible, inFlight, oldestSeconds: oldest === null ? 0 : (now - oldest) / 1000 });
     }
     return levels;
   }
 
-  /** Resolves when there may be a message to receive. Resolves after `milliseconds` even if there is none. */
+  /** Resolves when there may be a message, at the latest after `milliseconds`. */
   waitForMessage(name: string, milliseconds: number): Promise<void> {
     const { at } = this.#run.next.get(name) as unknown as { at: number | null };
     const waiting = this.#waiting.get(name) ?? new Set();
@@ -232,7 +223,6 @@ export class QueueStore {
     });
   }
 
-  /** Resolves all waits for messages of this queue. */
   wake(name: string): void {
     for (const wake of this.#waiting.get(name) ?? []) wake();
   }
@@ -247,7 +237,7 @@ export class QueueStore {
     return rows;
   }
 
-  /** Returns the message groups that SQS postpones. Those with fewer messages in flight come first. */
+  /** Returns the groups that SQS postpones. Those with fewer messages in flight come first. */
   #noisyGroups(name: string, now: number): string[] {
     const groups = this.#run.inFlight.all(name, now) as unknown as { groupId: string | null; count: number }[];
     const all = groups.reduce((sum, { count }) => sum + count, 0);
@@ -274,7 +264,6 @@ function toReceived(
   };
 }
 
-/** Splits a receipt handle into the id of the message and the number of its receives. */
 function receipt(handle: string): [id: string, receives: number] {
   const [id = '', receives] = handle.split(':');
   return [id, Number(receives) || 0];

@@ -26,7 +26,6 @@ interface Input extends Entry {
   readonly VisibilityTimeout?: number;
 }
 
-/** An error that the SQS API returns to the caller. */
 class SqsError extends Error {
   readonly code: string;
 
@@ -117,13 +116,11 @@ const operations: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** Returns the permissions that an SQS call needs. */
 export function sqsAccesses(operation: string, { QueueUrl }: Input): Access[] {
-  // IAM has no actions for batch operations. They need the permission for the same operation on one message.
+  // IAM has no actions for batch operations, which need that of the operation on one message.
   return [{ action: `sqs:${operation.replace(/Batch$/, '')}`, resource: queueArn(queueName(QueueUrl)) }];
 }
 
-/** Returns a local SQS that has the queues of the template. */
 export function sqs(store: QueueStore): Service {
   return {
     accesses: sqsAccesses,
@@ -203,7 +200,7 @@ function returnSqsError<T>(make: () => T): T | SqsError {
   }
 }
 
-/** Returns a message in the format of the SQS API, with all attributes. SQS would return only the requested ones. */
+/** Returns all attributes. SQS returns only the requested ones. */
 function toApi(message: ReceivedMessage): object {
   const { id, receiptHandle, body, attributes } = message;
   return {
@@ -216,7 +213,6 @@ function toApi(message: ReceivedMessage): object {
   };
 }
 
-/** Returns the attributes that SQS adds to a message. */
 export function systemAttributes({
   groupId,
   sentAt,
@@ -232,7 +228,7 @@ export function systemAttributes({
   };
 }
 
-/** Returns the MD5 hash of a body in hexadecimal. AWS clients verify bodies by it. */
+/** In hexadecimal. AWS clients verify bodies by it. */
 export function md5(text: string): string {
   return hash('md5', text, 'hex');
 }

@@ -1,9 +1,9 @@
 import type { Messages } from './queueSource.ts';
 
-/** The queues that event sources read. While the queues are stopped, nothing is received or deleted. */
+/** While the queues are stopped, nothing is received or deleted. */
 export class StoppableMessages implements Messages {
   readonly #messages: Messages;
-  /** The functions that wake waiting consumers, by queue. They are used only while the queues are stopped. */
+  /** Wakes the consumers that wait while the queues are stopped, by queue. */
   readonly #waiting = new Map<string, Set<() => void>>();
   #stopped = false;
 
@@ -11,10 +11,7 @@ export class StoppableMessages implements Messages {
     this.#messages = messages;
   }
 
-  /**
-   * Stops receiving and deleting. A message that was received before cannot be deleted now. It becomes visible again
-   * after its visibility timeout.
-   */
+  /** A message that was received before becomes visible again after its visibility timeout. */
   stop(): void {
     this.#stopped = true;
   }
