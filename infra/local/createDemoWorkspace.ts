@@ -1,4 +1,4 @@
-/** Creates the demo workspace and prints its credentials as JSON. `demoWorkspace.ts` runs this file in a child process. */
+/** Creates the demo workspace and prints its credentials as JSON. `demoWorkspace.ts` runs this file. */
 import { environment } from '../../lib/app/capability.ts';
 import { createVerifiedWorkspace } from '../commands/workspace.ts';
 
@@ -7,8 +7,7 @@ async function create(email: string): Promise<object | undefined> {
   return created === 'exists' ? undefined : { ownerEmail: email, ...created };
 }
 
-// If an earlier run was killed after it created the workspace, the credentials may be lost. The address is then in use,
-// so a second workspace gets another address.
+// An earlier run may have been killed before it stored the credentials, so its address is in use.
 const created = (await create('demo@example.com')) ?? (await create(`demo+${Date.now()}@example.com`));
 if (!created) throw new Error('There is no free e-mail address for the demo workspace');
 process.stdout.write(JSON.stringify(created));

@@ -6,15 +6,13 @@ import { StartError } from './startError.ts';
 
 const OWNER_ONLY = 0o077;
 
-/** The name of the SQLite file in the data directory that a run locks. */
+/** The SQLite file that a run locks. */
 const LOCK_FILE = 'lock';
 
 /**
- * Creates the data directory and returns its real path. Only the owner gets access, because the directory contains
- * credentials, mails and the table. Removes the access of others to files of an earlier run. The umask prevents others'
- * access to new files, also to those of child processes.
- *
- * Throws a `StartError` if the directory cannot be created, or if it contains files of another program and others may read it.
+ * Creates the data directory and returns its real path. Only the owner gets access to it, to files of an earlier run,
+ * and by the umask to new files, also those of child processes. Throws a `StartError` if the directory cannot be
+ * created, or if it contains files of another program and others may read it.
  */
 export async function openDataDir(path: string): Promise<string> {
   process.umask(OWNER_ONLY);
@@ -22,7 +20,7 @@ export async function openDataDir(path: string): Promise<string> {
     const { code } = error as NodeJS.ErrnoException;
     throw new StartError(`${path} cannot be created (${code}). Set DATA_DIR to a directory that you can write.`);
   });
-  // The path without links is the same at every start. `endProcesses` finds the engine of an earlier run by this path.
+  // `endProcesses` finds the engine of an earlier run by the path without links.
   const dataDir = await realpath(path);
   const { mode } = await lstat(dataDir);
   const isOfEarlierRun = existsSync(join(dataDir, LOCK_FILE));
@@ -36,10 +34,10 @@ export async function openDataDir(path: string): Promise<string> {
   return dataDir;
 }
 
-/** Removes the permissions of group and others from a folder and its contents. Does not follow links. */
+/** Does not follow links. */
 async function removeOtherPermissions(path: string): Promise<void> {
   const stats = await lstat(path).catch((error: unknown) => {
-    // A file may be missing, because an earlier run that has not quite ended may delete it.
+    // An earlier run that has not quite ended may delete the file.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   });
   if (!stats || stats.isSymbolicLink()) return;
@@ -49,8 +47,8 @@ async function removeOtherPermissions(path: string): Promise<void> {
 }
 
 /**
- * Locks the data directory until the process ends or releases the lock. Throws a `StartError` if another run holds the
- * lock. The kernel frees the lock of SQLite even if the process crashes. So a lock always belongs to a running process.
+ * Locks the data directory until the process ends or releases the lock. The kernel frees a lock of SQLite even after a
+ * crash. Throws a `StartError` if another run holds the lock.
  */
 export function lockDataDir(dataDir: string): { release(): void } {
   const ownerFile = join(dataDir, 'lock.pid');

@@ -5,14 +5,14 @@ import type { DemoCredentials } from './demoWorkspace.ts';
 const TEXT = 'Open this page in a second window as the other user, and write together.\n';
 
 /**
- * Returns a function that creates user tokens for the demo page. The first call of that function also creates the demo
- * document. The tokens carry no permissions of their own, so a user without permission on the document cannot open it.
+ * Returns a function that creates user tokens, and the demo document at its first call. The tokens carry no permissions
+ * of their own, so a user without permission on the document cannot open it.
  */
 export function demoTokens(credentials: DemoCredentials): (user: DemoUser) => Promise<string> {
   const { headerPrefix, ownerEmail: _, ...options } = credentials;
   const client = createClient({ ...options, serviceName: headerPrefix.slice('x-'.length, -1) });
   let documentCreation: Promise<void> | undefined;
-  // All calls share one creation of the document. If it fails, the next call tries again.
+  // All calls share one creation. If it fails, the next call tries again.
   const ensureDocument = () =>
     (documentCreation ??= createDocument(client).catch((error: unknown) => {
       documentCreation = undefined;
@@ -29,10 +29,6 @@ export function demoTokens(credentials: DemoCredentials): (user: DemoUser) => Pr
   };
 }
 
-/**
- * Creates the demo document with its editor, gives both users access, and turns notifications on. Does nothing if the
- * editor exists.
- */
 async function createDocument(client: Methods): Promise<void> {
   if (await hasEditor(client)) return;
   const { organizationId, documentId } = demoDocument;
@@ -41,8 +37,7 @@ async function createDocument(client: Methods): Promise<void> {
     createOrganization: true,
     documents: [{ documentId, documentName: 'Welcome' }],
   });
-  // The document is restricted. Everybody could open a public document, and then removing a permission would have no
-  // effect.
+  // Restricted, because everybody can open a public document, and removing a permission would have no effect.
   await client.v2.organizations.documents.access.update({
     organizationId,
     documentIds: [documentId],
@@ -52,8 +47,7 @@ async function createDocument(client: Methods): Promise<void> {
   for (const { userId } of demoUsers)
     await client.v2.auth.permissions.add({ user: { userId }, permissions: { resources: [resource] } });
   await client.v2.workspace.notificationconfig.update({ useNotificationService: true });
-  // This is the last step, so the editor exists only if all steps succeeded. Otherwise the next call finds no editor
-  // and repeats the steps.
+  // The last step: without the editor, the next call repeats all steps.
   await client.v2.crdt.add({ ...demoDocument, ...demoEditor, type: 'text', data: TEXT });
 }
 
@@ -62,7 +56,7 @@ async function hasEditor(client: Methods): Promise<boolean> {
     const { data } = await client.v2.crdt.get({ ...demoDocument, editorId: demoEditor.editorId });
     return data.length > 0;
   } catch (error) {
-    // If the organization does not exist, the endpoint answers INVALID_ARGUMENT.
+    // INVALID_ARGUMENT: the organization does not exist.
     if (error instanceof ServiceError && ['NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.status)) return false;
     throw error;
   }

@@ -10,7 +10,7 @@ interface Workspace extends WorkspaceCredentials {
   readonly ownerEmail: string;
 }
 
-/** The contents of `credentials.json`: what a client needs to use the demo workspace. */
+/** The contents of `credentials.json`. */
 export interface DemoCredentials extends Workspace {
   readonly baseUrl: string;
   readonly headerPrefix: string;
@@ -20,7 +20,7 @@ export interface DemoOptions {
   readonly dataDir: string;
   readonly baseUrl: string;
   readonly serviceName: string;
-  /** The environment variables that give the operator's commands access to the local AWS endpoint. */
+  /** Gives the operator's commands access to the local AWS endpoint. */
   readonly operatorEnvironment: Record<string, string>;
   /** Called if the demo workspace does not exist yet. */
   readonly onCreation: () => void;
@@ -56,10 +56,7 @@ export async function ensureDemoWorkspace({
   return credentials;
 }
 
-/**
- * Creates the workspace in a child process. The AWS SDK reads endpoints and credentials from environment variables, and
- * a child process has its own.
- */
+/** In a child process, because the AWS SDK reads endpoints and credentials from environment variables. */
 async function createWorkspace(env: Record<string, string>): Promise<Workspace> {
   const { stdout } = await promisify(execFile)(
     process.execPath,

@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The names of this machine in a Host header. */
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 const HTTP_PORT = 80;
 
 /**
- * Undefined if the Host header is missing or repeated, or the target is a URL with another host: programs disagree about which host
- * counts.
+ * Undefined if the Host header is missing or repeated, or the target is a URL with another host: programs disagree
+ * about which host counts.
  */
 export function hostOf({ headersDistinct: { host: hosts = [] }, url = '' }: IncomingMessage): string | undefined {
   const target = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
@@ -15,9 +14,8 @@ export function hostOf({ headersDistinct: { host: hosts = [] }, url = '' }: Inco
 }
 
 /**
- * Returns whether a request names this machine and the server's port. This prevents DNS rebinding: an attacker lets
- * the name of a web site resolve to 127.0.0.1, so the site's pages can call local servers. The Host header then has the
- * name of the site.
+ * Returns whether a request names this machine and the server's port. After DNS rebinding, the Host header has the name
+ * of the attacker's web site.
  */
 export function isForLoopback(request: IncomingMessage): boolean {
   const [host, port] = [hostOf(request), request.socket.localPort];

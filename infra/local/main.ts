@@ -1,4 +1,4 @@
-/** `npm start`. Imports the system dynamically, because Node would compile a static import before the cache is enabled. */
+/** `npm start`. Node would compile a static import before the cache is enabled. */
 import { enableCompileCache } from 'node:module';
 import { resolve } from 'node:path';
 

@@ -7,13 +7,13 @@ const POLL_MILLISECONDS = 20;
 
 export interface Process {
   readonly pid: number;
-  /** The arguments of the command line. A space follows each of them. */
+  /** A space follows each argument. */
   readonly command: string;
 }
 
 /**
- * Returns the processes whose command lines contain these arguments in this order. The local run does not store process
- * ids. After a crash a stored id may be missing, or another program may have it.
+ * Returns the processes whose command lines contain these arguments in this order. A stored process id would not do:
+ * after a crash another program may have it.
  */
 export async function findProcesses(...args: string[]): Promise<Process[]> {
   const text = ` ${args.join(' ')} `;
@@ -22,14 +22,13 @@ export async function findProcesses(...args: string[]): Promise<Process[]> {
 }
 
 /**
- * Ends the processes whose command lines contain these arguments, and waits until they have ended. Sends SIGTERM first,
- * and SIGKILL after `termMilliseconds`. Returns how many processes there were. Throws if a process survives SIGKILL.
+ * Ends the processes that `findProcesses` finds, and waits for their end. Sends SIGTERM first, and SIGKILL after
+ * `termMilliseconds`. Returns how many there were. Throws if a process survives SIGKILL.
  */
 export async function endProcesses(args: string[], termMilliseconds: number): Promise<number> {
   const initial = await findProcesses(...args);
   const killAt = Date.now() + termMilliseconds;
-  // The loop searches by command line again, because ids are not sufficient. In a container, an ended process can stay
-  // a zombie. A zombie keeps its id, but its command line is empty.
+  // Searches by command line again: an ended process can stay a zombie, which keeps its id but no command line.
   for (let running = initial; running.length > 0; running = await findProcesses(...args)) {
     for (const { pid } of running) sendSignal(pid, Date.now() < killAt ? 'SIGTERM' : 'SIGKILL');
     await delay(POLL_MILLISECONDS);
@@ -44,7 +43,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // The process has ended, or it belongs to another user. The next search shows which.
+    // The process has ended, or it belongs to another user.
   }
 }
 

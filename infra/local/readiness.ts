@@ -3,10 +3,7 @@ import { StartError } from './startError.ts';
 
 const DEMO_ORGANIZATION = 'demo-organization';
 
-/**
- * Checks the running system: writes an organization and reads it back, through gateway, function and table. Throws a
- * `StartError` that names the failed request.
- */
+/** Writes an organization and reads it back. Throws a `StartError` that names the failed request. */
 export async function checkReadiness(credentials: DemoCredentials): Promise<void> {
   await call(credentials, '/v2/organizations/add', {
     organizations: [{ organizationId: DEMO_ORGANIZATION, organizationName: 'Demo organization' }],
@@ -16,7 +13,7 @@ export async function checkReadiness(credentials: DemoCredentials): Promise<void
     throw new StartError(`The readiness check wrote ${DEMO_ORGANIZATION} and did not read it back.`);
 }
 
-/** Returns a `curl` command that `npm start` prints for a first request. */
+/** Returns a `curl` command for a first request. */
 export function firstRequest({ baseUrl, headerPrefix, apiKey, authToken }: DemoCredentials): string {
   return [
     `curl ${baseUrl}/v2/organizations/get`,

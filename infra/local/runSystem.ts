@@ -1,4 +1,3 @@
-/** Runs the whole system on this machine, as the templates describe it. `main.ts` loads this file. */
 import { firstRequest } from './readiness.ts';
 import { localSettings } from './settings.ts';
 import { Shutdown } from './shutdown.ts';
@@ -45,10 +44,7 @@ Try it:
 Ready: ${baseUrl}`;
 }
 
-/**
- * Stops the system when npm ends. npm forwards SIGTERM to this process, but cannot forward SIGKILL. If npm ends first,
- * the id of the parent process changes.
- */
+/** npm forwards SIGTERM to this process, but not SIGKILL. If npm ends first, the id of the parent changes. */
 function stopWithNpm(): void {
   if (process.env.npm_lifecycle_event !== 'start') return;
   const npm = process.ppid;
@@ -62,7 +58,7 @@ async function stop(exitCode: number, message: string): Promise<never> {
 }
 
 main().catch(async (error: unknown) => {
-  // During the shutdown, parts that still start may fail. Such errors are ignored.
+  // During the shutdown, parts that still start may fail.
   if (!shutdown.started)
     await stop(1, error instanceof StartError ? error.message : String((error as Error).stack ?? error));
 });

@@ -9,13 +9,13 @@ import { writePrivateJson } from './privateFile.ts';
 export interface Secret {
   readonly arn: string;
   readonly name: string;
-  /** The current value. Each run replaces the value of the heartbeat's secret, and `secrets.json` keeps the generated one. */
+  /** Each run replaces that of the heartbeat, and `secrets.json` keeps the generated one. */
   value: string;
 }
 
 /**
- * Returns the secrets of the template with their values. The first start generates the values and stores them in
- * `secrets.json`. If this file is lost, encrypted data in the table cannot be decrypted any more.
+ * Returns the secrets of the template. The first start generates their values and stores them in `secrets.json`.
+ * Without this file, encrypted data in the table cannot be decrypted any more.
  */
 export async function openSecrets(dataDir: string, models: readonly SecretModel[]): Promise<Secret[]> {
   const file = join(dataDir, 'secrets.json');
@@ -31,7 +31,7 @@ export async function openSecrets(dataDir: string, models: readonly SecretModel[
   return secrets;
 }
 
-/** Returns a local Secrets Manager. It finds the template's secrets by ARN or name. Each secret has one version. */
+/** Finds secrets by ARN or name. Each has one version. */
 export function secretsManager(secrets: readonly Secret[]): Service {
   const find = (id: unknown) => secrets.find(({ arn, name }) => id === arn || id === name);
   return {

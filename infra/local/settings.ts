@@ -5,30 +5,27 @@ import { StartError } from './startError.ts';
 import type { EngineKind } from './table/engineLaunch.ts';
 
 export interface LocalSettings {
-  /** The port of the API. With 0, the run uses any free port. */
+  /** 0 stands for any free port. */
   readonly port: number;
   readonly dataDir: string;
-  /** The Host headers that the API accepts besides the names of this machine. */
+  /** Host headers besides the names of this machine. */
   readonly allowedHosts: readonly string[];
   readonly serviceName: string;
   readonly engine: EngineKind;
-  /** If true, the functions' logs go to standard output too. */
   readonly logsToStdout: boolean;
-  /** The seconds between two runs of a schedule. If undefined, the template sets the rate. */
+  /** If undefined, the template sets the rate. */
   readonly scheduleSeconds: number | undefined;
-  /** The largest number of threads of all functions. If undefined, the function pool sets it. */
+  /** Of all functions. If undefined, the function pool sets it. */
   readonly functionThreads: number | undefined;
-  /** The environment variables that replace those of the template. */
   readonly environmentOverrides: EnvironmentOverrides;
-  /** Whether the run has the heartbeat, like a deployment with the setting `heartbeat`. */
   readonly hasHeartbeat: boolean;
-  /** The folder of the cloud assembly to run. If undefined, the run synthesises one from the sources. */
+  /** The templates and bundles to run. If undefined, the run makes them from the sources. */
   readonly assemblyDir: string | undefined;
 }
 
 /**
- * Returns the settings of `npm start` from environment variables. An empty variable counts as not set. Throws a
- * `StartError` that names an invalid variable.
+ * Reads the environment variables of `npm start`. An empty variable counts as not set. Throws a `StartError` that names
+ * an invalid variable.
  */
 export function localSettings(env: Record<string, string | undefined>): LocalSettings {
   return {
@@ -50,7 +47,6 @@ export function localSettings(env: Record<string, string | undefined>): LocalSet
   };
 }
 
-/** Returns the value of a variable if it is valid. Otherwise throws a `StartError` that says what it must be. */
 function valid(name: string, text: string, isValid: boolean, requirement: string): string {
   if (isValid) return text;
   throw new StartError(`${name} must be ${requirement}, but is ${JSON.stringify(text)}.`);
@@ -84,9 +80,7 @@ function threadsOf(text: string): number {
   return Number(valid('FUNCTION_THREADS', text, /^[1-9]\d{0,2}$/.test(text), 'a whole number from 1 to 999'));
 }
 
-/**
- * Returns the value of a variable if it is valid. Throws otherwise. Unlike a deployment, accepts fractions of seconds.
- */
+/** Unlike a deployment, accepts fractions of seconds. */
 function timingOf(name: (typeof localVariables)[number], text: string): string {
   if (/_PER_KEY$|^CALL_/.test(name))
     return valid(name, text, /^[1-9]\d{0,5}$/.test(text), 'a whole number from 1 to 999999');

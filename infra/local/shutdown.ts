@@ -1,6 +1,6 @@
 type Step = () => void | Promise<void>;
 
-/** The steps that end a run. The step that was added last runs first. */
+/** The steps that end a run, last added first. */
 export class Shutdown {
   readonly #steps: Step[] = [];
   #running: Promise<void> | undefined;
@@ -9,7 +9,7 @@ export class Shutdown {
     this.#steps.push(step);
   }
 
-  /** Runs all steps. Later calls run nothing and return the promise of the first call. */
+  /** Later calls return the promise of the first one. */
   run(): Promise<void> {
     return (this.#running ??= this.#runSteps());
   }

@@ -8,8 +8,8 @@ const RETRY_MILLISECONDS = 50;
 const OPEN_MILLISECONDS = 10_000;
 
 /**
- * An HTTP server that can be stopped, and started again at the same address. While it is stopped, it refuses
- * connections like a service that is down.
+ * An HTTP server that can be stopped and started again at the same address. While it is stopped, it refuses
+ * connections.
  */
 export class StoppableServer {
   readonly #server: Server;
@@ -20,7 +20,7 @@ export class StoppableServer {
     this.port = (server.address() as AddressInfo).port;
   }
 
-  /** Creates a server that listens on any free port of 127.0.0.1. */
+  /** Listens on a free port of 127.0.0.1. */
   static async create(): Promise<StoppableServer> {
     const server = createServer();
     server.keepAliveTimeout = 0;
@@ -37,12 +37,12 @@ export class StoppableServer {
     return this.#server.listening;
   }
 
-  /** Sets the handler of requests. Requests that arrived before wait for the handler. */
+  /** Requests that arrived before wait for the handler. */
   setListener(listener: RequestListener): void {
     this.#server.on('request', listener);
   }
 
-  /** Sets the handler of requests that change the protocol, for example to WebSocket. */
+  /** For requests that change the protocol, such as to WebSocket. */
   setUpgradeListener(listener: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
     this.#server.on('upgrade', listener);
   }
@@ -55,9 +55,7 @@ export class StoppableServer {
     await closed;
   }
 
-  /**
-   * Starts the server again at the same address. While another program uses the port, retries for up to ten seconds.
-   */
+  /** While another program uses the port, retries for up to ten seconds. */
   async open(): Promise<void> {
     const until = Date.now() + OPEN_MILLISECONDS;
     while (!this.#server.listening) {

@@ -4,23 +4,20 @@ import type { MetricStore } from './metricStore.ts';
 import { BUCKET_MILLISECONDS, bucketAt, type Window } from './series.ts';
 
 export interface AlarmState {
-  /**
-   * The groups of the alarm's query for which the alarm is active. An alarm without a query has one group with the name
-   * ''. The list is empty if the alarm is OK.
-   */
+  /** The groups of the alarm's query that are active: none if the alarm is OK, '' for an alarm without a query. */
   readonly contributors: readonly string[];
-  /** The value in the current period. If there are several groups, the highest of their values. */
+  /** In the current period, the highest of the groups. */
   readonly value: number | undefined;
 }
 
 /**
- * Returns the state of an alarm. The last of its periods ends now. Missing data counts only in periods that began after
- * the store was created. Otherwise, alarms on missing data would be active after each start.
+ * Returns the state of an alarm whose last period ends now. Missing data counts only in periods that began after the
+ * store was created. Otherwise, alarms on missing data would be active after each start.
  */
 export function alarmState(alarm: AlarmModel, store: MetricStore, now: number): AlarmState {
   const contributors =
     alarm.source.kind === 'query' ? bindQuery(alarm.source, store) : new Map([['', bind(alarm.source, store)]]);
-  // A query that finds no metric has no groups. This group stands for its missing data.
+  // Stands for the missing data of a query that finds no metric.
   if (contributors.size === 0) contributors.set('', { valueIn: () => undefined, latest: -1 });
   const isIgnored = alarm.missingData === 'ignore';
   const windows = windowsOf(alarm, bucketAt(now));
@@ -40,7 +37,7 @@ export function alarmState(alarm: AlarmModel, store: MetricStore, now: number): 
   };
 }
 
-/** Returns the time window of each of the alarm's periods, newest first. The newest ends with the bucket `last`. */
+/** Newest first. The newest ends with the bucket `last`. */
 function windowsOf({ periods, periodSeconds }: AlarmModel, last: number): Window[] {
   const length = (periodSeconds * 1000) / BUCKET_MILLISECONDS;
   return Array.from({ length: periods }, (_each, index) => {

@@ -4,10 +4,10 @@ import { type AlarmState, alarmState } from './alarmState.ts';
 import type { MetricStore } from './metricStore.ts';
 import { BUCKET_MILLISECONDS, bucketAt } from './series.ts';
 
-/** Why a composite alarm sends no notices: the name of an active alarm, or the period in which it waits. */
+/** Why a composite alarm sends no notices: an active alarm, or the period in which it waits. */
 export type Suppression = { readonly alarm: string; readonly period?: 'wait' | 'extension' };
 
-/** The states of all alarms of a system. It computes states of the past from the stored measurements. */
+/** Computes states of the past from the stored measurements. `at` is epoch ms. */
 export class AlarmStates {
   readonly #alarms: ReadonlyMap<string, AlarmModel>;
   readonly #composites: ReadonlyMap<string, CompositeModel>;
@@ -23,7 +23,6 @@ export class AlarmStates {
     this.#store = store;
   }
 
-  /** Returns the state of an alarm on metrics. `at` is epoch ms. */
   stateAt(alarm: AlarmModel, at: number): AlarmState {
     const key = `${alarm.name} ${bucketAt(at)}`;
     const state = this.#known.get(key) ?? alarmState(alarm, this.#store, at);
@@ -31,7 +30,6 @@ export class AlarmStates {
     return state;
   }
 
-  /** Returns whether an alarm is active. `at` is epoch ms. */
   isActive(name: string, at: number): boolean {
     const alarm = this.#alarms.get(name);
     if (alarm) return this.stateAt(alarm, at).contributors.length > 0;
@@ -39,14 +37,14 @@ export class AlarmStates {
     return composite !== undefined && this.#holds(composite.rule, at);
   }
 
-  /** Returns an active alarm's name, with the groups of its query that are active. `at` is epoch ms. */
+  /** Returns an active alarm's name, with the groups of its query that are active. */
   nameWithGroups(name: string, at: number): string {
     const alarm = this.#alarms.get(name);
     const groups = alarm ? this.stateAt(alarm, at).contributors.filter((group) => group !== '') : [];
     return groups.length > 0 ? `${name} (${groups.join(', ')})` : name;
   }
 
-  /** Returns the impacts of the functions for which an alarm is active, each with the name of the function. `at` is epoch ms. */
+  /** Returns the impacts of the functions for which an alarm is active, each with the function's name. */
   impactsOf(name: string, at: number): string[] {
     const alarm = this.#alarms.get(name);
     if (!alarm) return [];
@@ -57,8 +55,8 @@ export class AlarmStates {
   }
 
   /**
-   * Returns what suppresses the notices of an active composite alarm, or undefined. As in CloudWatch, an alarm first waits for its
-   * suppressor, and after its suppressor until the extension period has ended.
+   * Returns what suppresses the notices of an active composite alarm. As in CloudWatch, the alarm waits for its
+   * suppressor first, and after the suppressor until the extension period has ended.
    */
   suppressionOf({ name, suppressor }: CompositeModel, now: number): Suppression | undefined {
     if (!suppressor) return undefined;

@@ -7,32 +7,28 @@ import { bind, bindQuery, type Bound } from './evaluate.ts';
 import type { MetricStore } from './metricStore.ts';
 import { bucketAt, type Window } from './series.ts';
 
-/** What the dashboard shows at one time. */
 export interface DashboardSnapshot {
-  /** The time of the snapshot in epoch milliseconds. */
+  /** Epoch ms. */
   readonly at: number;
   readonly periodSeconds: number;
-  /** The end of each period in epoch milliseconds, oldest first. The last period has not ended yet. */
+  /** The end of each period in epoch ms, oldest first. The last one has not ended yet. */
   readonly times: readonly number[];
   readonly rows: readonly RowSnapshot[];
-  /** The states of all alarms, active alarms first. */
+  /** Active alarms first. */
   readonly alarms: readonly AlarmSnapshot[];
 }
 
 export interface RowSnapshot {
-  /** The title of the row, in Markdown. */
+  /** In Markdown. */
   readonly title: string;
   readonly graphs: readonly GraphSnapshot[];
 }
 
 export interface GraphSnapshot {
   readonly title: string;
-  /** The number of columns. The dashboard has 24 columns. */
+  /** In columns, of which the dashboard has 24. */
   readonly width: number;
-  /**
-   * The lines of the graph. Each has one value for each period. Lines without measurements in the time range are left
-   * out.
-   */
+  /** One value for each period. Lines without measurements in the time range are left out. */
   readonly series: readonly { readonly label: string; readonly values: readonly (number | null)[] }[];
 }
 
@@ -40,28 +36,27 @@ export interface AlarmSnapshot {
   readonly name: string;
   readonly active: boolean;
   /**
-   * The groups for which the alarm is active, such as endpoints or workers. Empty if the alarm's metric has no groups. For
-   * a composite alarm, the active alarms of its rule with their groups.
+   * The groups, such as endpoints, for which the alarm is active. For a composite alarm, the active alarms of its rule.
    */
   readonly contributors: readonly string[];
-  /** The impacts of the functions for which the alarm is active, each with the name of the function, if the alarm knows them. */
+  /** Of the functions for which the alarm is active, each with the function's name. */
   readonly impacts: readonly string[];
-  /** Whether the alarm sends notices, unless it is suppressed. Other alarms send theirs through a composite alarm. */
+  /** False if only a composite alarm sends notices. */
   readonly notifies: boolean;
   /** Why an active alarm sends no notice, or null. */
   readonly suppressedBy: string | null;
-  /** The value in the current period, or null if there is no data or the alarm is a composite alarm. */
+  /** Null without data and for a composite alarm. */
   readonly value: number | null;
   readonly threshold: number | null;
   readonly description: string;
 }
 
-/** The longest time range, in minutes, with periods of `SHORT_SECONDS`. A longer one has periods of `LONG_SECONDS`. */
+/** Up to so many minutes, periods have `SHORT_SECONDS`. */
 const SHORT_MINUTES = 15;
 const SHORT_SECONDS = 10;
 const LONG_SECONDS = 60;
 
-/** Returns the measurements of the last `minutes` minutes, up to 60, and the states of the alarms. */
+/** Returns the last `minutes` minutes, up to 60, and the states of the alarms. */
 export function dashboardSnapshot(
   { rows, alarms, composites }: MonitoringModel,
   store: MetricStore,
@@ -87,10 +82,7 @@ export function dashboardSnapshot(
   };
 }
 
-/**
- * Returns the ends of the last periods. As in CloudWatch, periods begin at multiples of their length. So the values of
- * past periods stay the same from one snapshot to the next.
- */
+/** As in CloudWatch, periods begin at multiples of their length, so values of the past stay the same. */
 function endsOfPeriods(now: number, periodSeconds: number, count: number): number[] {
   const last = Math.floor(now / (periodSeconds * 1000)) + 1;
   return Array.from({ length: count }, (_each, index) => (last - count + 1 + index) * periodSeconds * 1000);
@@ -126,13 +118,12 @@ function linesOf(
         sum: values.reduce<number>((sum, value) => sum + (value ?? 0), 0),
       };
     });
-  // As in the queries of the template's dashboard, the group with the highest sum is first.
+  // As in the dashboard's queries, the group with the highest sum is first.
   return groups.sort((a, b) => b.sum - a.sum).map(({ label: groupLabel, values }) => ({ label: groupLabel, values }));
 }
 
 /**
- * Returns one value for each window. Without data, the value of a counter is 0, and that of another metric is null. The
- * value is also null for a window that ended before the store was created.
+ * Without data, a counter is 0, and another metric is null. A window that ended before the store was created is null.
  */
 function valuesOf(
   { valueIn }: Bound,

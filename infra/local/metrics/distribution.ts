@@ -1,7 +1,6 @@
 /**
- * Counts how often each value occurs. Values are rounded to three digits, so there are at most a few hundred different
- * ones. While values are added, the counts are in a map. The first read replaces the map by sorted arrays, which need
- * less memory.
+ * Counts how often each value occurs. Values are rounded to three digits, so a few hundred differ at most. The first
+ * read replaces the map of counts by sorted arrays, which need less memory.
  */
 export class Distribution {
   #table: Map<number, number> | undefined;
@@ -20,7 +19,7 @@ export class Distribution {
     return this.#size;
   }
 
-  /** The different values in ascending order, and how often each occurs. A value and its count have the same index. */
+  /** Values in ascending order, and their counts by the same index. */
   get lists(): { readonly values: readonly number[]; readonly counts: readonly number[] } {
     if (this.#table) {
       const entries = [...this.#table].sort(([a], [b]) => a - b);
@@ -32,10 +31,7 @@ export class Distribution {
   }
 }
 
-/**
- * Returns a percentile of all values in the distributions. Returns undefined if there are no values. Searches from the
- * highest value, because most requested percentiles are high.
- */
+/** Searches from the highest value, because most requested percentiles are high. */
 export function percentileOf(percentile: number, distributions: readonly Distribution[]): number | undefined {
   const total = distributions.reduce((sum, { size }) => sum + size, 0);
   let above = total - Math.max(1, Math.ceil((percentile / 100) * total));

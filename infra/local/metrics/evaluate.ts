@@ -3,16 +3,13 @@ import { type Query, selects } from '../assembly/monitoring/query.ts';
 import type { MetricStore } from './metricStore.ts';
 import type { Series, Window } from './series.ts';
 
-/** Returns the value of an expression in a time window. Returns undefined if data is missing. */
+/** Returns undefined if data is missing. */
 export type Values = (window: Window) => number | undefined;
 
-/**
- * A metric expression whose series have been looked up in the store. Its value can be computed for many windows without
- * looking them up again.
- */
+/** An expression whose series were looked up once, for the values of many windows. */
 export interface Bound {
   readonly valueIn: Values;
-  /** The last bucket in which a metric of the expression has a measurement. The value is -1 if no metric has one. */
+  /** The last bucket with a measurement of the expression, or -1. */
   readonly latest: number;
 }
 
@@ -24,10 +21,7 @@ const operations: Readonly<Record<Operator, (left: number, right: number) => num
   '/': (left, right) => left / right,
 };
 
-/**
- * Finds the series of an expression. An operation has no data if an operand has none, or if it divides by zero. `FILL`
- * replaces missing data by a value.
- */
+/** An operation has no data if an operand has none, or if it divides by zero. `FILL` replaces missing data. */
 export function bind(expression: Expression, store: MetricStore): Bound {
   switch (expression.kind) {
     case 'metric': {
@@ -60,7 +54,7 @@ export function bind(expression: Expression, store: MetricStore): Bound {
   }
 }
 
-/** Finds the series of a query, by group. A query without `GROUP BY` has one group with the name ''. */
+/** Finds the series of a query, by group. Without `GROUP BY`, the one group is ''. */
 export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> {
   const { namespace, name, groupBy } = query;
   const selected = store.named(namespace, name).filter(({ metric }) => selects(query, metric));
@@ -70,7 +64,7 @@ export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> 
   return new Map([...groups].map(([group, series]) => [group, sumOf(series)]));
 }
 
-/** Returns the sum of several series. In a window in which no series has data, the sum has no value. */
+/** The sum has no value in a window in which no series has data. */
 function sumOf(all: readonly Series[]): Bound {
   const valueIn: Values = (window) => {
     let sum: number | undefined;

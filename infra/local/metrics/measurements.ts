@@ -2,26 +2,25 @@ import type { MetricStore } from './metricStore.ts';
 
 export type MetricSink = Pick<MetricStore, 'add' | 'addLine'>;
 
-/** The capacity units that a call consumed, as DynamoDB reports them. */
+/** As DynamoDB reports it. */
 export interface ConsumedCapacity {
   readonly TableName: string;
-  /** The sum for the table and its indexes. */
+  /** Of the table and its indexes together. */
   readonly CapacityUnits: number;
   readonly Table?: { readonly CapacityUnits: number };
   readonly GlobalSecondaryIndexes?: Readonly<Record<string, { readonly CapacityUnits: number }>>;
 }
 
-/** The number of messages in a queue, and their age. */
 export interface QueueLevel {
   readonly visible: number;
   readonly inFlight: number;
-  /** The age of the oldest message that is not delayed, in seconds. The value is 0 if there is no such message. */
+  /** The age of the oldest message that is not delayed, or 0. */
   readonly oldestSeconds: number;
 }
 
 /**
- * Records measurements of the local run with the metric names and dimensions of AWS. The dashboard and the alarms of
- * the template find them by these names. Like AWS, records zeros too, so graphs show a line at zero.
+ * Records measurements with the metric names and dimensions of AWS, by which the dashboard and the alarms find them.
+ * Like AWS, records zeros too, so graphs show a line at zero.
  */
 export class Measurements {
   readonly #sink: MetricSink;
@@ -41,22 +40,18 @@ export class Measurements {
     add('Latency', milliseconds);
   }
 
-  /**
-   * Records a run of a function. As in Lambda, `milliseconds` does not include loading the function. It is undefined if
-   * loading failed.
-   */
+  /** As in Lambda, `milliseconds` does not include loading the function. Undefined if loading failed. */
   recordRun(functionName: string, milliseconds: number | undefined, failed: boolean): void {
     this.#ofFunction(functionName, 'Invocations', 1);
     this.#ofFunction(functionName, 'Errors', failed ? 1 : 0);
     if (milliseconds !== undefined) this.#ofFunction(functionName, 'Duration', milliseconds);
   }
 
-  /** Records the age of the last record in a batch that a function gets from a stream. */
+  /** The age is that of the last record in a batch. */
   recordIteratorAge(functionName: string, milliseconds: number): void {
     this.#ofFunction(functionName, 'IteratorAge', milliseconds);
   }
 
-  /** Records the numbers of messages in a queue, and the age of its oldest message. */
   recordQueueLevel(name: string, { visible, inFlight, oldestSeconds }: QueueLevel): void {
     const add = (metric: string, value: number) =>
       this.#sink.add({ namespace: 'AWS/SQS', name: metric, dimensions: { QueueName: name } }, value);
@@ -65,7 +60,6 @@ export class Measurements {
     add('ApproximateAgeOfOldestMessage', oldestSeconds);
   }
 
-  /** Records the capacity units that a call consumed in a table and in its indexes. */
   recordCapacity(
     kind: 'Read' | 'Write',
     { TableName, CapacityUnits, Table, GlobalSecondaryIndexes = {} }: ConsumedCapacity,
@@ -75,17 +69,17 @@ export class Measurements {
       this.#sink.add({ namespace: 'AWS/DynamoDB', name: `Consumed${kind}CapacityUnits`, dimensions }, units);
     };
     const [ofTable, ofIndexes] = [Table?.CapacityUnits ?? CapacityUnits, Object.entries(GlobalSecondaryIndexes)];
-    // A read of an index consumes no units of the table. The table then gets no measurement.
+    // A read of an index consumes no units of the table.
     if (ofTable > 0) add(ofTable);
     for (const [index, { CapacityUnits: units }] of ofIndexes) add(units, index);
   }
 
-  /** Records the metrics in a log line of a function. Ignores a line without metrics. */
+  /** Ignores a line without metrics. */
   recordLine(line: Readonly<Record<string, unknown>>): void {
     this.#sink.addLine(line);
   }
 
-  /** Records a metric of a function. Like Lambda, also records the same metric of all functions, without dimensions. */
+  /** Like Lambda, also records the metric of all functions, without dimensions. */
   #ofFunction(functionName: string, name: string, value: number): void {
     for (const dimensions of [{ FunctionName: functionName }, {}])
       this.#sink.add({ namespace: 'AWS/Lambda', name, dimensions }, value);

@@ -2,13 +2,12 @@ import { parseJson } from '../../../lib/shared/parseJson.ts';
 
 const NEWLINE = 0x0a;
 const MARK = '"_aws"';
-/** CloudWatch's limit for the size of a log event, in bytes. */
+/** CloudWatch's limit for a log event. */
 const MAX_LOG_EVENT_BYTES = 1024 * 1024;
 
 /**
- * Finds the metrics in the output of a function. They are JSON lines in CloudWatch's embedded metric format. The output
- * arrives in chunks, which may end within a line. Only lines that contain `_aws` are parsed, because most lines have no
- * metrics.
+ * Finds the metrics in the output of a function: JSON lines in CloudWatch's embedded metric format. A chunk may end
+ * within a line. Only lines that contain `_aws` are parsed, because most have no metrics.
  */
 export class MetricLines {
   readonly #onMetrics: (line: Readonly<Record<string, unknown>>) => void;

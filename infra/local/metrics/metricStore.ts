@@ -2,15 +2,12 @@ import { type MetricId } from '../assembly/monitoring/expression.ts';
 import { bucketAt, Series } from './series.ts';
 
 /**
- * The largest number of series. If there are more, the series whose last measurement is oldest is deleted. A running
- * system has about 500 series.
- *
- * A series takes 20 kB. If its values differ, it takes up to 300 kB more. After an hour, all series together take 45 MB
- * at 200 requests per second, and 16 MB at 20.
+ * Beyond this number, the series whose last measurement is oldest is deleted. A system has about 500 series. Each takes
+ * 20 kB, and up to 300 kB more if its values differ: 45 MB in all after an hour with 200 requests per second.
  */
 const MAX_SERIES = 2_000;
 
-/** Names the metrics in a log line of the embedded metric format, and their dimensions. */
+/** Of the embedded metric format. */
 interface Directive {
   readonly Namespace: string;
   readonly Dimensions: readonly (readonly string[])[];
@@ -19,10 +16,10 @@ interface Directive {
 
 /** All measurements of the last hour, in memory. */
 export class MetricStore {
-  /** The time of the store's creation in epoch milliseconds. */
+  /** Epoch ms. */
   readonly since: number;
   readonly #clock: () => number;
-  /** The series of each metric name. The outer key is namespace and name, the inner key is the dimensions. */
+  /** By namespace and name, then by dimensions. */
   readonly #series = new Map<string, Map<string, Series>>();
   #size = 0;
 
@@ -31,12 +28,12 @@ export class MetricStore {
     this.since = clock();
   }
 
-  /** Records a value at the current time. Ignores NaN and infinity. */
+  /** Ignores NaN and infinity. */
   add(metric: MetricId, value: number): void {
     if (Number.isFinite(value)) this.#seriesOf(metric).add(bucketAt(this.#clock()), value);
   }
 
-  /** Records the metrics in a log line of the embedded metric format. Ignores other lines. */
+  /** Ignores lines that are not in the embedded metric format. */
   addLine(line: Readonly<Record<string, unknown>>): void {
     for (const { Namespace, Dimensions, Metrics } of directivesOf(line)) {
       for (const names of Dimensions.filter((each) => each.every((name) => line[name] !== undefined))) {
@@ -49,12 +46,11 @@ export class MetricStore {
     }
   }
 
-  /** Returns the series of a metric. Returns undefined if the metric has never been recorded. */
   find({ namespace, name, dimensions }: MetricId): Series | undefined {
     return this.#series.get(nameKey(namespace, name))?.get(dimensionsKey(dimensions));
   }
 
-  /** Returns all series with this namespace and name, whatever their dimensions are. */
+  /** Returns the series of all dimensions. */
   named(namespace: string, name: string): Series[] {
     return [...(this.#series.get(nameKey(namespace, name))?.values() ?? [])];
   }

@@ -1,48 +1,40 @@
 import type { MetricId, Statistic } from '../assembly/monitoring/expression.ts';
 import { Distribution, percentileOf } from './distribution.ts';
 
-/** The length of a bucket. All measurements in a bucket count as simultaneous. */
+/** All measurements in a bucket count as simultaneous. */
 export const BUCKET_MILLISECONDS = 5_000;
-/** The number of buckets in an hour, which is the longest time range of the dashboard. */
+/** An hour, the longest time range of the dashboard. */
 export const BUCKETS = 720;
 
-/** The largest number of cached percentiles in a series. Two open dashboards need fewer. */
+/** In a series. Two open dashboards need fewer. */
 const MAX_CACHED_PERCENTILES = 400;
 
-/** A time window as a range of bucket numbers. It includes both ends. */
+/** A range of bucket numbers that includes both ends. */
 export interface Window {
   readonly from: number;
   readonly to: number;
 }
 
-/** Returns the number of the bucket that contains a time. The time is in epoch milliseconds. */
+/** `time` is epoch ms. */
 export function bucketAt(time: number): number {
   return Math.floor(time / BUCKET_MILLISECONDS);
 }
 
 /**
- * The measurements of one metric in the last hour. They are counted in buckets, which form a ring buffer. Sums and
- * maxima are exact. Percentiles are exact to three digits.
- *
- * A bucket has a distribution only if its values differ. Usually they do not, because most metrics record only ones.
+ * The measurements of one metric in the last hour, in buckets that form a ring buffer. Sums and maxima are exact,
+ * percentiles to three digits. A bucket has a distribution only if its values differ: most metrics record only ones.
  */
 export class Series {
   readonly metric: MetricId;
-  /** The newest bucket that has a measurement. */
+  /** The newest bucket with a measurement. */
   latest = -1;
-  /**
-   * The number of the bucket at each position of the ring. A bucket that is older than an hour stays until a new bucket
-   * takes its position.
-   */
+  /** The bucket at each position of the ring. One older than an hour stays until a new bucket takes its position. */
   readonly #buckets = new Int32Array(BUCKETS).fill(-1);
   readonly #counts = new Uint32Array(BUCKETS);
   readonly #sums = new Float64Array(BUCKETS);
   readonly #maxima = new Float64Array(BUCKETS);
   readonly #distributions: (Distribution | undefined)[] = [];
-  /**
-   * Percentiles of past windows. They are cached, because each request of a dashboard needs nearly the same windows as
-   * the request before.
-   */
+  /** Of past windows: each request of a dashboard needs nearly the same windows as the one before. */
   readonly #percentiles = new Map<string, number | undefined>();
 
   constructor(metric: MetricId) {
@@ -51,11 +43,10 @@ export class Series {
 
   add(bucket: number, value: number): void {
     const position = bucket % BUCKETS;
-    // The clock was set back. Buckets of past windows can change again, so the cache is not valid.
+    // The clock was set back, so buckets of past windows can change again.
     if (bucket < this.latest) this.#percentiles.clear();
     if (this.#buckets[position] !== bucket) {
-      // Reading `lists` sorts the distribution of the bucket that has just ended. Otherwise the first reader would have
-      // to sort the distributions of an hour.
+      // `lists` sorts the bucket that has ended. Otherwise the first reader would sort an hour of buckets.
       void this.#distributions[this.latest % BUCKETS]?.lists;
       this.#buckets[position] = bucket;
       this.#counts[position] = 1;
@@ -65,7 +56,7 @@ export class Series {
       this.latest = Math.max(this.latest, bucket);
       return;
     }
-    // A bucket without a distribution has equal values, so all of them equal its maximum.
+    // Without a distribution, all values equal the maximum.
     if (!this.#distributions[position] && value !== this.#maxima[position])
       this.#distributions[position] = this.#evenDistribution(position);
     this.#distributions[position]?.add(value);
@@ -74,7 +65,7 @@ export class Series {
     this.#maxima[position] = Math.max(this.#maxima[position] ?? value, value);
   }
 
-  /** Returns the statistic in a time window. Returns undefined if the window has no data. */
+  /** Returns undefined if the window has no data. */
   statistic(statistic: Statistic, window: Window): number | undefined {
     if (this.latest < window.from) return undefined;
     if (statistic === 'Sum') return this.#sum(window);

@@ -11,29 +11,22 @@ export interface EventSourcesOptions {
   readonly queueSources: readonly QueueSourceModel[];
   readonly schedules: readonly ScheduleModel[];
   readonly streams: readonly OpenStream[];
-  /** The queues that get the descriptions of skipped records. */
+  /** They get the descriptions of skipped records. */
   readonly queues: Pick<QueueStore, 'send'>;
-  /** The queues whose messages start functions. */
   readonly messages: Messages;
   readonly measurements: Pick<Measurements, 'recordIteratorAge'>;
-  /** Calls a function. `payload` and the result are JSON texts. */
+  /** `payload` and the result are JSON texts. */
   readonly invoke: (model: FunctionModel, payload: string) => Promise<string>;
-  /** Shows a line to the operator. */
   readonly report: (line: string) => void;
 }
 
-/** The running event sources: queues, streams and schedules. */
 export interface EventSources {
-  /** Makes the stream sources read at once. Called after a write to a table. */
+  /** Called after a write to a table. */
   wakeStreams(): void;
-  /**
-   * Starts no more batches. Waits for running ones, for at most `patienceMilliseconds`. The next start processes
-   * unfinished work again.
-   */
+  /** Waits for running batches, for at most `patienceMilliseconds`. The next start processes unfinished work again. */
   stop(patienceMilliseconds: number): Promise<void>;
 }
 
-/** Starts all event sources of the template. */
 export function startEventSources({
   queueSources,
   schedules,
@@ -49,7 +42,7 @@ export function startEventSources({
     try {
       return await invoke(target, JSON.stringify(event));
     } catch (error) {
-      // Nobody waits for the result of the call, so the operator sees its error here.
+      // Nobody else waits for the result.
       if (!stopping) report(`${target.name} failed: ${(error as Error).message}`);
       throw error;
     }

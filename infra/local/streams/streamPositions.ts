@@ -1,15 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** Identifies a record of a stream. */
 export interface StreamPosition {
   readonly shard: string;
   readonly sequence: string;
 }
 
-/**
- * Stores a position for each event source. The event source has processed all records of its stream up to this
- * position.
- */
+/** Each event source has processed all records up to its position. */
 export class StreamPositions {
   readonly #database: DatabaseSync;
   readonly #set: StatementSync;
@@ -23,9 +19,8 @@ export class StreamPositions {
   }
 
   /**
-   * Returns the stored position of an event source. Returns undefined if it has none in this stream. `stream` is the
-   * engine's id of the stream. A table that is created again gets another id, so positions in its old stream do not
-   * count.
+   * Returns undefined if the event source has no position in this stream. `stream` is the engine's id, which differs
+   * after a table is created again.
    */
   get(source: string, stream: string): StreamPosition | undefined {
     const row = this.#database

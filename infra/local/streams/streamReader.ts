@@ -2,7 +2,7 @@ import { StartError } from '../startError.ts';
 import type { EngineCall } from '../table/engineCall.ts';
 import type { StreamPosition } from './streamPositions.ts';
 
-/** A change of an item, in the format of the DynamoDB Streams API. */
+/** As in the DynamoDB Streams API. */
 export interface StreamRecord {
   readonly eventID: string;
   readonly eventName: string;
@@ -13,13 +13,12 @@ export interface StreamRecord {
   };
 }
 
-/** A record with its position. */
 export interface ReadRecord {
   readonly record: StreamRecord;
   readonly position: StreamPosition;
 }
 
-/** Returns the engine's id of a table's stream. A table that is created again gets another id. */
+/** Returns the engine's id of a table's stream, which differs after a table is created again. */
 export async function streamOf(engine: EngineCall, table: string): Promise<string> {
   const { Table } = await engine<{ Table: { LatestStreamArn?: string } }>('DynamoDB_20120810.DescribeTable', {
     TableName: table,
@@ -30,20 +29,19 @@ export async function streamOf(engine: EngineCall, table: string): Promise<strin
   );
 }
 
-/** The result of one GetRecords call. */
 interface Read {
   readonly Records: readonly StreamRecord[];
   readonly NextShardIterator?: string;
 }
 
 /**
- * Shares the results of reads between the readers of one stream, so records are read and parsed once. Until `expire` is
- * called, a reader at the same position as an earlier reader gets the earlier result.
+ * Shares reads between the readers of one stream: until `expire`, readers at the same position get one result, so
+ * records are parsed once.
  */
 export class SharedReads {
   readonly #reads = new Map<string, Promise<Read>>();
 
-  /** Returns the records after a position. Calls `read` unless another reader has already read from this position. */
+  /** Calls `read` unless another reader has read from this position. */
   after(position: string, read: () => Promise<Read>): Promise<Read> {
     const earlier = this.#reads.get(position);
     if (earlier) return earlier;
@@ -54,13 +52,13 @@ export class SharedReads {
     return answer;
   }
 
-  /** Discards all results. Call it when there may be new records. */
+  /** Call it when there may be new records. */
   expire(): void {
     this.#reads.clear();
   }
 }
 
-/** Reads a stream after a position, or from the beginning. Reads the stream's shards one after the other. */
+/** Reads after a position, or from the beginning, one shard after the other. */
 export class StreamReader {
   readonly #engine: EngineCall;
   readonly #stream: string;
@@ -77,7 +75,7 @@ export class StreamReader {
     this.#shard = after?.shard;
   }
 
-  /** Returns the next records. Returns an empty list if there are none yet. After an error, it can be called again. */
+  /** Returns an empty list if there are no records yet. Can be called again after an error. */
   async next(): Promise<ReadRecord[]> {
     try {
       this.#iterator ??= await this.#open();
@@ -94,7 +92,7 @@ export class StreamReader {
       if (NextShardIterator === undefined) this.#shard = await this.#shardAfter(shard);
       return read;
     } catch (error) {
-      // The iterator may have expired, for example while the machine was asleep. The next call opens a new iterator.
+      // The iterator may have expired while the machine was asleep.
       this.#iterator = undefined;
       throw error;
     }
@@ -102,7 +100,7 @@ export class StreamReader {
 
   async #open(): Promise<string | undefined> {
     const shards = await this.#shards();
-    // If the stream does not have this shard any more, reading continues with the oldest shard.
+    // Without this shard, reading continues with the oldest one.
     if (this.#shard === undefined || !shards.includes(this.#shard)) this.#shard = shards[0];
     if (this.#shard === undefined) return undefined;
     const begin =
@@ -117,7 +115,7 @@ export class StreamReader {
     return ShardIterator;
   }
 
-  /** Returns the shard after this one. Returns this shard if it is the last one. */
+  /** Returns the same shard if it is the last one. */
   async #shardAfter(shard: string): Promise<string> {
     const shards = await this.#shards();
     return shards[shards.indexOf(shard) + 1] ?? shard;

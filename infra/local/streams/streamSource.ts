@@ -6,36 +6,33 @@ import { failedItems } from '../queues/failedItems.ts';
 import type { StreamPosition } from './streamPositions.ts';
 import type { ReadRecord, StreamReader } from './streamReader.ts';
 
-/** How often the stream is read if `wake` is not called. This finds writes after which nothing called `wake`. */
+/** Finds writes after which nothing called `wake`. */
 const POLL_MILLISECONDS = 1_000;
 /**
- * If a write wakes the source within this many milliseconds after a read, the source pauses for this time before the
- * next read. One read then returns the records of several writes.
+ * The pause before the next read if a write follows a read so soon. One read then returns the records of several
+ * writes.
  */
 const PAUSE_MILLISECONDS = 10;
-/** After a read with fewer records than this, the source waits for the next write. */
+/** After fewer records, the source waits for the next write. */
 const FULL_READ = 50;
-/**
- * The largest number of records that are read and not yet done. It limits the memory. It also limits how many records
- * the next start reads again after a crash.
- */
+/** Limits the memory, and the records that are read again after a crash. */
 const MAX_PENDING = 2_000;
 const RETRY_MILLISECONDS = { first: 100, most: 10_000 };
 
 export interface StreamSourceOptions {
   readonly model: StreamSourceModel;
   readonly reader: Pick<StreamReader, 'next'>;
-  /** Stores the position. All records up to it are done. */
+  /** All records up to the position are done. */
   readonly save: (position: StreamPosition) => void;
-  /** Calls the function and returns its result as a JSON text. */
+  /** Returns the result as a JSON text. */
   readonly invoke: (event: object) => Promise<string>;
-  /** Called with a description of the records that are skipped after the last retry. */
+  /** Gets a description of the records that are skipped after the last retry. */
   readonly onSkipped: (account: object) => void;
-  /** Called if the stream cannot be read, but only for the first of several errors in a row. Reading is retried. */
+  /** Called for the first of several failed reads in a row. Reading is retried. */
   readonly onError: (error: unknown) => void;
-  /** Called for each batch, with the age of its last record. */
+  /** The age is that of the last record of a batch. */
   readonly measureAge?: (milliseconds: number) => void;
-  /** Waits before a retry. Tests pass their own function. */
+  /** Waits before a retry. */
   readonly pause?: (retry: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -43,18 +40,17 @@ interface Pending extends ReadRecord {
   done: boolean;
 }
 
-/** A sequence of batches that run one after the other. All records of one partition key belong to the same lane. */
+/** Batches that run one after the other. All records of one partition key belong to the same lane. */
 interface Lane {
   readonly waiting: Pending[];
   working: Promise<void> | undefined;
 }
 
 /**
- * Does what Lambda's event source for a table's stream does. Passes records that match the filter to the function, in
- * batches that run in parallel. Records of one partition key stay in order.
+ * Does what Lambda's event source for a stream does: passes records that match the filter to the function. Batches run
+ * in parallel, and records of one partition key stay in order.
  *
- * The stored position is before the first record that is not done. After a crash, records can therefore repeat, but
- * none is lost.
+ * The stored position is before the first record that is not done. After a crash, records can repeat, but none is lost.
  */
 export class StreamSource {
   readonly #options: StreamSourceOptions;
@@ -64,19 +60,18 @@ export class StreamSource {
   readonly #stop = new AbortController();
   #wake: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  /** Starts reading at once. */
   constructor(options: StreamSourceOptions) {
     this.#options = options;
     this.#lanes = Array.from({ length: options.model.lanes }, () => ({ waiting: [], working: undefined }));
     this.#reading = this.#read();
   }
 
-  /** Reads at once, because there may be new records. */
+  /** Reads at once. */
   wake(): void {
     this.#wake.resolve();
   }
 
-  /** Stops reading, and waits for running batches. The next start reads waiting records again. */
+  /** Waits for running batches. The next start reads waiting records again. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.wake();
@@ -99,7 +94,6 @@ export class StreamSource {
                 return read;
               },
               (error: unknown) => {
-                // An outage causes an error at each retry. `onError` gets only the first one.
                 if (readable && !signal.aborted) onError(error);
                 readable = false;
                 return [];
@@ -145,21 +139,18 @@ export class StreamSource {
     while (lane.waiting.length > 0 && !this.#stop.signal.aborted) {
       await this.#deliver(lane.waiting.splice(0, batchSize), 0);
     }
-    // There is no `await` between the last check of `waiting` and this line. Otherwise a record that arrives in between
+    // No `await` stands between the last check of `waiting` and this line. Otherwise a record that arrives in between
     // would not be processed.
     lane.working = undefined;
   }
 
-  /**
-   * Calls the function until each record of the batch is done or skipped. `retries` is the number of earlier retries of
-   * the batch.
-   */
+  /** Calls the function until each record is done or skipped. */
   async #deliver(batch: readonly Pending[], retries: number): Promise<void> {
     const { model, pause = backOff } = this.#options;
     if (this.#isStopped()) return;
     const { unfinished, hasThrown } = await this.#attempt(batch);
     this.#finish(batch.slice(0, batch.length - unfinished.length));
-    // If the stop interrupted the call, it does not count as failed. The next start reads its records again.
+    // An interrupted call does not count as failed: the next start reads its records again.
     if (unfinished.length === 0 || this.#isStopped()) return;
     if (hasThrown && model.bisects && unfinished.length > 1) {
       // As in Lambda, splitting a batch does not count as a retry.
@@ -167,8 +158,7 @@ export class StreamSource {
       await this.#deliver(unfinished.slice(0, middle), retries);
       return this.#deliver(unfinished.slice(middle), retries);
     }
-    // If records before the failed one succeeded, the failed record is now the first of the batch. The next call is then
-    // its first retry.
+    // If earlier records succeeded, the failed record is now the first of the batch, and this is its first retry.
     const retry = unfinished.length < batch.length ? 1 : retries + 1;
     if (retry > model.maxRetries) {
       this.#skip(unfinished, retry);
@@ -178,10 +168,7 @@ export class StreamSource {
     return this.#deliver(unfinished, retry);
   }
 
-  /**
-   * Calls the function once. If it throws, returns all records as unfinished. Otherwise returns the first failed record
-   * and all records after it.
-   */
+  /** Returns the first failed record and all after it as unfinished, or all records if the function throws. */
   async #attempt(batch: readonly Pending[]): Promise<{ unfinished: readonly Pending[]; hasThrown: boolean }> {
     const { model, invoke, measureAge } = this.#options;
     const last = batch.at(-1);
@@ -230,7 +217,6 @@ export class StreamSource {
     this.#advance();
   }
 
-  /** Stores the position before the first record that is not done. */
   #advance(): void {
     const wasFull = this.#pending.length >= MAX_PENDING;
     const open = this.#pending.findIndex(({ done }) => !done);

@@ -3,20 +3,16 @@ import type { Engine } from '../table/engine.ts';
 import type { StreamPosition, StreamPositions } from './streamPositions.ts';
 import { SharedReads, streamOf, StreamReader } from './streamReader.ts';
 
-/** The stream of one event source, opened at the stored position. */
 export interface OpenStream {
   readonly model: StreamSourceModel;
   readonly reader: StreamReader;
-  /** Shares the results of reads between all event sources of the table. */
+  /** All event sources of the table share it. */
   readonly shared: SharedReads;
-  /** Stores the position. All records up to it are done. */
+  /** All records up to the position are done. */
   readonly save: (position: StreamPosition) => void;
 }
 
-/**
- * Opens the stream of each event source at its stored position. Deletes the stream records that all event sources of
- * their table have processed.
- */
+/** Opens the streams at the stored positions. Deletes the records that all event sources of a table have processed. */
 export async function openStreams(
   engine: Pick<Engine, 'call' | 'deleteStreamRecords'>,
   models: readonly StreamSourceModel[],

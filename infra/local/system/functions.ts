@@ -18,7 +18,7 @@ interface FunctionsOptions {
   readonly shutdown: Shutdown;
 }
 
-/** Returns a pool that runs the functions, each with an access key of its own. */
+/** Each function has an access key of its own. */
 export function openFunctions(options: FunctionsOptions): FunctionPool {
   const { functions, settings, dataDir, servers, principals, measurements, shutdown } = options;
   const { aws } = servers;

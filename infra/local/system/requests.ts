@@ -21,11 +21,10 @@ interface RequestsOptions {
   readonly accessLog: LogFile;
   readonly pool: FunctionPool;
   readonly parts: Parts;
-  /** Returns a user token for a user of the demo page. */
   readonly issueToken: (user: DemoUser) => Promise<string>;
 }
 
-/** Returns how the gateway answers: the API by functions, the pages of the run by the console. */
+/** Returns how the gateway answers: the API by functions, the local pages by the console. */
 export function requestHandlers(options: RequestsOptions): GatewayOptions {
   const { settings, dataDir, model, metrics, measurements, accessLog, pool, parts, issueToken } = options;
   return {

@@ -7,19 +7,18 @@ import type { LocalSettings } from '../settings.ts';
 import type { Shutdown } from '../shutdown.ts';
 
 /**
- * How long a shutdown waits for running requests and batches. Process managers such as systemd or Docker usually wait
- * longer before they kill a process.
+ * How long a shutdown waits for running requests and batches. Process managers usually wait longer before they kill.
  */
 export const FINISH_MILLISECONDS = 8_000;
 
-/** The servers that the templates refer to by their addresses. */
+/** Their addresses stand in values of the templates. */
 export interface Servers {
   readonly gateway: Gateway;
   readonly aws: AwsEndpoint;
   readonly eventApi: EventApi;
 }
 
-/** Opens the ports. Requests wait, or get 503, until the servers are opened. */
+/** Opens the ports. Until a server is opened, its requests wait or get 503. */
 export async function listen({ port, allowedHosts }: LocalSettings, shutdown: Shutdown): Promise<Servers> {
   const gateway = await Gateway.listen(port, allowedHosts);
   shutdown.add(() => gateway.close(FINISH_MILLISECONDS));
@@ -30,7 +29,7 @@ export async function listen({ port, allowedHosts }: LocalSettings, shutdown: Sh
   return { gateway, aws, eventApi };
 }
 
-/** Returns the variables with which the SDK calls the servers of this run, instead of AWS, with an access key. */
+/** Returns the variables with which the SDK calls this run instead of AWS. */
 export function awsEnvironment({ aws, eventApi }: Servers, key: AccessKey): Record<string, string> {
   return {
     ...key,

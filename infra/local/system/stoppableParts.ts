@@ -2,7 +2,7 @@ import { Parts } from '../parts.ts';
 import type { Servers } from './servers.ts';
 import type { Stores } from './stores.ts';
 
-/** Returns the parts that the dashboard can stop. The push service is one if the templates have it. */
+/** Returns the parts that the dashboard can stop. */
 export function stoppableParts({ aws, eventApi }: Servers, { engine, messages }: Stores, hasEventApi: boolean): Parts {
   return new Parts({
     table: {

@@ -17,12 +17,12 @@ import { indexKeySizes } from '../table/requestFault.ts';
 import { ensureTable, keyNames, withoutVectorIndexes } from '../table/table.ts';
 import { TableCalls } from '../table/tableCalls.ts';
 
-/** What the run stores in its data directory, besides logs and credentials. */
+/** What the data directory holds, besides logs and credentials. */
 export interface Stores {
   readonly engine: Engine;
   readonly table: TableCalls;
   readonly queues: QueueStore;
-  /** The messages of the queues that start functions. */
+  /** The queues as event sources read them. */
   readonly messages: StoppableMessages;
   readonly streams: readonly OpenStream[];
   readonly secrets: readonly Secret[];
@@ -40,7 +40,6 @@ interface StoresOptions {
   readonly shutdown: Shutdown;
 }
 
-/** Starts the table engine, and opens queues, streams, secrets and the outbox. */
 export async function openStores(options: StoresOptions): Promise<Stores> {
   const { dataDir, engineKind, model, measurements, onWrite, report, shutdown } = options;
   const engine = await startEngine(engineKind, dataDir);
@@ -67,7 +66,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   };
 }
 
-/** Creates the tables of the templates, or adds missing indexes to them. Reports if the engine has no vector indexes. */
+/** Creates the tables, or adds missing indexes. Reports if the engine has no vector indexes. */
 async function ensureTables(
   kind: EngineKind,
   { call }: Engine,
@@ -82,10 +81,7 @@ async function ensureTables(
   for (const table of tables) await ensureTable(call, hasVectorIndexes ? table : withoutVectorIndexes(table));
 }
 
-/**
- * Stores the credentials of the demo workspace in the heartbeat's secret, as an operator would. Does nothing if the run
- * has no heartbeat.
- */
+/** Stores the credentials in the heartbeat's secret, as an operator would. */
 export function storeHeartbeatCredentials(
   functions: readonly FunctionModel[],
   secrets: readonly Secret[],

@@ -23,14 +23,13 @@ export interface RunningSystem {
   readonly credentials: DemoCredentials;
   readonly dataDir: string;
   readonly functionCount: number;
-  /** Resolves with the last output of the table engine if the engine crashes too often. Otherwise never resolves. */
+  /** Resolves with the last output of the table engine if it crashes too often. */
   readonly engineCrashed: Promise<string>;
 }
 
 /**
- * Starts the system that the templates describe. Resolves after one write and one read have succeeded. Each part adds
- * its shutdown step to `shutdown` as soon as it has started, so `shutdown` can also end a partial start. The steps run
- * in reverse order.
+ * Starts the system that the templates describe. Resolves after one write and one read have succeeded. A part adds its
+ * step to `shutdown` as soon as it has started, so `shutdown` also ends a partial start. Steps run in reverse order.
  */
 export async function startSystem(
   settings: LocalSettings,
@@ -40,8 +39,7 @@ export async function startSystem(
   const dataDir = await openDataDir(settings.dataDir);
   const lock = lockDataDir(dataDir);
   shutdown.add(() => lock.release());
-  // The servers listen before the slow steps, so a port that is in use is reported at once. They also listen before the
-  // templates are read, because values in the templates refer to the servers' addresses.
+  // First, so that a port in use is reported at once. Values in the templates contain the addresses.
   const servers = await listen(settings, shutdown);
   const { gateway, aws, eventApi } = servers;
   const { model, apiId } = await readTemplates(settings, servers, report);
@@ -60,8 +58,8 @@ export async function startSystem(
   });
   const principals = new Principals();
   aws.open({ ...stores, principals });
-  // `aws` calls the engine and the queues, so this step closes `aws` before they close. The step of `listen` closes it
-  // if the start fails before this line.
+  // Before the steps of the engine and the queues, which `aws` calls. The step of `listen` serves a start that fails
+  // earlier.
   shutdown.add(() => aws.close());
 
   const accessLog = openLogFile(dataDir, ACCESS_LOG);
@@ -71,7 +69,7 @@ export async function startSystem(
   if (model.eventApi)
     eventApi.open({ model: model.eventApi, principals, invoke: (fn, payload) => pool.invoke(fn, payload) });
   const parts = stoppableParts(servers, stores, model.eventApi !== undefined);
-  // The console opens before the demo workspace exists. Requests for its user tokens wait for the workspace.
+  // Requests for user tokens wait for the demo workspace.
   const issueToken = Promise.withResolvers<ReturnType<typeof demoTokens>>();
   gateway.open(
     requestHandlers({
@@ -86,7 +84,7 @@ export async function startSystem(
       issueToken: async (user) => (await issueToken.promise)(user),
     }),
   );
-  // This step runs first at a shutdown, because running requests and batches need all other parts.
+  // The first step of a shutdown: running requests and batches need all other parts.
   shutdown.add(
     async () => void (await Promise.all([sources?.stop(FINISH_MILLISECONDS), gateway.close(FINISH_MILLISECONDS)])),
   );
@@ -95,12 +93,12 @@ export async function startSystem(
   issueToken.resolve(demoTokens(credentials));
   storeHeartbeatCredentials(functions, stores.secrets, credentials);
   await checkReadiness(credentials);
-  // The event sources start last, so unfinished work of an earlier run does not delay the start.
+  // Last, so that unfinished work of an earlier run does not delay the start.
   sources = startSources(settings, model, stores, pool, measurements);
   return { credentials, dataDir, functionCount: functions.length, engineCrashed: stores.engine.crashed };
 }
 
-/** Returns the credentials of the demo workspace, which the operator's commands create at the first start. */
+/** The operator's commands create the demo workspace at the first start. */
 function demoCredentials(
   settings: LocalSettings,
   dataDir: string,

@@ -4,13 +4,13 @@ import { modelOf, type SystemModel } from '../assembly/model.ts';
 import type { LocalSettings } from '../settings.ts';
 import type { Servers } from './servers.ts';
 
-/** The system that the templates describe, and the id of its HTTP API in metrics. */
+/** `apiId` names the HTTP API in metrics. */
 interface Templates {
   readonly model: SystemModel;
   readonly apiId: string;
 }
 
-/** Reads the templates of the sources, or those in `assemblyDir`. Reports if they must be made first. */
+/** Reports if the templates must be made first. */
 export async function readTemplates(
   settings: LocalSettings,
   { gateway, aws, eventApi }: Servers,

@@ -13,8 +13,8 @@ interface Request extends PromiseWithResolvers<Reply> {
 const MAX_CONNECTIONS = 32;
 
 /**
- * An HTTP client that sends POST requests to a local server. It keeps a few connections open. It only supports
- * responses with a `content-length`. Node's own client takes longer for a request than the engine takes to answer it.
+ * Sends POST requests to a local server over a few connections that stay open. Responses must have a `content-length`.
+ * Node's own client takes longer for a request than the engine takes to answer it.
  */
 export class Connections {
   readonly #url: URL;
@@ -27,16 +27,14 @@ export class Connections {
   }
 
   /**
-   * Sends a POST request to the path `/`. `headers` contains lines that each end with CRLF. If all connections are
-   * busy, the request waits. If `isAborted` returns true after the wait, the request is not sent, and the promise
-   * rejects.
+   * Each line of `headers` ends with CRLF. The request waits for a free connection. If `isAborted` returns true after
+   * the wait, the request is not sent, and the promise rejects.
    */
   post(headers: string, body: string, isAborted: () => boolean = () => false): Promise<Reply> {
     const message = `POST / HTTP/1.1\r\nhost: ${this.#url.host}\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
     const request = { message, isAborted, ...Promise.withResolvers<Reply>() };
     const connection = this.#idle.pop() ?? (this.#open.size < MAX_CONNECTIONS ? this.#connect() : undefined);
-    // A connection has only one request at a time. With several, the server would delay the second response until TCP
-    // acknowledges the first one.
+    // One request at a time: the server would delay a second response until TCP acknowledges the first one.
     if (connection) connection.send(request);
     else this.#waiting.push(request);
     return request.promise;
@@ -74,14 +72,13 @@ export class Connections {
   }
 }
 
-/** A connection that handles one request at a time. */
 class Connection {
   readonly #socket: Socket;
   readonly #free: () => void;
   #request: Request | undefined;
   #received: Buffer[] = [];
   #size = 0;
-  /** The response is incomplete while fewer bytes than this have arrived. */
+  /** With fewer bytes, the response is incomplete. */
   #minimumSize = 1;
 
   constructor({ hostname, port }: URL, free: () => void, closed: () => void) {
@@ -123,7 +120,7 @@ class Connection {
     const { resolve } = this.#request;
     this.#request = undefined;
     [this.#received, this.#size, this.#minimumSize] = [[], 0, 1];
-    // An idle connection must not keep the process alive.
+    // Otherwise it would keep the process alive.
     this.#socket.unref();
     resolve({ status: Number(status), body: all.toString('utf8', start) });
     this.#free();

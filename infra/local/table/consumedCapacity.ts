@@ -8,12 +8,11 @@ const kinds = new Map<string, 'Read' | 'Write'>([
   ),
 ]);
 
-/** Returns whether an operation consumes read units or write units. Returns undefined if it consumes none. */
+/** Returns undefined if the operation consumes no units. */
 export function capacityKind(operation: string): 'Read' | 'Write' | undefined {
   return kinds.get(operation);
 }
 
-/** The part of a response with the consumed capacity. */
 interface Response {
   readonly ConsumedCapacity?: ConsumedCapacity | readonly ConsumedCapacity[];
 }
@@ -21,20 +20,14 @@ interface Response {
 const CAPACITY_PARAMETER = '{"ReturnConsumedCapacity":"INDEXES",';
 const CAPACITY_PROPERTY = '"ConsumedCapacity":';
 
-/**
- * Adds the parameter `ReturnConsumedCapacity` to a request. Inserts it at the start of the JSON text, because writing
- * the whole request as JSON again would be slow.
- */
+/** Adds `ReturnConsumedCapacity` at the start of the JSON text. Writing the whole request again would be slow. */
 export function addCapacityParameter(body: string): string {
   return CAPACITY_PARAMETER + body.slice(1);
 }
 
 /**
- * Returns the consumed capacity in a response, and the body. If `isToBeRemoved` is true, the body is without the
- * consumed capacity.
- *
- * The engine writes the consumed capacity at the end of the JSON text. There it can be cut off without parsing a large
- * response. Anywhere else, the whole response is parsed.
+ * Returns the consumed capacity of a response, and the body, without it if `isToBeRemoved`. The engine writes it at the
+ * end of the JSON text, where it can be cut off without parsing a large response.
  */
 export function extractCapacity(
   body: string,
@@ -42,8 +35,7 @@ export function extractCapacity(
 ): { readonly consumed: readonly ConsumedCapacity[]; readonly body: string } {
   const offset = body.lastIndexOf(CAPACITY_PROPERTY);
   if (offset < 0) return { consumed: [], body };
-  // The name may also be that of an item's attribute. Then more brackets follow, and the rest of the text is not valid
-  // JSON.
+  // If this is the name of an item's attribute, the rest of the text is not valid JSON.
   const end = parseJson(`{${body.slice(offset)}`) as Response | undefined;
   const isLast = end?.ConsumedCapacity !== undefined && Object.keys(end).length === 1;
   const { ConsumedCapacity, ...bodyWithoutCapacity } = (isLast ? end : (parseJson(body) as Response | undefined)) ?? {};
@@ -63,7 +55,6 @@ export function canAddCapacityParameter(input: Readonly<Record<string, unknown>>
   return input.ReturnConsumedCapacity === undefined && body.startsWith('{') && Object.keys(input).length > 0;
 }
 
-/** Returns the consumed capacity multiplied by `share`. */
 export function scaledCapacity(capacity: ConsumedCapacity, share: number): ConsumedCapacity {
   if (share === 1) return capacity;
   const scaled = ({ CapacityUnits }: { readonly CapacityUnits: number }) => ({ CapacityUnits: CapacityUnits * share });

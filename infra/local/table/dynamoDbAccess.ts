@@ -11,7 +11,7 @@ interface Input extends TableInput {
   readonly TransactItems?: readonly Record<string, TableInput>[];
 }
 
-/** The IAM action for each kind of item in a transaction. IAM has no action for a transaction as a whole. */
+/** IAM has no action for a transaction as a whole, but for each kind of item in it. */
 const itemActions: Record<string, string> = {
   Put: 'PutItem',
   Update: 'UpdateItem',
@@ -20,7 +20,6 @@ const itemActions: Record<string, string> = {
   Get: 'GetItem',
 };
 
-/** Returns the permissions that a DynamoDB call needs. */
 export function dynamoDbAccesses(operation: string, input: Input): Access[] {
   if (input.TransactItems) {
     return input.TransactItems.flatMap((item) =>

@@ -15,8 +15,7 @@ const OLDEST_JAVA = 17;
 const SHARED_DATABASE = 'shared-local-instance.db';
 
 /**
- * Returns the command that starts the engine, without the engine's own options for data and port. Throws a `StartError`
- * that names what is missing on this machine.
+ * Returns the command without the options for data and port. Throws a `StartError` that names what this machine lacks.
  */
 export async function dynamoDbLocalCommand(): Promise<string[]> {
   const java = await javaVersion();
@@ -56,9 +55,9 @@ export function adoptSharedDatabase(folder: string, accessKeyId: string): void {
       renameSync(join(folder, name), join(folder, name.replace(SHARED_DATABASE, database)));
 }
 
-/** Returns the major version of `java` on the PATH. Returns undefined if `java` is missing or fails. */
+/** The major version, undefined if `java` is missing or fails. */
 async function javaVersion(): Promise<number | undefined> {
-  // Java prints its version to standard error, such as: openjdk version "17.0.15" 2025-04-15
+  // Java prints to standard error, such as: openjdk version "17.0.15" 2025-04-15
   const { stderr } = await run('java', ['-version']).catch(() => ({ stderr: '' }));
   const version = /version "(\d+)/.exec(stderr)?.[1];
   return version === undefined ? undefined : Number(version);

@@ -4,12 +4,12 @@ import type { EngineAddress } from './engineAddress.ts';
 
 export const dynoxidePackage = `@dynoxide/${process.platform}-${process.arch}`;
 
-/** Returns the path of the engine's program. Throws if the package is not installed. */
+/** Throws if the package is not installed. */
 export function findDynoxide(): string {
   return join(dirname(createRequire(import.meta.url).resolve(`${dynoxidePackage}/package.json`)), 'dynoxide');
 }
 
-/** Returns the command that starts the engine. It has one thread, because it handles one call at a time. */
+/** The engine handles one call at a time, so it gets one thread. */
 export function dynoxideCommand(program: string, { host, port }: EngineAddress, ...options: string[]): string[] {
   return ['env', 'TOKIO_WORKER_THREADS=1', program, 'serve', '--host', host, '--port', String(port), ...options];
 }

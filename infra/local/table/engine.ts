@@ -13,43 +13,35 @@ import { type EngineKind, type Launch, prepareLaunch } from './engineLaunch.ts';
 export const START_MILLISECONDS = 20_000;
 const STOP_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 10;
-/** The engine is restarted after at most this many crashes within `RESTARTS_WITHIN_MILLISECONDS`. */
 const MAX_RESTARTS = 5;
 const RESTARTS_WITHIN_MILLISECONDS = 60_000;
 
-/** A running table engine with the API of DynamoDB. */
 export interface Engine {
   readonly url: string;
   readonly connections: EngineConnections;
   readonly call: EngineCall;
-  /**
-   * Deletes the stream records of a table that are before a sequence number. Without this, processed records would
-   * accumulate.
-   */
+  /** Otherwise processed records would accumulate. */
   readonly deleteStreamRecords: (table: string, sequence: string) => void;
-  /** Resolves with the engine's last output if it crashes too often. Otherwise never resolves. */
+  /** Resolves with the engine's last output if it crashes too often. */
   readonly crashed: Promise<string>;
-  /** Kills the engine's process, and does not restart it. Resolves when the process has ended. */
+  /** Resolves when the process has ended. It is not restarted. */
   kill(): Promise<void>;
-  /** Starts the engine again after `kill`. Resolves when it accepts calls. Rejects if it cannot start. */
+  /** Starts the engine after `kill`. Resolves when it accepts calls. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/**
- * A time in which the engine is stopped on purpose. `stopped` resolves when this time begins, and `resumed` when it
- * ends.
- */
+/** The engine is stopped on purpose from `stopped` to `resumed`. */
 interface Outage {
   readonly stopped: PromiseWithResolvers<void>;
   readonly resumed: PromiseWithResolvers<void>;
 }
 
 /**
- * Starts the engine with its data in `dataDir`. The caller must hold the lock of this directory. First ends the engine
- * of an earlier run, because two engines must not use the same files.
+ * Starts the engine with its data in `dataDir`, whose lock the caller holds. Two engines must not use the same files,
+ * so that of an earlier run ends first.
  *
- * Restarts the engine at the same address if it crashes. Until then, calls fail as if DynamoDB did not answer. The engine
+ * The engine is restarted at the same address after a crash. Until then, calls fail as if DynamoDB did not answer. It
  * ends with this process.
  */
 export async function startEngine(kind: EngineKind, dataDir: string): Promise<Engine> {
@@ -99,7 +91,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     },
   };
 
-  /** Restarts the process each time it ends, until the engine is stopped or crashes too often. */
+  /** Until the engine is stopped or crashes too often. */
   async function supervise(): Promise<void> {
     const ends: number[] = [];
     let reason = await running.ended;
@@ -121,7 +113,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     }
   }
 
-  /** Starts the process again, and waits until it ends. Returns the reason of its end. */
+  /** Returns the reason of the process's end. */
   async function restartProcess(): Promise<string> {
     try {
       running = await start();
@@ -129,7 +121,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
       return (error as Error).message;
     }
     restarted.resolve();
-    // During the start, `stop` or `kill` may have been called. They ended only the old process.
+    // `stop` or `kill` during the start ended only the old process.
     if (stopping) running.child.kill('SIGTERM');
     else if (outage) running.child.kill('SIGKILL');
     return running.ended;
@@ -138,11 +130,11 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
 
 interface Running {
   readonly child: ChildProcess;
-  /** Resolves with the reason and the last output when the process has ended. */
+  /** Resolves with the reason and the last output. */
   readonly ended: Promise<string>;
 }
 
-/** Starts one process of the engine. Throws a `StartError` if the process ends, or does not accept connections in time. */
+/** Throws a `StartError` if the process ends, or does not accept connections in time. */
 async function startProcess(
   kind: EngineKind,
   launch: Launch,
@@ -151,8 +143,7 @@ async function startProcess(
 ): Promise<Running> {
   const log = await open(logFile, 'a');
   const child = launch.spawn(address, [log.fd, log.fd]);
-  // When this process exits, this handler sends SIGTERM to the engine. Without it, the guard of `spawnGuarded` would
-  // kill the engine.
+  // Without SIGTERM, the guard of `spawnGuarded` would kill the engine.
   const kill = () => child.kill();
   process.once('exit', kill);
   const ended = once(child, 'exit')
@@ -174,15 +165,12 @@ async function startProcess(
   return { child, ended };
 }
 
-/**
- * Waits until a server accepts connections at the address, and then returns undefined. Returns a description of the
- * problem if this takes too long, or if `waiting` is aborted.
- */
+/** Waits until a server accepts connections. Returns the problem if this takes too long or `waiting` is aborted. */
 export async function listening({ host, port }: EngineAddress, waiting: AbortSignal): Promise<string | undefined> {
   const deadline = Date.now() + START_MILLISECONDS;
   while (Date.now() < deadline && !waiting.aborted) {
     const socket = connect(port, host);
-    // Without a server, TCP can connect a port to itself. Both ends of the connection then have the same port.
+    // Without a server, TCP can connect a port to itself.
     const connected = await once(socket, 'connect').then(
       () => socket.localPort !== port,
       () => false,

@@ -1,16 +1,10 @@
 import { REGION } from '../iam/identity.ts';
 import { Connections, type Reply } from './connections.ts';
 
-/**
- * Calls an operation of the table engine, such as `DynamoDB_20120810.PutItem`. Throws errors with the names of AWS
- * errors.
- */
+/** Calls an operation such as `DynamoDB_20120810.PutItem`. Throws errors with the names of AWS errors. */
 export type EngineCall = <T>(target: string, input: object) => Promise<T>;
 
-/**
- * The headers of every call, up to the name of the operation. The engine requires a signature but does not verify it,
- * so the signature is a constant.
- */
+/** The engine requires a signature but does not verify it. */
 const headersOf = (accessKeyId: string) =>
   [
     'content-type: application/x-amz-json-1.0',
@@ -19,7 +13,6 @@ const headersOf = (accessKeyId: string) =>
     'x-amz-target: ',
   ].join('\r\n');
 
-/** Calls the table engine over connections that stay open. */
 export class EngineConnections {
   readonly #connections: Connections;
   readonly #headers: string;
@@ -29,15 +22,12 @@ export class EngineConnections {
     this.#headers = headersOf(accessKeyId);
   }
 
-  /**
-   * Sends the JSON text `body` to an operation. The request may wait for a free connection. If `isAborted` returns true
-   * after the wait, the request is not sent, and the promise rejects.
-   */
+  /** `body` is a JSON text. `isAborted` as in `Connections.post`. */
   post(target: string, body: string, isAborted?: () => boolean): Promise<Reply> {
     return this.#connections.post(`${this.#headers}${target}\r\n`, body, isAborted);
   }
 
-  /** Calls an operation of the engine. Checks no permissions. */
+  /** Checks no permissions. */
   readonly call: EngineCall = async <T>(target: string, input: object) => {
     const { status, body } = await this.post(target, JSON.stringify(input));
     const answer = JSON.parse(body) as { __type?: string; message?: string; Message?: string };

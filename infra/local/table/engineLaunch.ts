@@ -14,25 +14,18 @@ export type EngineKind = 'dynoxide' | 'dynamodb-local';
 export interface Launch {
   readonly isEverywhere: boolean;
   readonly accessKeyId: string;
-  /** Arguments by which `findProcesses` finds the engine. No other process has them. */
+  /** `findProcesses` finds the engine by them. No other process has them. */
   readonly identifyingArguments: string[];
-  /**
-   * Starts the engine. `output` are the file descriptors of its standard output and standard error. The engine ends
-   * with this process.
-   */
+  /** `output` are the file descriptors of standard output and standard error. The engine ends with this process. */
   spawn(address: EngineAddress, output: readonly [number, number]): ChildProcess;
-  /** Called after the engine has started and before its first call. */
+  /** Called before the engine's first call. */
   started(): void;
-  /** Deletes the stream records of a table that are before a sequence number. */
   readonly deleteStreamRecords: (table: string, sequence: string) => void;
 }
 
 const files: Record<EngineKind, string> = { dynoxide: 'table.db', 'dynamodb-local': 'dynamodb-local' };
 
-/**
- * Returns the functions that start an engine of this kind. Throws a `StartError` that names what is missing on this
- * machine.
- */
+/** Throws a `StartError` that names what this machine lacks. */
 export async function prepareLaunch(kind: EngineKind, dataDir: string): Promise<Launch> {
   requireSameKind(kind, dataDir);
   return kind === 'dynoxide' ? dynoxide(dataDir) : dynamoDbLocal(dataDir);
@@ -72,7 +65,7 @@ async function dynamoDbLocal(dataDir: string): Promise<Launch> {
   await mkdir(path, { recursive: true });
   const accessKeyId = await databaseKey(`${path}.key`);
   const nothing = () => undefined;
-  // DynamoDB Local deletes stream records after a day, so `deleteStreamRecords` has nothing to do.
+  // DynamoDB Local deletes stream records itself, after a day.
   return {
     isEverywhere: true,
     accessKeyId,

@@ -1,7 +1,6 @@
 import { BoundedMap } from '../../../lib/shared/boundedMap.ts';
 import { type AwsAnswer, jsonAnswer } from '../iam/awsService.ts';
 
-/** A write to the table. */
 export interface Write {
   readonly operation: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -9,36 +8,33 @@ export interface Write {
   readonly body: string;
 }
 
-/** Sends a write to the engine. The local run records the consumed capacity multiplied by `share`. */
+/** The recorded capacity is multiplied by `share`. */
 export type SendWrite = (write: Write, share: number) => Promise<AwsAnswer>;
 
-/** A write, converted to actions of a transaction. */
+/** A write as actions of a transaction. */
 interface Unit {
   readonly write: Write;
-  /** Each action as a JSON text. */
+  /** JSON texts. */
   readonly actions: readonly string[];
-  /** The keys of the items that are written, as JSON texts. */
+  /** The keys of the written items, as JSON texts. */
   readonly keys: readonly string[];
   readonly isTransaction: boolean;
-  /** The answer to the caller if the write succeeds. */
+  /** The answer if the write succeeds. */
   readonly success: AwsAnswer;
   readonly promise: PromiseWithResolvers<AwsAnswer>;
 }
 
 type Key = Readonly<Record<string, unknown>>;
 
-/** The limits of a group. DynamoDB allows up to 100 actions in a transaction. */
+/** DynamoDB allows up to 100 actions in a transaction. */
 const MAX_ACTIONS = 100;
 const MAX_CHARACTERS = 2_000_000;
-/**
- * The largest number of groups in which a write is sent. If the engine cancels all of them, the write is then sent
- * alone.
- */
+/** After so many cancelled groups, a write is sent alone. */
 const MAX_ROUNDS = 3;
-/** The largest number of answers in `#byToken`. It exceeds the number of transactions that the SDK may still repeat. */
+/** More than the transactions that the SDK may still repeat. */
 const MAX_TOKENS = 1_000;
 
-/** The parameters that a single write and an action of a transaction have in common. */
+/** The parameters that a single write and an action have in common. */
 const SHARED = new Set([
   'ConditionExpression',
   'ExpressionAttributeNames',
@@ -55,29 +51,26 @@ const ALL_PROCESSED = jsonAnswer({ UnprocessedItems: {} });
 
 /**
  * Groups the writes that wait for the engine into one transaction. The engine processes one call at a time and writes
- * to the disk at the end of each call, which takes most of the time.
- *
- * Each write gets the same answer as without grouping. If the engine cancels a group, the writes that failed are sent
- * one by one. The others are sent as a group again.
+ * to the disk at the end of each, which takes most of the time. Each write gets the same answer as alone: if the engine
+ * cancels a group, the failed writes are sent one by one, and the others as a group again.
  */
 export class GroupedWrites {
   readonly #send: SendWrite;
   readonly #keyNames: ReadonlyMap<string, readonly string[]>;
   /**
-   * The answers to recent transactions, by `ClientRequestToken`. The SDK repeats a transaction with the same token. The
-   * engine does not get the token, so a repeated transaction gets its answer from here.
+   * The SDK repeats a transaction with the same token, which the engine does not get. So the answer comes from here.
    */
   readonly #byToken = new BoundedMap<string, Promise<AwsAnswer>>(MAX_TOKENS);
   #waiting: Unit[] = [];
   #sending = false;
 
-  /** `keyNames` contains the names of the key attributes, by table. Writes to other tables are not grouped. */
+  /** `keyNames`: the key attributes by table. Writes to other tables are not grouped. */
   constructor(send: SendWrite, keyNames: ReadonlyMap<string, readonly string[]>) {
     this.#send = send;
     this.#keyNames = keyNames;
   }
 
-  /** Returns the engine's answer to a write. Rejects if the engine does not answer. */
+  /** Rejects if the engine does not answer. */
   send(write: Write): Promise<AwsAnswer> {
     const token = write.input.ClientRequestToken;
     const earlier = typeof token === 'string' ? this.#byToken.get(token) : undefined;
@@ -93,7 +86,7 @@ export class GroupedWrites {
   #keepAnswer(token: string, answer: Promise<AwsAnswer>): void {
     this.#byToken.set(token, answer);
     const deleteAnswer = () => void this.#byToken.delete(token);
-    // The answer to a failed transaction is not kept, because the transaction may succeed when it is repeated.
+    // A failed transaction may succeed when it is repeated.
     answer.then(({ status }) => status !== 200 && deleteAnswer(), deleteAnswer);
   }
 
@@ -108,7 +101,6 @@ export class GroupedWrites {
     this.#sending = false;
   }
 
-  /** Takes waiting writes that one transaction can contain. The others stay in the queue. */
   #takeGroup(): Unit[] {
     const group: Unit[] = [];
     const remaining: Unit[] = [];
@@ -121,8 +113,7 @@ export class GroupedWrites {
           characters + unit.write.body.length <= MAX_CHARACTERS &&
           !unit.keys.some((key) => keys.has(key)));
       (fits ? group : remaining).push(unit);
-      // The keys of a write that does not fit count too. Otherwise a later write to the same item could be sent before
-      // it.
+      // Also of a write that does not fit. Otherwise a later write to the same item could overtake it.
       for (const key of unit.keys) keys.add(key);
       if (fits) {
         actions += unit.actions.length;
@@ -170,8 +161,8 @@ export class GroupedWrites {
 }
 
 /**
- * Returns the share of a group's consumed capacity that is recorded. In a transaction, a write consumes twice its usual
- * units, so half of them is recorded for actions of single writes. Assumes that all actions consume the same.
+ * In a transaction, a write consumes twice its usual units, so half of them is recorded for single writes. Assumes that
+ * all actions consume the same.
  */
 function capacityShare(group: readonly Unit[]): number {
   let [actions, recordedActions] = [0, 0];
@@ -182,7 +173,7 @@ function capacityShare(group: readonly Unit[]): number {
   return recordedActions / actions;
 }
 
-/** Returns the writes that made the engine cancel the group. If the answer does not name them, returns all writes. */
+/** Returns the writes for which the engine cancelled the group: all of them if the answer names none. */
 function failedUnits(group: readonly Unit[], { body }: AwsAnswer): ReadonlySet<Unit> {
   const { CancellationReasons: reasons = [] } = JSON.parse(body) as { CancellationReasons?: { Code?: string }[] };
   const failed = new Set<Unit>();
@@ -196,10 +187,7 @@ function failedUnits(group: readonly Unit[], { body }: AwsAnswer): ReadonlySet<U
   return failed.size > 0 ? failed : new Set(group);
 }
 
-/**
- * Converts a write to actions of a transaction. Returns undefined if a transaction cannot have the same effect as the
- * write.
- */
+/** Returns undefined if a transaction cannot have the same effect as the write. */
 function unitOf(write: Write, keyNames: ReadonlyMap<string, readonly string[]>): Unit | undefined {
   const keys: string[] = [];
   const addKey = (table: unknown, item: unknown) => {

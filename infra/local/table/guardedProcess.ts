@@ -1,16 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-/** The file descriptor from which the guard reads. It is one end of a pipe to this process. */
+/** One end of a pipe to this process. */
 const GUARD = 3;
 
 /**
- * A shell script that starts a guard and then becomes the command. The guard is a subshell that reads from a pipe. When
- * this process ends, the pipe closes, and the guard kills the command. If a line arrives through the pipe, the guard
- * ends without killing.
- *
- * The command is in an environment variable, not in the arguments. `findProcesses` searches arguments, and must not
- * find the guard.
+ * Starts a guard and then becomes the command. The guard is a subshell that reads from a pipe. When this process ends,
+ * the pipe closes, and the guard kills the command. A line through the pipe ends the guard without killing. The command
+ * is in a variable, because `findProcesses` searches arguments and must not find the guard.
  */
 const SCRIPT = `
 ( read -r _ <&${GUARD} || kill -9 $$ ) >/dev/null 2>&1 &
@@ -24,8 +21,8 @@ exec $command
 `;
 
 /**
- * Starts a command that ends when this process ends, even if that is by SIGKILL. The command has a session of its own,
- * so Ctrl-C in the terminal does not reach it. Arguments must not be empty, and must not contain line feeds.
+ * Starts a command that ends when this process ends, even by SIGKILL. Ctrl-C in the terminal does not reach its
+ * session. Arguments must not be empty or contain line feeds.
  */
 export function spawnGuarded(
   command: readonly string[],
@@ -34,7 +31,7 @@ export function spawnGuarded(
   const env = { ...process.env, GUARDED_COMMAND: command.join('\n') };
   const child = spawn('/bin/sh', ['-c', SCRIPT], { stdio: ['ignore', ...output, 'pipe'], detached: true, env });
   const guard = child.stdio[GUARD] as Socket;
-  // The guard may have ended. Writing to it then causes an error, which has no meaning.
+  // The guard may have ended before.
   guard.on('error', () => undefined);
   guard.unref();
   child.once('exit', () => guard.end('\n'));

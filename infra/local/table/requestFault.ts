@@ -1,18 +1,16 @@
 /**
  * Finds requests that DynamoDB rejects and the local engine accepts: keys of an index that are too large, and start
- * keys outside of the query's range. Both can come from customers' input. Tests on the local engine alone would not
- * find them.
+ * keys outside of the query's range. Both can come from customers.
  */
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The largest size in bytes of each attribute that is a key of an index, by the attribute's name. */
+/** In bytes, by the name of the attribute. */
 export type IndexKeySizes = ReadonlyMap<string, number>;
 
 const MAX_PARTITION_KEY_BYTES = 2_048;
 const MAX_SORT_KEY_BYTES = 1_024;
 
-/** Returns the largest key sizes for the indexes in a table's definition. */
 export function indexKeySizes({ GlobalSecondaryIndexes = [] }: Json): IndexKeySizes {
   const indexes = GlobalSecondaryIndexes as readonly {
     readonly KeySchema: readonly { readonly AttributeName: string; readonly KeyType: string }[];
@@ -28,8 +26,8 @@ export function indexKeySizes({ GlobalSecondaryIndexes = [] }: Json): IndexKeySi
 }
 
 /**
- * Returns the message with which DynamoDB rejects a request. Returns undefined for a valid request. Values of
- * attributes are texts, or have the wire format (`{ S: 'text' }`).
+ * Returns the message with which DynamoDB rejects a request. Values are texts, or have the wire format (`{ S: 'text'
+ * }`).
  */
 export function findRequestFault(operation: string, input: Json, sizes: IndexKeySizes): string | undefined {
   if (operation === 'Query') return findStartKeyFault(input);
@@ -44,7 +42,7 @@ export function findRequestFault(operation: string, input: Json, sizes: IndexKey
   return undefined;
 }
 
-/** Returns the fault of a query that starts outside of the range of sort keys that it reads. */
+/** A query must start within the range of sort keys that it reads. */
 function findStartKeyFault(query: Json): string | undefined {
   const { ExclusiveStartKey: startKey, KeyConditionExpression: condition } = query;
   if (startKey === undefined || startKey === null || typeof condition !== 'string') return undefined;
@@ -58,12 +56,11 @@ function findStartKeyFault(query: Json): string | undefined {
   return isOutside ? 'The provided starting key is outside query boundaries based on provided conditions' : undefined;
 }
 
-/** Compares texts by their bytes, as DynamoDB does. */
+/** By bytes, as in DynamoDB. */
 function isBefore(first: string, second: string): boolean {
   return Buffer.compare(Buffer.from(first), Buffer.from(second)) < 0;
 }
 
-/** Returns the puts and updates of a request. */
 function actionsOf(operation: string, input: Json): readonly Json[] {
   switch (operation) {
     case 'PutItem':
@@ -83,7 +80,6 @@ function actionsOf(operation: string, input: Json): readonly Json[] {
   }
 }
 
-/** Returns the name and value of each attribute that a put or an update writes. */
 function writtenValues(action: Json): readonly (readonly [name: string, value: unknown])[] {
   if (action.Item) return Object.entries(action.Item);
   if (typeof action.UpdateExpression !== 'string') return [];
@@ -97,7 +93,6 @@ function attributeName({ ExpressionAttributeNames: names }: Json, name: string):
   return ((names ?? {}) as Readonly<Record<string, string>>)[name] ?? name;
 }
 
-/** Returns the text of a value. Returns undefined if the value is not a text. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   const text = typeof value === 'object' && value !== null && 'S' in value ? value.S : undefined;

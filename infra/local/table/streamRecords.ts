@@ -1,9 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Adds an index to dynoxide's table of stream records. Without it, the engine reads all records for each write and each
- * read. With 24,000 records, a write took 9 ms without the index and 0.6 ms with it. Call it after the engine has
- * started and before the first call to the engine.
+ * Without this index, dynoxide reads all stream records for each write and each read: with 24,000 records, a write took
+ * 9 ms instead of 0.6 ms. Call it between the engine's start and its first call.
  */
 export function indexStreamRecords(file: string): void {
   withDatabase(file, (database) =>
@@ -13,13 +12,10 @@ export function indexStreamRecords(file: string): void {
   );
 }
 
-/** The largest number of records that one start deletes. Deleting them takes half a second. */
+/** Of one start. Deleting them takes half a second. */
 const MAX_DELETED_RECORDS = 20_000;
 
-/**
- * Deletes stream records of a table that are before a sequence number, oldest first. The engine itself does not delete
- * stream records.
- */
+/** Deletes the oldest records before a sequence number. The engine itself deletes none. */
 export function deleteStreamRecords(file: string, table: string, sequence: string): void {
   const oldest =
     'SELECT id FROM _stream_records WHERE table_name = ? AND CAST(sequence_number AS INTEGER) < CAST(? AS INTEGER) ORDER BY id LIMIT ?';

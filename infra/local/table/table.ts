@@ -13,7 +13,7 @@ interface Index {
   readonly Projection: unknown;
 }
 
-/** A vector index of the template. Its definition is passed to the engine unchanged. */
+/** Passed to the engine unchanged. */
 interface VectorIndex {
   readonly IndexName: string;
 }
@@ -21,7 +21,7 @@ interface VectorIndex {
 interface Described {
   readonly IndexName: string;
   readonly IndexStatus: string;
-  /** Whether the engine has not yet indexed all existing items. A vector index cannot be searched before that. */
+  /** A vector index cannot be searched before the engine has indexed all existing items. */
   readonly Backfilling?: boolean;
 }
 
@@ -40,9 +40,8 @@ interface Indexes {
 }
 
 /**
- * Creates the table of the template. If an earlier run has created it, adds missing indexes. Throws a `StartError` if
- * the existing table has other keys. Ignores properties that the engine does not support: replicas with their
- * backups, deletion protection and tags, and encryption at rest.
+ * Creates the table, or adds missing indexes. Throws a `StartError` if the existing table has other keys. Ignores what
+ * the engine does not support: replicas, deletion protection, tags, encryption at rest.
  */
 export async function ensureTable(engine: EngineCall, { name, properties }: TableModel): Promise<void> {
   const call = <T>(operation: string, input: object) =>
@@ -105,16 +104,12 @@ export async function ensureTable(engine: EngineCall, { name, properties }: Tabl
   }
 }
 
-/** Returns the indexes that the table does not have yet. */
 function missing<I extends VectorIndex>(indexes: readonly I[], present: readonly Described[] = []): I[] {
   const names = new Set(present.map(({ IndexName }) => IndexName));
   return indexes.filter(({ IndexName }) => !names.has(IndexName));
 }
 
-/**
- * Returns the table without vector indexes. Also removes definitions of attributes that only vector indexes use,
- * because CreateTable refuses such definitions.
- */
+/** Also removes the attributes that only vector indexes use, which CreateTable refuses. */
 export function withoutVectorIndexes({
   properties: { VectorIndexes: _, ...properties },
   ...table
@@ -131,14 +126,12 @@ export function withoutVectorIndexes({
   };
 }
 
-/** Returns an index without its capacity settings. An index with on-demand billing has none. */
+/** An index with on-demand billing has no capacity settings. */
 function withoutCapacity({ IndexName, KeySchema, Projection }: Index): Index {
   return { IndexName, KeySchema, Projection };
 }
 
-/**
- * Returns the stream settings for the API. In CloudFormation a view type enables the stream. The API also needs a flag.
- */
+/** In CloudFormation a view type enables the stream. The API also needs a flag. */
 function streamSettings({ StreamSpecification }: Record<string, unknown>): object {
   return StreamSpecification ? { StreamSpecification: { StreamEnabled: true, ...StreamSpecification } } : {};
 }

@@ -15,16 +15,15 @@ const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem',
 
 export interface TableCallsOptions {
   readonly engine: Pick<EngineConnections, 'post'>;
-  /** The names of the key attributes, by table. Only writes to these tables are grouped. */
+  /** The key attributes by table. Only writes to these tables are grouped. */
   readonly keyNames: ReadonlyMap<string, readonly string[]>;
-  /** The largest sizes of the index keys of all tables. */
   readonly indexKeySizes: IndexKeySizes;
   readonly measurements: Pick<Measurements, 'recordCapacity'>;
   /** Called after every write to a table. */
   readonly onWrite: () => void;
 }
 
-/** Sends functions' calls to the table engine, and records the capacity that they consume. */
+/** Sends functions' calls to the engine, and records the capacity that they consume. */
 export class TableCalls {
   readonly #options: TableCallsOptions;
   readonly #writes: GroupedWrites;
@@ -45,7 +44,7 @@ export class TableCalls {
     try {
       return await (WRITES.has(operation) ? this.#writes.send(call) : this.#send(call, 1, isAborted));
     } catch (error) {
-      // The caller's SDK retries a call with a server error. After a lost connection, it must retry too.
+      // After a lost connection, the caller's SDK must retry, as for a server error.
       return errorAnswer(500, 'InternalServerError', `The table engine did not answer: ${(error as Error).message}`);
     }
   }
