@@ -1,9 +1,8 @@
-/** A user of the demo page. */
 export interface DemoUser {
   readonly userId: string;
   readonly name: string;
   readonly email: string;
-  /** The colour of the user's cursor and avatar, as `#rrggbb`. It is dark enough for white text. */
+  /** `#rrggbb` of the cursor and the avatar, dark enough for white text. */
   readonly colour: string;
 }
 
@@ -14,7 +13,7 @@ export const demoUsers: readonly [DemoUser, ...DemoUser[]] = [
 
 export const demoDocument = { organizationId: 'demo', documentId: 'welcome' };
 
-/** The editor in the demo document. `contentKey` names the text in its Yjs document. */
+/** `contentKey` names the text in the Yjs document. */
 export const demoEditor = { editorId: 'text', contentKey: 'content' };
 
 export interface TokenRequest {

@@ -12,37 +12,29 @@ import { runbookPage } from './runbookPage.ts';
 import { START, START_STYLE, startPage } from './startPage.ts';
 
 export interface LocalConsoleOptions {
-  /** Returns the data of the dashboard for the last `minutes` minutes. */
   readonly snapshotOf: (minutes: number) => DashboardSnapshot;
   readonly parts: Pick<Parts, 'list' | 'stop' | 'start'>;
   readonly queries: LocalQueries;
-  /** The title of the dashboard. */
   readonly title: string;
-  /** The folder with mails and credentials. */
   readonly dataDir: string;
-  /** Returns a user token for a user of the demo page. */
   readonly issueToken: (user: DemoUser) => Promise<string>;
 }
 
 const PARTS = /^\/_local\/parts\/([^/]+)$/;
 
-/** The content security policy of a page. A page loads nothing but its own files. */
+/** A page loads nothing but its own files. */
 const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/**
- * The content security policy of the demo page. The page's editor, CodeMirror, adds styles to the page. The page also
- * connects to the local Event API, which has another port.
- */
+/** CodeMirror, the editor of the demo page, adds styles. The Event API has another port. */
 const demoContentPolicy = contentPolicy
   .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
   .replace("connect-src 'self'", "connect-src 'self' ws://127.0.0.1:*");
 
-/** The content security policy of pages without scripts. Their forms send requests to these pages. */
+/** Pages without scripts send forms to themselves. */
 const textContentPolicy = contentPolicy
   .replace("script-src 'self'", "script-src 'none'")
   .replace("form-action 'none'", "form-action 'self'");
 
-/** The headers of every response. They forbid caching. */
 const headers = {
   'content-security-policy': contentPolicy,
   'x-content-type-options': 'nosniff',
@@ -51,16 +43,14 @@ const headers = {
   'cache-control': 'no-store',
 };
 
-/** The functions that answer requests to a path, by HTTP method. */
+/** By HTTP method. */
 type Handlers = Readonly<Record<string, () => GatewayResponse | Promise<GatewayResponse>>>;
 type Files = ReadonlyMap<string, PageFile>;
 
 /**
- * Returns the handler of requests for `/` and below `/_local/`. It serves the start page, the dashboard with its data, the saved
- * queries, the runbook, and the demo page with its user tokens. It also stops and starts parts of the system on request.
- *
- * Requests with the `Origin` of another page are refused. Requests for a token, or to stop or start a part, also need
- * the content type JSON. Browsers do not let pages of other origins send it (CORS).
+ * Returns the handler of requests for `/` and below `/_local/`. Requests with the `Origin` of another page are refused.
+ * Requests for a token, or to stop or start a part, also need the content type JSON, which browsers do not let pages of
+ * other origins send (CORS).
  */
 export function localConsole(options: LocalConsoleOptions): (request: LocalRequest) => Promise<GatewayResponse> {
   const cachedFiles = new Map<string, Promise<Files>>();
@@ -100,10 +90,7 @@ async function handlersOf(
   return file && { GET: () => ({ status: 200, headers: { ...policy, 'content-type': file.type }, body: file.body }) };
 }
 
-/**
- * Returns the file at a path. The first request for a page makes its files. After an error, the next request makes them
- * again.
- */
+/** The first request for a page makes its files. After an error, the next request makes them again. */
 async function findFile(path: string, cachedFiles: Map<string, Promise<Files>>): Promise<PageFile | undefined> {
   const page = path.replace(/\.(js|css)$/, '');
   const makeFiles = Object.hasOwn(pageFiles, page) ? pageFiles[page] : undefined;
@@ -136,7 +123,6 @@ function startAnswer({ title, dataDir }: LocalConsoleOptions): GatewayResponse {
   return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body };
 }
 
-/** Returns the styles of the documentation. */
 async function startStyle(): Promise<GatewayResponse> {
   const body = await readFile(join(import.meta.dirname, '../../build/docs/site/docs.css'));
   return { status: 200, headers: { 'content-type': 'text/css; charset=utf-8' }, body };
@@ -201,7 +187,7 @@ function isJson(contentType = ''): boolean {
   return /^application\/json *(;|$)/i.test(contentType);
 }
 
-/** Returns the JSON object of a body, or an empty object for an invalid body. */
+/** Returns an empty object for an invalid body. */
 function readBody(body: Buffer): object {
   try {
     return Object(JSON.parse(body.toString())) as object;

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** A file that a browser loads. `type` is its content type. */
 export interface PageFile {
   readonly type: string;
   readonly body: Buffer;
@@ -17,8 +16,8 @@ const page = join(import.meta.dirname, 'page');
 const { resolve } = createRequire(import.meta.url);
 
 /**
- * The functions that make the files of each page: the page itself, one script that contains its libraries, and the
- * styles. The page loads nothing from the network. Each function returns the files by path.
+ * Make the files of each page by path: the page, one script with its libraries, and the styles. The page loads nothing
+ * from the network.
  */
 export const pageFiles: Readonly<Record<string, () => Promise<ReadonlyMap<string, PageFile>>>> = {
   [DASHBOARD]: async () =>
@@ -47,9 +46,8 @@ function filesAt(path: string, { html, script, style }: Readonly<Record<'html' |
   ]);
 }
 
-/** Bundles a module of a page and its imports into one script. */
 async function bundledScript(entryPoint: string): Promise<Buffer> {
-  // esbuild is imported only when it is needed, because the import starts a process.
+  // The import of esbuild starts a process.
   const { build } = await import('esbuild');
   const {
     outputFiles: [script],

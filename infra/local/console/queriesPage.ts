@@ -11,20 +11,18 @@ export interface LocalQueries {
 }
 
 const MINUTE = 60_000;
-/** The time ranges that a query can search, in minutes. */
 const ranges = { 15: '15 minutes', 60: 'hour', 1440: 'day', 20160: '14 days' } as const;
 const DEFAULT_MINUTES = '60';
-/** The rows that the page shows. A browser needs seconds for more. */
+/** A browser needs seconds for more. */
 const SHOWN_ROWS = 1_000;
 
-/** Returns the address of a saved query on this page. */
 export function queryPath(name: string): string {
   return `${QUERIES}?${new URLSearchParams({ name }).toString()}`;
 }
 
 /**
- * Returns the page of the saved queries. Runs the query that `name` in the query string names. A query with placeholders runs if one
- * of them has a value. Returns undefined if there is no such query or time range.
+ * Runs the query that `name` in the query string names, one with placeholders only if one of them has a value. Returns
+ * undefined if there is no such query or time range.
  */
 export async function queriesPage(
   { saved, run }: LocalQueries,

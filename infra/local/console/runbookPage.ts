@@ -9,7 +9,7 @@ import { textPage } from './textPage.ts';
 
 const projectDir = join(import.meta.dirname, '../../..');
 
-/** The pages of the runbook by address. The last two belong to steps that it names. */
+/** By address. Steps of the runbook name the last two. */
 const files: Readonly<Record<string, string>> = {
   [RUNBOOK]: 'infra/RUNBOOK.md',
   [`${RUNBOOK}/restore`]: 'infra/RESTORE.md',
@@ -18,7 +18,7 @@ const files: Readonly<Record<string, string>> = {
   [`${RUNBOOK}/local`]: 'infra/LOCAL.md',
 };
 
-/** Returns a page of the runbook as HTML, or undefined if there is none at this path. `queryNames` are the saved queries. */
+/** Returns a page as HTML, or undefined. `queryNames` are the saved queries. */
 export async function runbookPage(path: string, queryNames: readonly string[]): Promise<string | undefined> {
   const file = Object.hasOwn(files, path) ? files[path] : undefined;
   if (file === undefined) return undefined;
@@ -30,9 +30,9 @@ function titleOf(markdown: string): string {
   return /^# (.+)$/m.exec(markdown)?.[1] ?? 'Runbook';
 }
 
-/** Returns the HTML of a page of this project. `file` is its path in the project, from which its links start. */
+/** `file` is the path of the page in this project, from which its links start. */
 export async function renderMarkdown(markdown: string, file: string, queryNames: readonly string[]): Promise<string> {
-  // `marked` is imported only when a page is opened, because the start of the run does not need it.
+  // The start of the run does not need `marked`.
   const { Marked } = await import('marked');
   const writer = new Marked({ gfm: true });
   writer.use({
@@ -57,7 +57,7 @@ export async function renderMarkdown(markdown: string, file: string, queryNames:
   return writer.parse(markdown.replace(/^# .+$/m, ''), { async: false });
 }
 
-/** Returns the address of a link's target in the local run. Links to pages that it does not serve are left out. */
+/** Links to pages that the run does not serve are left out. */
 function targetOf(href: string, file: string): string | undefined {
   if (href.startsWith('#') || /^https?:\/\//.test(href)) return href;
   const [path = '', anchor] = href.split('#');

@@ -3,7 +3,7 @@ import { byId, element, setChildren, setText } from './dom.ts';
 import { number } from './format.ts';
 import { RUNBOOK_SECTION, withLinks } from './links.ts';
 
-/** The number of impacts (effects on customers) that a card shows. The user can unfold the others. */
+/** The effects on customers that a card shows. The user can unfold the others. */
 const IMPACTS = 3;
 
 interface Card {
@@ -13,7 +13,7 @@ interface Card {
   readonly contributors: HTMLElement;
 }
 
-/** The cards of active alarms, by the name of the alarm. */
+/** By the name of the active alarm. */
 const cards = new Map<string, Card>();
 
 /** Shows active alarms that send notices as cards, and all alarms in a table. */
@@ -43,7 +43,6 @@ function cardOf(alarm: AlarmSnapshot): HTMLElement {
   return card.card;
 }
 
-/** Returns the value of an alarm on metrics, or why a composite alarm sends no notice. */
 function levelOf({ value, threshold, suppressedBy }: AlarmSnapshot): string {
   if (suppressedBy !== null) return `no notice: ${suppressedBy}`;
   return threshold === null ? '' : `${number(value)}, threshold ${number(threshold)}`;
@@ -76,8 +75,8 @@ function newCard({ name, description }: AlarmSnapshot): Card {
 }
 
 /**
- * Converts an alarm's description to HTML elements. A description begins with a sentence. The lines after it have a
- * label, such as `Runbook: …`. List items belong to the labelled line before them.
+ * A description begins with a sentence. Lines after it have a label, such as `Runbook: …`, and list items belong to the
+ * labelled line before them.
  */
 function descriptionElements(description: string): HTMLElement[] {
   const [broken = '', ...lines] = description.split('\n');
@@ -94,7 +93,7 @@ function descriptionElements(description: string): HTMLElement[] {
     }
     endList();
     const [, term = '', text = line] = /^([A-Z][a-z ,]*):\s*(.*)$/.exec(line) ?? [];
-    // The impacts of all functions are hidden while the card shows those of the functions that fail.
+    // Hidden while the card shows the impacts of the functions that fail.
     const attributes = term.startsWith('Impact,') ? { class: 'possible' } : {};
     terms.push(element('dt', attributes, term), element('dd', attributes, ...withLinks(text)));
   }

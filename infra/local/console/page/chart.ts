@@ -4,23 +4,20 @@ import { number } from './format.ts';
 
 const HEIGHT = 130;
 const FONT = '11px system-ui, sans-serif';
-/** The key under which uPlot synchronises cursors. All charts have the same key, so all cursors show the same time. */
+/** All charts have the same key, so all cursors show the same time. */
 const SYNC = 'time';
 
 export interface ChartOptions {
   readonly plot: HTMLElement;
-  /** The name of the CSS variable with the colour of each line. */
+  /** Names of CSS variables, one for each line. */
   readonly colours: readonly string[];
   readonly data: uPlot.AlignedData;
-  /**
-   * Called when the cursor moves, with the index of the time under it. The index is undefined if the cursor is outside
-   * of the chart.
-   */
+  /** Gets the index of the time under the cursor, or undefined outside of the chart. */
   readonly onPointed: (index: number | undefined) => void;
 }
 
 const charts = new Set<uPlot>();
-// A canvas does not follow the style sheet. After a change between light and dark, the charts are drawn again.
+// A canvas does not follow the style sheet, so a change between light and dark draws the charts again.
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
   charts.forEach((chart) => chart.redraw(false, true)),
 );
@@ -32,7 +29,7 @@ const resizeObserver = new ResizeObserver((entries) => {
   }
 });
 
-/** Creates a chart that is as wide as its parent element, with one line for each colour. */
+/** Creates a chart as wide as its parent element. */
 export function newChart({ plot, colours, data, onPointed }: ChartOptions): uPlot {
   const axis = {
     stroke: () => valueOf('--quiet'),
@@ -85,10 +82,7 @@ function hoursAndMinutes(seconds: number): string {
   return [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/**
- * Returns the indexes of values whose neighbours are both missing. No line leads to such a value, so the chart draws a
- * point for it.
- */
+/** No line leads to a value without neighbours, so the chart draws a point for it. */
 function isolatedIndexes({ data }: uPlot, seriesIndex: number): number[] {
   const values = data[seriesIndex] ?? [];
   return Array.from(values.keys()).filter(

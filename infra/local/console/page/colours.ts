@@ -1,7 +1,7 @@
-/** The number of colours for lines in the style sheet: `--line-0` to `--line-9`. */
+/** The style sheet has `--line-0` to `--line-9`. */
 const LINES = 10;
 
-/** Labels that mean problems always have these colours, as names of CSS variables. */
+/** Labels of problems, with CSS variables. */
 const fixedColours: Readonly<Record<string, string>> = {
   '4xx': '--warning',
   '5xx': '--bad',
@@ -9,14 +9,11 @@ const fixedColours: Readonly<Record<string, string>> = {
   overdue: '--bad',
 };
 
-/**
- * Chooses the colours of lines in a row of graphs. Lines with the same label have the same colour in all graphs of the
- * row.
- */
+/** Lines with the same label have the same colour in all graphs of a row. */
 export class Colours {
   readonly #taken = new Map<string, string>();
 
-  /** Returns the colour of the line with this label, as the name of a CSS variable. */
+  /** Returns the name of a CSS variable. */
   of(label: string): string {
     const colour = fixedColours[label] ?? this.#taken.get(label);
     if (colour !== undefined) return colour;
@@ -26,7 +23,7 @@ export class Colours {
   }
 }
 
-/** Returns the current value of a CSS variable. Drawing on a canvas needs the value. */
+/** Drawing on a canvas needs the value of a CSS variable. */
 export function valueOf(variable: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(variable).trim();
 }

@@ -1,11 +1,10 @@
-/** Returns the element with this id. Throws if the page has no such element. */
+/** Throws if the page has no such element. */
 export function byId(id: string): HTMLElement {
   const elementWithId = document.getElementById(id);
   if (!elementWithId) throw new Error(`The page has no element #${id}`);
   return elementWithId;
 }
 
-/** Creates an element with attributes and children. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Readonly<Record<string, string>> = {},
@@ -17,15 +16,12 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return newElement;
 }
 
-/**
- * Sets the text of an element, but not if it already has this text. Screen readers would announce the same text again,
- * and browsers would repeat the layout.
- */
+/** Does not set the same text again: screen readers would announce it, and browsers would repeat the layout. */
 export function setText(of: HTMLElement, text: string): void {
   if (of.textContent !== text) of.textContent = text;
 }
 
-/** Replaces the children of an element, but not if it already has these children in this order. */
+/** Does nothing if the element already has these children in this order. */
 export function setChildren(of: HTMLElement, children: readonly HTMLElement[]): void {
   if (of.children.length !== children.length || children.some((child, index) => of.children[index] !== child))
     of.replaceChildren(...children);

@@ -3,24 +3,21 @@ const large = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const huge = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 4 });
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
-/**
- * Formats a number with at most five digits, such as `1.23`, `12,345` or `123.4K`. Returns a dash for null and
- * undefined.
- */
+/** At most five digits, such as `1.23`, `12,345` or `123.4K`, or a dash. */
 export function number(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   const size = Math.abs(value);
   return (size < 1000 ? small : size < 100_000 ? large : huge).format(value);
 }
 
-/** Formats a time in epoch milliseconds as `14:03:09`. */
+/** As `14:03:09`, from epoch ms. */
 export function time(at: number): string {
   return clock.format(at);
 }
 
 /**
- * Splits the Markdown of a row, such as `**Queues** Runbook: \`infra/RUNBOOK.md#a\``. The bold text is the title, and
- * the text after it is the note.
+ * Splits a row's Markdown, such as `**Queues** Runbook: \`infra/RUNBOOK.md#a\``: the bold text is the title, the rest
+ * the note.
  */
 export function heading(markdown: string): { readonly title: string; readonly note: string } {
   const [, title = markdown, note = ''] = /^\*\*(.+?)\*\*\s*(.*)$/s.exec(markdown) ?? [];

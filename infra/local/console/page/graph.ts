@@ -7,7 +7,7 @@ import { number, time } from './format.ts';
 
 type Series = GraphSnapshot['series'][number];
 
-/** A chart, and a table with its values for screen readers and for reading exact values. */
+/** A chart, and a table with its exact values, also for screen readers. */
 export class Graph {
   readonly element: HTMLElement;
   readonly #plot = element('div', { class: 'plot', 'aria-hidden': 'true' });
@@ -45,7 +45,7 @@ export class Graph {
     );
   }
 
-  /** Shows the measured values. `span` is the time range in words, such as `15 minutes`. */
+  /** `span` is the time range in words, such as `15 minutes`. */
   show({ series }: GraphSnapshot, times: readonly number[], span: string): void {
     const sameLabels =
       series.length === this.#series.length && series.every(({ label }, index) => label === this.#series[index]?.label);
@@ -66,13 +66,13 @@ export class Graph {
     return [this.#times.map((at) => at / 1000), ...this.#series.map(({ values }) => [...values])];
   }
 
-  /** Destroys the chart. Call this before removing the graph from the page. */
+  /** Call this before the graph leaves the page. */
   remove(): void {
     if (this.#chart) removeChart(this.#chart);
     [this.#chart, this.#pointedAt] = [undefined, undefined];
   }
 
-  /** Creates the chart and the table again, because the graph now has other lines. */
+  /** The graph has other lines now. */
   #renew(): void {
     this.remove();
     const colours = this.#series.map(({ label }) => this.#colours.of(label));
@@ -96,9 +96,7 @@ export class Graph {
     });
   }
 
-  /**
-   * Writes the values under the cursor into the table. If the cursor is outside of the chart, writes the latest values.
-   */
+  /** Writes the values under the cursor into the table, or the latest ones. */
   #write(): void {
     const at = this.#pointedAt;
     setText(this.#when, at === undefined ? 'latest' : time(this.#times[at] ?? 0));

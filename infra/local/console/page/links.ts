@@ -1,10 +1,10 @@
 import { element } from './dom.ts';
 
-/** Matches the link to a section of the runbook, which can be a path or an address of another site. */
+/** A link to a section of the runbook, as a path or as an address of another site. */
 export const RUNBOOK_SECTION = /\S*infra\/RUNBOOK\.md#([\w-]+)/;
 const LINKS = new RegExp(`(${RUNBOOK_SECTION.source}|saved query "[^"]+")`, 'g');
 
-/** Returns a text with links to the pages of the local run: to sections of the runbook and to saved queries. */
+/** Returns a text with links to sections of the runbook and to saved queries. */
 export function withLinks(text: string): (Node | string)[] {
   const nodes: (Node | string)[] = [];
   let end = 0;

@@ -1,7 +1,6 @@
 /**
- * Replaces an invalid `navigator.language`, such as `en-US@posix` on a server without a locale. The chart library
- * passes the language to `Intl` while it loads. An invalid language throws there, and the page stays blank. Import this
- * module before the library.
+ * Import this module before the chart library, which passes `navigator.language` to `Intl` while it loads. An invalid
+ * language, such as `en-US@posix` on a server without a locale, would leave the page blank.
  */
 function replaceInvalidLanguage(): void {
   try {

@@ -1,4 +1,4 @@
-/** The script of the local run's dashboard. It requests the measured data repeatedly and shows it. */
+/** Requests the measured data repeatedly and shows it on the dashboard. */
 import './locale.ts';
 import { type ConsoleState, ranges } from '../consoleState.ts';
 import { showAlarms } from './alarms.ts';
@@ -25,9 +25,7 @@ const pollNow = startPolling(async () => {
   else if (requestedMinutes === minutes) show(state);
 });
 
-/**
- * Returns the state of the system. If the request fails, returns the end of a sentence that begins with `The system`.
- */
+/** If the request fails, returns the end of a sentence that begins with `The system`. */
 async function stateOf(requestedMinutes: number): Promise<ConsoleState | string> {
   try {
     const response = await fetch(`dashboard.json?minutes=${requestedMinutes}`, {
@@ -63,12 +61,11 @@ function showFailure(how: string): void {
   );
 }
 
-/** Returns a time range in words, to follow the words `in the last`. */
+/** Follows the words `in the last`. */
 function spanOf(rangeMinutes: number): string {
   return rangeMinutes === 60 ? 'hour' : `${rangeMinutes} minutes`;
 }
 
-/** Returns the requested time range. If the dashboard does not support it, returns the first range. */
 function supportedRange(requestedMinutes: number): number {
   return ranges.find((range) => range === requestedMinutes) ?? ranges[0];
 }
@@ -76,7 +73,7 @@ function supportedRange(requestedMinutes: number): number {
 function chooseRange(requestedMinutes: number): void {
   minutes = requestedMinutes;
   for (const each of buttons) each.button.ariaPressed = String(each.minutes === minutes);
-  // The URL contains the range, so a reload of the page keeps it.
+  // A reload of the page keeps the range.
   history.replaceState(null, '', `?minutes=${minutes}`);
   pollNow();
 }

@@ -12,10 +12,7 @@ interface Item {
 
 const items = new Map<string, Item>();
 
-/**
- * Shows the parts of the system that can be stopped, each with a button that stops or starts it. Calls `onSwitched`
- * after a change.
- */
+/** Shows a button for each part. Calls `onSwitched` after a change. */
 export function showParts(parts: readonly Part[], onSwitched: () => void): void {
   for (const { name, running, meaning } of parts) {
     const item = items.get(name) ?? newItem(name, onSwitched);
@@ -23,7 +20,7 @@ export function showParts(parts: readonly Part[], onSwitched: () => void): void 
     item.item.dataset['running'] = String(running);
     setText(item.state, running ? 'runs' : 'stopped');
     setText(item.meaning, meaning);
-    // The label contains the name of the part, because a screen reader announces only the label.
+    // A screen reader announces only the label.
     setText(item.button, `${running ? 'Stop' : 'Start'} ${name}`);
   }
 }

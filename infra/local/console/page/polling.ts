@@ -1,10 +1,7 @@
-/** The pause after each response, in milliseconds. */
+/** Between a response and the next request. */
 const EVERY_MILLISECONDS = 2_000;
 
-/**
- * Calls `poll` repeatedly, with a pause after each call. Stops while the page is hidden. Returns a function that calls
- * `poll` without waiting for the pause.
- */
+/** Calls `poll` repeatedly, except while the page is hidden. Returns a function that calls `poll` at once. */
 export function startPolling(poll: () => Promise<void>): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isPolling = false;

@@ -8,7 +8,7 @@ import { withLinks } from './links.ts';
 interface Row {
   readonly section: HTMLElement;
   readonly title: string;
-  /** If true, the row shows an API family. It is hidden while the family has had no calls. */
+  /** An API family is hidden while it has had no calls. */
   readonly isFamily: boolean;
   readonly graphs: readonly Graph[];
 }
@@ -17,10 +17,7 @@ let rows: readonly Row[] = [];
 let currentLayout = '';
 const familiesWithoutCalls = element('p', { class: 'note' });
 
-/**
- * Shows the rows of graphs. Hides the rows of API families that had no calls in the time range, and lists these
- * families in one line.
- */
+/** Lists API families that had no calls in one line instead of their rows. */
 export function showRows(snapshot: DashboardSnapshot, span: string): void {
   const layout = JSON.stringify(
     snapshot.rows.map(({ title, graphs }) => [title, graphs.map((graph) => [graph.title, graph.width])]),
@@ -41,7 +38,7 @@ export function showRows(snapshot: DashboardSnapshot, span: string): void {
   setText(familiesWithoutCalls, `No calls in the last ${span}: ${hidden.join(', ')}`);
 }
 
-/** Replaces all rows, because the system was restarted with other graphs. */
+/** The system was restarted with other graphs. */
 function createRows(snapshot: DashboardSnapshot): void {
   for (const { graphs } of rows) graphs.forEach((graph) => graph.remove());
   rows = snapshot.rows.map(({ title: markdown, graphs }) => {

@@ -2,13 +2,12 @@ import { type Extension, Prec, StateEffect } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view';
 import * as Y from 'yjs';
 
-/** The commented words as relative positions of Yjs in JSON, which stay at the words while the text changes. */
+/** Relative positions of Yjs in JSON, which stay at the words while the text changes. */
 export interface Anchor {
   readonly start: string;
   readonly end: string;
 }
 
-/** A thread about some words. */
 export interface MarkedThread {
   readonly annotationId: string;
   readonly anchor: Anchor;
@@ -22,7 +21,7 @@ interface Range {
 const setThreads = StateEffect.define<readonly MarkedThread[]>();
 const setShown = StateEffect.define<string>();
 
-/** The marks of commented words in an editor of a text of Yjs. */
+/** Marks commented words in the editor of a text of Yjs. */
 export class CommentMarks {
   readonly extension: Extension;
   readonly #text: Y.Text;
@@ -54,7 +53,7 @@ export class CommentMarks {
       },
       { decorations: ({ marks }) => marks },
     );
-    // The binding of Yjs comes first, so the text of Yjs has each change when the positions are computed.
+    // After the binding of Yjs, so its text has each change when the positions are computed.
     this.extension = Prec.lowest(plugin);
   }
 
@@ -68,7 +67,7 @@ export class CommentMarks {
     view.dispatch({ effects: setThreads.of(threads) });
   }
 
-  /** Scrolls to the words of a thread and moves the cursor to them. Returns whether the text still has them. */
+  /** Moves the cursor to the words of a thread. Returns whether the text still has them. */
   reveal(view: EditorView, { annotationId, anchor }: MarkedThread): boolean {
     const range = this.#rangeOf(anchor);
     if (!range) return false;
@@ -80,7 +79,7 @@ export class CommentMarks {
     return true;
   }
 
-  /** Returns where the words are. Undefined if they were deleted, or if another client stored a wrong anchor. */
+  /** Undefined if the words were deleted, or if another client stored a wrong anchor. */
   #rangeOf({ start, end }: Anchor): Range | undefined {
     const indexOf = (position: string) => {
       const relative = Y.createRelativePositionFromJSON(JSON.parse(position));

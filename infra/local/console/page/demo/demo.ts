@@ -1,7 +1,4 @@
-/**
- * The script of the demo page. It shows an editor, comments, present users and notifications of one document, for one
- * of the demo's users.
- */
+/** Shows one document to one of the demo's users: an editor, comments, present users and notifications. */
 import type { LiveStatus } from '../../../../../lib/client/liveDocument.ts';
 import { createUserClient } from '../../../../../lib/client/userClient.ts';
 import { demoDocument, type DemoUser, demoUsers, type TokenAnswer, type TokenRequest } from '../../demoDocument.ts';
@@ -19,10 +16,7 @@ const statusTexts: Readonly<Record<LiveStatus, string>> = {
   closed: 'Closed',
 };
 
-/**
- * Gets a user token from the local run. In a real application, the page would get it from the server of the
- * application.
- */
+/** In a real application, the token comes from the server of the application. */
 async function fetchToken({ userId }: DemoUser): Promise<string> {
   const response = await fetch('demo/token', {
     method: 'POST',
@@ -71,7 +65,6 @@ function showDemo(user: DemoUser): void {
     setText(byId('status'), statusTexts[status]);
     if (status === 'live') setText(byId('problem'), '');
     if (status !== 'denied') return;
-    // After the user's access ends, the page shows nothing of the document.
     editor.stop();
     showPeople([]);
     document.querySelector('main')?.remove();
@@ -79,7 +72,6 @@ function showDemo(user: DemoUser): void {
   }
 }
 
-/** Until the document is read, the page takes no keys and no clicks. */
 function unlock(): void {
   const main = document.querySelector('main');
   if (main?.inert) Object.assign(main, { inert: false, ariaBusy: 'false' });

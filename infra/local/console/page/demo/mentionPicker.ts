@@ -4,8 +4,8 @@ import { element } from '../dom.ts';
 let count = 0;
 
 /**
- * Lets the user pick whom to mention after typing `@` in a text field. Arrow keys choose, Enter and Tab insert, Escape closes. Add
- * it before other listeners of the field's keys.
+ * Lets the user pick whom to mention after typing `@` in a text field. Add it before other listeners of the field's
+ * keys.
  */
 export function addMentionPicker(input: HTMLTextAreaElement, users: readonly DemoUser[]): void {
   const id = `mention-picker-${++count}`;
@@ -64,7 +64,7 @@ export function addMentionPicker(input: HTMLTextAreaElement, users: readonly Dem
   });
 }
 
-/** Returns the `@` before the cursor with what was typed after it, or an empty text. */
+/** Returns the `@` before the cursor with what follows, or an empty text. */
 function typedBefore(input: HTMLTextAreaElement): string {
   return /(?:^|\s)(@\w*)$/.exec(input.value.slice(0, input.selectionStart))?.[1] ?? '';
 }

@@ -14,7 +14,7 @@ const MAX_SHOWN = 20;
 const TONE_HERTZ = 880;
 const TONE_SECONDS = 0.15;
 
-/** The list of the user's notifications. A notification counts as new until the user next opens or closes the list. */
+/** A notification counts as new until the user next opens or closes the list. */
 export class NotificationList {
   readonly #client: UserClient;
   readonly #user: DemoUser;
@@ -30,7 +30,7 @@ export class NotificationList {
     byId('bell').addEventListener('keydown', closeOnEscape);
   }
 
-  /** Reads the notifications and shows them. Plays a tone if there are new ones, but not at the first read. */
+  /** Plays a tone if there are new notifications, but not at the first read. */
   async refresh(): Promise<void> {
     const { data } = await this.#client.v2.notifications.get({
       organizationId: demoDocument.organizationId,
@@ -89,7 +89,7 @@ function closeOnEscape(event: KeyboardEvent): void {
   byId('bell').focus();
 }
 
-/** Plays a short tone. Does nothing before the user has used the page, because browsers would not allow sound. */
+/** Browsers allow no sound before the user has used the page. */
 function playTone(): void {
   if (!navigator.userActivation.hasBeenActive) return;
   const context = new AudioContext();

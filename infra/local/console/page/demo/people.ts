@@ -9,7 +9,6 @@ interface PresentUser {
 
 const OTHER_COLOUR = '#57606a';
 
-/** Shows an avatar for each user who is present. */
 export function showPeople(users: readonly PresentUser[]): void {
   byId('people').replaceChildren(
     ...users.map(({ userId, name = userId, status }) => {
@@ -25,7 +24,7 @@ export function showPeople(users: readonly PresentUser[]): void {
   );
 }
 
-/** Shows a link for each user of the demo. The link opens the page as this user. */
+/** A link opens the page as this user. */
 export function showUserLinks(userId: string | undefined): void {
   byId('users').replaceChildren(
     ...demoUsers.map((user) =>

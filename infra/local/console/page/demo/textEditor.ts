@@ -11,16 +11,16 @@ import { type Anchor, CommentMarks, type MarkedThread } from './commentMarks.ts'
 
 export interface TextEditor {
   readonly provider: EditorProvider;
-  /** Returns the text that the user has selected, and where it is. The text is empty if nothing is selected. */
+  /** Returns the selected text, or an empty one, and where it is. */
   selected(): { readonly text: string; readonly anchor: Anchor };
   mark(threads: readonly MarkedThread[]): void;
-  /** Shows the words of a thread. Returns whether the text still has them. */
+  /** Returns whether the text still has the words of the thread. */
   reveal(thread: MarkedThread): boolean;
-  /** Makes the text read-only, and stops synchronising it. */
+  /** Makes the text read-only. */
   stop(): void;
 }
 
-/** Shows the editor of the demo document. Calls `onSelection` after each change of the selection. */
+/** Calls `onSelection` after each change of the selection. */
 export function showTextEditor(client: UserClient, user: DemoUser, onSelection: () => void): TextEditor {
   const doc = new Y.Doc();
   const text = doc.getText(demoEditor.contentKey);
@@ -37,7 +37,7 @@ export function showTextEditor(client: UserClient, user: DemoUser, onSelection: 
     parent: byId('editor'),
     state: EditorState.create({
       extensions: [
-        // No extension handles Tab. It moves the focus, so the whole page can be used with a keyboard.
+        // Tab moves the focus, so the whole page can be used with a keyboard.
         keymap.of([...yUndoManagerKeymap, ...defaultKeymap]),
         marks.extension,
         EditorView.lineWrapping,
@@ -47,14 +47,14 @@ export function showTextEditor(client: UserClient, user: DemoUser, onSelection: 
       ],
     }),
   });
-  // The text is empty until the first read. Until then, the editor takes no keys and has no binding.
+  // The text is empty until the first read, so the editor takes no keys before it.
   provider.whenSynced.then(
     () =>
       view.dispatch({
         changes: { from: 0, insert: text.toJSON() },
         effects: editing.reconfigure(yCollab(text, provider.awareness)),
       }),
-    // The page shows the error of the event `rejected`, or the status `denied`.
+    // The event `rejected`, or the status `denied`, shows the error.
     () => undefined,
   );
   return {

@@ -11,7 +11,6 @@ interface Person {
   readonly name?: string | undefined;
 }
 
-/** The fields of a thread that the page shows. */
 interface Thread {
   readonly annotationId: string;
   readonly status: Readonly<Record<string, unknown>>;
@@ -24,10 +23,7 @@ interface Thread {
   readonly targetElement?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/**
- * The HTML elements of a thread. They are not created again when the thread changes. So the focus and an unfinished
- * reply stay.
- */
+/** The elements stay when the thread changes, and with them the focus and an unfinished reply. */
 interface ThreadView {
   readonly item: HTMLLIElement;
   readonly show: (thread: Thread) => void;
@@ -36,15 +32,13 @@ interface ThreadView {
 export interface ThreadListOptions {
   readonly client: UserClient;
   readonly user: DemoUser;
-  /** A new thread quotes the text that the user has selected in the editor. */
+  /** A new thread quotes its selected text. */
   readonly editor: TextEditor;
-  /** Shows the error of a failed call. */
   readonly report: (error: unknown) => void;
 }
 
 const QUOTE_CHARACTERS = 200;
 
-/** The comment threads beside the document. */
 export class ThreadList {
   readonly #options: ThreadListOptions;
   readonly #views = new Map<string, ThreadView>();
@@ -60,7 +54,7 @@ export class ThreadList {
     onSubmit(byId('new-thread'), input, (text) => this.#addThread(text), options.report);
   }
 
-  /** Reads the threads and shows them. If it is called during a read, reads again afterwards. */
+  /** A call during a read reads again afterwards. */
   refresh(): Promise<void> {
     this.#mustRead = true;
     this.#reading ??= this.#readWhileChanged().finally(() => (this.#reading = undefined));
@@ -102,10 +96,7 @@ export class ThreadList {
     this.#announceNewComment(threads);
   }
 
-  /**
-   * Tells screen readers who wrote a new comment. Does nothing for a comment that mentions this user, because its
-   * notification plays a tone.
-   */
+  /** Tells screen readers who wrote a new comment, unless it mentions this user: its notification plays a tone. */
   #announceNewComment(threads: readonly Thread[]): void {
     const { userId } = this.#options.user;
     const added = threads
@@ -214,8 +205,7 @@ export class ThreadList {
 }
 
 /**
- * Calls `send` with the text of a form when the user submits it or presses Enter. Shift+Enter starts a new line. Clears
- * the text after success.
+ * Calls `send` with the text of a form, on Enter too, and clears the text after success. Shift+Enter starts a new line.
  */
 function onSubmit(
   form: HTMLElement,
@@ -248,7 +238,7 @@ function onSubmit(
   });
 }
 
-/** Returns the thread with its anchor, or nothing if it is not about words of the document. */
+/** Returns nothing for a thread that is not about words of the document. */
 function markedThreads({ annotationId, targetElement: { start, end } = {} }: Thread): MarkedThread[] {
   if (typeof start !== 'string' || typeof end !== 'string') return [];
   const anchor: Anchor = { start, end };
