@@ -7,19 +7,18 @@ export type BedrockClient = Pick<BedrockRuntimeClient, 'send'>;
 let client: BedrockRuntimeClient | undefined;
 
 /**
- * Returns the Bedrock client of the process, which the first call creates. The client does not retry, because
- * `retryCall` retries with a deadline. It opens a new connection for each call, because a kept connection could
- * break while Lambda freezes the function.
+ * One client per process. It does not retry, because `retryCall` retries with a deadline. It opens a connection for
+ * each call: a kept one could break while Lambda freezes the function.
  */
 export function openBedrock(): BedrockRuntimeClient {
   client ??= new BedrockRuntimeClient({ maxAttempts: 1 });
   return client;
 }
 
-/** The number of attempts of a call, and how long the call waits. Times are milliseconds. */
+/** Milliseconds. */
 export interface RetryPolicy {
   readonly attempts: number;
-  /** The longest wait for the answer to one attempt. */
+  /** For the answer to one attempt. */
   readonly timeout: number;
   /** The longest pause after the first attempt. It doubles with each attempt, at most four times. */
   readonly pause: number;
@@ -29,9 +28,9 @@ export const defaultRetries: RetryPolicy = { attempts: 5, timeout: 5_000, pause:
 const MAX_DOUBLINGS = 4;
 
 /**
- * Repeats a call, with exponential backoff and jitter, until it succeeds. Throws the call's last error if `canRetry`
- * returns false for it, no attempt remains, or the next attempt would begin after `deadline` (epoch ms). Throws
- * AbortError if `signal` is aborted during a pause.
+ * Repeats a call, with exponential backoff and jitter. Throws its last error if `canRetry` returns false, no attempt
+ * remains, or the next one would begin after `deadline` (epoch ms). Throws AbortError if `signal` is aborted during a
+ * pause.
  */
 export async function retryCall<T>(
   call: () => Promise<T>,
@@ -55,10 +54,7 @@ export async function retryCall<T>(
   }
 }
 
-/**
- * Returns the name of an error. Messages of model errors are never logged, because they can contain the text that was
- * sent to the model.
- */
+/** Messages of model errors are never logged, because they can contain the text that was sent. */
 export function nameOfError(error: unknown): string {
   return (error as { name?: string }).name ?? 'Error';
 }

@@ -8,12 +8,11 @@ import type { Capability } from '../app/capability.ts';
 import { type BedrockClient, defaultRetries, nameOfError, openBedrock, retryCall, type RetryPolicy } from './client.ts';
 import type { CallFailure, ModelAnswer, Provider, Question } from './rules.ts';
 
-/** The answers to several questions, in the order of the questions. */
 export interface ModelAnswers {
   readonly answers: readonly ModelAnswer[];
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Names of errors and stop reasons, each once. They contain no text of the file. */
+  /** Names of errors and stop reasons, each once, without text of the file. */
   readonly problems: readonly string[];
 }
 
@@ -23,7 +22,6 @@ interface CallResult {
   readonly problem?: string;
 }
 
-/** The names of errors after which another attempt can succeed. */
 const retryable: ReadonlySet<string> = new Set([
   'ThrottlingException',
   'ServiceUnavailableException',
@@ -32,7 +30,7 @@ const retryable: ReadonlySet<string> = new Set([
   'ModelErrorException',
 ]);
 
-/** The failure for each error name. Errors with other names mean `busy`. */
+/** Errors with other names mean `busy`. */
 const failures: ReadonlyMap<string, CallFailure> = new Map([
   ['AbortError', 'late'],
   ['TimeoutError', 'late'],
@@ -44,7 +42,6 @@ const failures: ReadonlyMap<string, CallFailure> = new Map([
   ['ValidationException', 'refused'],
 ]);
 
-/** A model that is called through Bedrock's Converse API, which is the same for all providers. */
 export class ConverseModel {
   readonly provider: Provider;
   readonly #modelId: string;
@@ -59,8 +56,8 @@ export class ConverseModel {
   }
 
   /**
-   * Sends all questions in parallel and waits for the answers, but not beyond `deadline` (epoch ms). Never throws. A
-   * question that failed has an answer with the outcome `failed`.
+   * Sends all questions in parallel. Waits until `deadline` (epoch ms) at most. Never throws: a question that failed
+   * has the outcome `failed`.
    */
   async ask(questions: readonly Question[], deadline: number): Promise<ModelAnswers> {
     const results = await Promise.all(questions.map((question) => this.#askOne(question, deadline)));
@@ -95,11 +92,11 @@ export class ConverseModel {
 }
 
 /**
- * Returns the request of a question. Newer Claude models reject each request that has a temperature or forces a tool.
- * So only Nova gets both, as AWS recommends. For Claude, the text of the question says that the tool must be called.
+ * Newer Claude models reject a temperature and a forced tool, so only Nova gets both, as AWS recommends. For Claude,
+ * the text of the question says that the tool must be called.
  */
 function toRequest({ system, task, file, tool, maxTokens }: Question, provider: Provider) {
-  // The document name is sent to the model. The caller's file name is not used, because it could contain instructions.
+  // The model gets the document name. The caller's file name could contain instructions.
   const content: ContentBlock =
     'pdf' in file ? { document: { format: 'pdf', name: 'file', source: { bytes: file.pdf } } } : { text: file.text };
   const { name, description, schema } = tool;
@@ -125,10 +122,7 @@ function toAnswer({ output, stopReason }: ConverseCommandOutput, { tool }: Quest
   return { outcome: 'answered', inputs, cutOff };
 }
 
-/**
- * Returns the model of a provider. Without a provider, returns the first configured model. Returns undefined if no such
- * model is configured.
- */
+/** Without a provider, returns the first configured model. Undefined if there is none. */
 export type FindModel = (provider: Provider | undefined) => ConverseModel | undefined;
 
 export const findFileModel: Capability<FindModel> = {

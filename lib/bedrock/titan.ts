@@ -6,26 +6,20 @@ import { inParallel } from '../shared/inParallel.ts';
 import { type BedrockClient, defaultRetries, nameOfError, openBedrock, retryCall, type RetryPolicy } from './client.ts';
 import { DIMENSIONS } from './rules.ts';
 
-/** The model id of Amazon Titan Text Embeddings V2. */
 export const TITAN_MODEL = 'amazon.titan-embed-text-v2:0';
 
 const PARALLEL_CALLS = 8;
 const BUDGET_MS = 10_000;
 /**
- * The largest number of characters that are sent to the model. The model accepts 50,000 characters and 8,192 tokens. A
- * token is four to five characters in most languages, so the model accepts a text of this size. In a few languages, a
- * token is one character or less. A text that the model rejects is halved and sent again.
+ * Characters that are sent to the model, which accepts 50,000 characters and 8,192 tokens. A token is four to five
+ * characters in most languages, one or less in a few. A text that the model rejects is halved and sent again.
  */
 const MAX_TEXT = 30_000;
-/**
- * A rejected text of at most this many characters is not shortened again. It cannot have too many tokens, so the model
- * rejects it for another reason.
- */
+/** Such a text cannot have too many tokens, so the model rejects it for another reason. */
 const MIN_CUT = 1_000;
 
 const Answer = z.object({ embedding: z.array(z.number()).length(DIMENSIONS) });
 
-/** Embeds texts with Titan, which accepts one text per call. */
 export class TitanEmbedder {
   readonly model = TITAN_MODEL;
   readonly #client: BedrockClient;
@@ -36,7 +30,7 @@ export class TitanEmbedder {
     this.#retries = retries;
   }
 
-  /** Returns a unit vector for each text. If one text fails, waits for the running calls to end and throws UNAVAILABLE. */
+  /** Returns unit vectors. If a text fails, waits for the running calls to end and throws UNAVAILABLE. */
   async embed(
     texts: readonly string[],
     { deadline = Date.now() + BUDGET_MS }: { readonly deadline?: number | undefined } = {},
@@ -56,7 +50,6 @@ export class TitanEmbedder {
     return vectors;
   }
 
-  /** Returns the vector of a text. If the text is too long for the model, returns the vector of the text's beginning. */
   async #embedOne(text: string, deadline: number, signal: AbortSignal): Promise<Float32Array> {
     let start = truncate(text, MAX_TEXT);
     return retryCall(
@@ -94,28 +87,19 @@ export class TitanEmbedder {
   }
 }
 
-/**
- * Returns the first `length` characters of a text. Half of a surrogate pair at the end is replaced. Returns a dot for a
- * blank text, because the model rejects blank texts.
- */
+/** Replaces half of a surrogate pair at the end. Returns a dot for a blank text, which the model rejects. */
 function truncate(text: string, length: number): string {
   const start = text.slice(0, length).toWellFormed();
   return start.trim() === '' ? '.' : start;
 }
 
-/**
- * Returns whether another attempt can succeed. Client errors (4xx) are final, except timeouts (408), model errors (424)
- * and throttling (429).
- */
+/** Client errors (4xx) are final, except timeouts (408), model errors (424) and throttling (429). */
 function canRetry(error: unknown): boolean {
   const { $metadata: { httpStatusCode: status = 500 } = {} } = error as { $metadata?: { httpStatusCode?: number } };
   return status < 400 || status >= 500 || [408, 424, 429].includes(status);
 }
 
-/**
- * Returns the error for the caller. Its `cause`, which is logged, has only the name of the model's error. The model's
- * message can contain the text.
- */
+/** `cause` is logged, so it has only the name of the model's error. */
 function unavailable(error: unknown): ApiError {
   return new ApiError('UNAVAILABLE', 'The embedding model does not answer. Send the request again a little later.', {
     cause: new Error(`The embedding model failed: ${nameOfError(error)}`),

@@ -6,21 +6,18 @@ import { openSecrets } from './secretsClient.ts';
 const Secret = z.object({ current: z.string() }).catchall(z.string());
 
 /**
- * The shortest time between two reads of the secret that missing versions cause, in milliseconds. Callers can send invented
- * versions, and these must not flood Secrets Manager.
+ * Between two reads that missing versions cause. Callers can send invented versions, which must not flood Secrets
+ * Manager.
  */
 const RETRY_MILLISECONDS = 10_000;
-/**
- * How long a process uses the current version before it reads the secret again, in milliseconds. A rotation takes effect within
- * this time.
- */
+/** A rotation takes effect within this time. */
 export const CURRENT_KEY_MILLISECONDS = 5 * 60_000;
-/** The time limit of a repeated read, in milliseconds. If the read takes longer, the keys of the previous read stay in use. */
+/** After it, the keys of the previous read stay in use. */
 const REFRESH_TIMEOUT_MILLISECONDS = 1_000;
 
 /**
- * A secret of Secrets Manager with versioned keys: `{ "current": "2", "1": "…", "2": "…" }`. To rotate the key, an operator adds
- * version 2 and sets `current` to it. Values that were sealed with version 1 stay readable.
+ * A secret with versioned keys: `{ "current": "2", "1": "…", "2": "…" }`. To rotate, an operator adds version 2 and
+ * sets `current` to it. What version 1 sealed stays readable.
  */
 export class KeyRing {
   readonly #arn: string;
@@ -33,7 +30,7 @@ export class KeyRing {
     this.#openClient = openClient;
   }
 
-  /** Returns the version that seals new values, and its key. */
+  /** The version that seals new values. */
   async current(): Promise<{ version: string; key: string }> {
     if (this.#keys && Date.now() - this.#readAt > CURRENT_KEY_MILLISECONDS) this.#refresh(this.#keys);
     const keys = await this.#read();
@@ -41,17 +38,13 @@ export class KeyRing {
     return { version, key: await this.byVersion(version) };
   }
 
-  /** Returns the key of a version, like `find`. Throws if the secret does not have the version. */
   async byVersion(version: string): Promise<string> {
     const key = await this.find(version);
     if (key === undefined) throw new Error(`The secret has no key of version ${JSON.stringify(version)}`);
     return key;
   }
 
-  /**
-   * Returns the key of a version. If the version is missing, reads the secret again, at most every 10 seconds. Returns undefined if
-   * it is still missing.
-   */
+  /** If the version is missing, reads the secret again, at most every 10 seconds. */
   async find(version: string): Promise<string | undefined> {
     // The entry `current` contains the name of a version, not a key.
     if (version === 'current') return undefined;
@@ -61,7 +54,6 @@ export class KeyRing {
     return (await this.#read()).get(version);
   }
 
-  /** Reads the secret again. If that fails, the earlier keys stay in use. */
   #refresh(keys: Promise<Map<string, string>>): void {
     this.#keys = this.#fetch(AbortSignal.timeout(REFRESH_TIMEOUT_MILLISECONDS)).catch(() => keys);
   }

@@ -2,16 +2,13 @@ import { constants, createPublicKey, type KeyObject, publicEncrypt } from 'node:
 
 const MIN_BITS = 2_048;
 
-/**
- * The form of a PEM block with a public key: `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1). Private keys and certificates do not
- * match.
- */
+/** `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1). Private keys and certificates do not match. */
 const PEM = /^\s*-----BEGIN ((?:RSA )?PUBLIC KEY)-----([^-]+)-----END ((?:RSA )?PUBLIC KEY)-----\s*$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * Returns the RSA public key that encrypts payloads. Accepts SPKI and PKCS#1, as PEM or as the base64 text inside the PEM. Returns
- * undefined for any other text: keys below 2048 bits, other kinds of keys, private keys, and keys that cannot encrypt.
+ * Accepts SPKI and PKCS#1, as PEM or as its base64. Undefined for other text: keys below 2048 bits, other kinds,
+ * private keys, and keys that cannot encrypt.
  */
 export function parsePublicKey(text: string): KeyObject | undefined {
   const [, begin, body, end] = PEM.exec(text) ?? [];
@@ -26,20 +23,16 @@ function readDer(der: Buffer, type: 'spki' | 'pkcs1'): KeyObject | undefined {
   try {
     const read = createPublicKey({ key: der, format: 'der', type });
     if (read.asymmetricKeyType !== 'rsa') return undefined;
-    // Node cannot export a key that it read as PKCS#1. The key is therefore built again from its numbers.
+    // Node cannot export a key that it read as PKCS#1, so it is built again from its numbers.
     const key = createPublicKey({ key: read.export({ format: 'jwk' }), format: 'jwk' });
-    // Node also accepts private keys and additional bytes after the key. The exported public key then differs from the input, so
-    // the input is refused.
+    // Node also accepts private keys and additional bytes. The exported key then differs from the input.
     return key.export({ format: 'der', type }).equals(der) ? key : undefined;
   } catch {
     return undefined;
   }
 }
 
-/**
- * Returns whether a key has at least 2,048 bits and an odd exponent of at least 3, and can encrypt. OpenSSL rejects some keys only
- * when they encrypt.
- */
+/** OpenSSL rejects some keys only when they encrypt. */
 function isUsable(key: KeyObject): boolean {
   const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
   if (modulusLength < MIN_BITS || publicExponent < 3n || publicExponent % 2n === 0n) return false;

@@ -1,17 +1,15 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 
-/** AWS credentials. Those of a Lambda function are temporary and have a session token. */
 export interface SigningCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
 }
 
-/** A POST request without a query. */
 export interface UnsignedRequest {
   readonly host: string;
   readonly path: string;
-  /** Further headers to sign, with names in lower case. The signer adds `host`, `x-amz-date` and `x-amz-security-token`. */
+  /** Names in lower case. The signer adds `host`, `x-amz-date` and `x-amz-security-token`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -19,8 +17,8 @@ export interface UnsignedRequest {
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
 /**
- * Signs requests to one AWS service in one region with Signature Version 4. Derives the signing key once per day and secret key.
- * The signer of the SDK takes three times as long.
+ * Signature Version 4 for one service and region. Derives the signing key once per day and secret key. The signer of
+ * the SDK takes three times as long.
  */
 export class RequestSigner {
   readonly #region: string;
@@ -32,7 +30,7 @@ export class RequestSigner {
     this.#service = service;
   }
 
-  /** Returns the headers of the signed request, with `host` and `authorization`. `now` is epoch milliseconds. */
+  /** Epoch milliseconds. */
   sign(
     { host, path, headers: signed, body }: UnsignedRequest,
     { accessKeyId, secretAccessKey, sessionToken }: SigningCredentials,
@@ -46,7 +44,7 @@ export class RequestSigner {
       'x-amz-date': time,
       ...(sessionToken !== undefined && { 'x-amz-security-token': sessionToken }),
     };
-    // Signature Version 4 requires header names in alphabetical order.
+    // Required by Signature Version 4.
     const sortedNames = Object.keys(headers).sort();
     const names = sortedNames.join(';');
     const lines = sortedNames.map((name) => `${name}:${headers[name]}\n`);

@@ -3,14 +3,14 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Derives a 32-byte key for one purpose from a secret (HKDF-SHA-256). `context` identifies the owner and the purpose. */
+/** A key of 32 bytes (HKDF-SHA-256). `context` identifies owner and purpose. */
 export function deriveKey(secret: string | Uint8Array, context: readonly string[]): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', JSON.stringify(context), 32));
 }
 
 /**
- * Encrypts `plain` with AES-256-GCM. `bound` is additional authenticated data: decryption needs the same key and the same `bound`,
- * which the result does not contain. Returns a random IV, the ciphertext and the tag in one buffer.
+ * AES-256-GCM. Decryption needs the same `bound` (additional authenticated data), which the result does not contain:
+ * IV, ciphertext and tag.
  */
 export function sealBytes(key: Uint8Array, plain: Uint8Array, bound: readonly string[]): Buffer {
   const iv = randomBytes(IV_BYTES);
@@ -18,7 +18,7 @@ export function sealBytes(key: Uint8Array, plain: Uint8Array, bound: readonly st
   return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Decrypts a result of `sealBytes`. Returns undefined if the key, `bound` or any bit is different. */
+/** Undefined if the key, `bound` or any bit is different. */
 export function openBytes(key: Uint8Array, sealed: Uint8Array, bound: readonly string[]): Buffer | undefined {
   if (sealed.length < IV_BYTES + TAG_BYTES) return undefined;
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES), {

@@ -3,24 +3,18 @@ import { BoundedMap } from '../shared/boundedMap.ts';
 import { type KeyRing, masterKey } from './keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from './sealing.ts';
 
-/**
- * The owner of a stored secret. A secret can be decrypted only for its owner, so a ciphertext copied to another record is
- * worthless.
- */
+/** A secret can be decrypted only for its owner, so a ciphertext copied to another record is worthless. */
 export interface SecretOwner {
   readonly tenant: string;
-  /** The purpose of the secret, for example `authToken`. */
   readonly purpose: string;
-  /** The id of the record that contains the secret. */
   readonly id: string;
 }
 
-/** The most keys of tenants that a process keeps. */
 const MAX_TENANT_KEYS = 1_000;
 
 /**
- * Encrypts secrets at rest with AES-256-GCM. Each tenant has a key derived from the master key. The result is `<version of the
- * master key>.<base64url>`. The version keeps old secrets readable after a rotation.
+ * AES-256-GCM under a key of the tenant, derived from the master key. The result is `<version of the master
+ * key>.<base64url>`, so old secrets stay readable after a rotation.
  */
 export class SecretBox {
   readonly #ring: KeyRing;
@@ -36,7 +30,7 @@ export class SecretBox {
     return `${version}.${sealed.toString('base64url')}`;
   }
 
-  /** Returns the plain text of a sealed secret. Throws if the secret was sealed for another owner. */
+  /** Throws if the secret was sealed for another owner. */
   async open(sealed: string, owner: SecretOwner): Promise<string> {
     const dot = sealed.indexOf('.');
     const version = sealed.slice(0, dot);

@@ -2,7 +2,6 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { clientSettings } from '../app/sdkSettings.ts';
 import { lazy } from '../shared/lazy.ts';
 
-/** Returns the Secrets Manager client of the process. All keys share its connections. */
 export const openSecrets: () => SecretsManagerClient = /* @__PURE__ */ lazy(
   () => new SecretsManagerClient(clientSettings),
 );

@@ -2,23 +2,16 @@ import { type CsvError, parse } from 'csv-parse/sync';
 import { boundedCells, isBlank, type Row, type Table, tableLimits, type UnreadPart } from './table.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
-/** The number of rows at the start of a file that decide which delimiter is used. */
 const SAMPLE_ROWS = 20;
-/**
- * After this many quotes without an end, the next such quote ends the reading of the file. The number is small, because the parser
- * can read the remaining file once for each of them.
- */
+/** Small, because the parser can read the remaining file once for each such quote. */
 const MAX_OPEN_QUOTES = 20;
 const MAX_EXCERPT_BYTES = 4 * 1_024;
 const FILE_TOO_LONG = 'The file is longer than the limit: this row and all rows after it were left out.';
 
-/**
- * Returns the table in a CSV text. The delimiter can be a comma, semicolon, tab or vertical bar. The delimiter whose first rows
- * get the highest score from `scoreOf` is used.
- */
+/** Uses the delimiter whose first rows get the highest score. */
 export function readCsv(text: string, scoreOf: (rows: readonly Row[]) => number): Table {
   const bytes = Buffer.from(text);
-  // All delimiters that the text lacks give the same rows, so only the first of them is tried.
+  // All delimiters that the text lacks give the same rows.
   const missing = DELIMITERS.filter((delimiter) => !text.includes(delimiter)).slice(1);
   const scored = DELIMITERS.filter((delimiter) => !missing.includes(delimiter)).map((delimiter) => {
     const sample = readRecords(bytes, delimiter, SAMPLE_ROWS);
@@ -28,7 +21,7 @@ export function readCsv(text: string, scoreOf: (rows: readonly Row[]) => number)
   return readRows(bytes, delimiter, sample);
 }
 
-/** Reads all rows, of which `sample` are the first. A quote without an end makes only its own line unreadable. */
+/** A quote without an end makes only its own line unreadable. */
 function readRows(bytes: Buffer, delimiter: string, sample: Records): Table {
   const rows: Row[] = [];
   const unread: UnreadPart[] = [];
@@ -61,26 +54,23 @@ function readRows(bytes: Buffer, delimiter: string, sample: Records): Table {
 }
 
 /**
- * Thrown if a quoted cell has several lines and its row has a quote at a position that CSV does not allow. The opening quote of the
- * cell was then probably never closed.
+ * A quoted cell has several lines, and its row a quote where CSV allows none: its opening quote was probably never
+ * closed.
  */
 class OpenQuote extends Error {}
 
 interface Records {
-  /** All rows, including blank rows, numbered from 1. */
+  /** With blank rows, numbered from 1. */
   readonly rows: Row[];
-  /** The size of the rows in the file, in bytes. */
   readonly bytes: number;
-  /** True if the next line has a quote without an end. */
   readonly hasOpenQuote: boolean;
 }
 
-/** Returns the first rows of a CSV text, at most `most`. */
 function readRecords(bytes: Buffer, delimiter: string, most: number): Records {
   return bytes.includes('"') ? parseRecords(bytes, delimiter, most) : splitRecords(bytes, delimiter, most);
 }
 
-/** Returns the rows of a CSV text without quotes. The parser of csv-parse returns the same rows, but takes ten times longer. */
+/** csv-parse returns the same rows, but takes ten times longer. */
 function splitRecords(bytes: Buffer, delimiter: string, most: number): Records {
   const rows: Row[] = [];
   let end = 0;
@@ -119,7 +109,7 @@ function parseRecords(bytes: Buffer, delimiter: string, most: number): Records {
   return { rows, bytes: rows.length < most ? bytes.length : end, hasOpenQuote: false };
 }
 
-/** Returns whether all quotes are at positions that CSV allows. For example, a quote inside an unquoted cell is not allowed. */
+/** A quote inside an unquoted cell, for example, is not allowed. */
 function isStrictCsv(bytes: Buffer, delimiter: string): boolean {
   try {
     parse(bytes, { delimiter, record_delimiter: '\n', relax_column_count: true, ltrim: true });

@@ -7,24 +7,23 @@ import { readSharedStrings, readSheet, type Sheet, type SheetCell } from './xlsx
 import { localName, newXmlBudget, readXml, type XmlBudget } from './xml.ts';
 import { Zip } from './zip.ts';
 
-/** The largest unpacked size of all parts of a workbook together, in bytes. */
+/** Of all parts together. */
 const UNPACKED_BYTES = 12 * 1_024 * 1_024;
 const MAX_SHEETS = 10;
-/** A file with more sheets is rejected. The answer names each sheet that was not read, so many sheets would make it too large. */
+/** The answer names each sheet that was not read, so more sheets would make it too large. */
 const MAX_NAMED_SHEETS = 200;
-/** References with longer paths are ignored, because resolving `..` in a path can take quadratic time. */
+/** Resolving `..` in a longer path can take quadratic time. */
 const MAX_PATH_CHARACTERS = 1_024;
-/** The first bytes, in hexadecimal, of XLS spreadsheets (before Excel 2007) and of spreadsheets with a password. */
+/** The first bytes of XLS (before Excel 2007) and of spreadsheets with a password. */
 const OLD_FORMAT = 'd0cf11e0';
 
-/** A visible sheet of a workbook. */
 export interface NamedTable extends Table {
   readonly name: string;
 }
 
 /**
- * Returns the visible sheets of an XLSX file. Only the first ten of them are read. A cell has its stored text, because formulas
- * are not run and links are not followed. Throws InvalidFileError if the file cannot be read.
+ * Returns the visible sheets, of which only the first ten are read. Formulas are not run and links are not followed.
+ * Throws InvalidFileError.
  */
 export function readWorkbook(bytes: Buffer): NamedTable[] {
   if (bytes.toString('hex', 0, 4) === OLD_FORMAT)
@@ -74,10 +73,7 @@ export function readWorkbook(bytes: Buffer): NamedTable[] {
   }));
 }
 
-/**
- * A reference from one part of the file to another. `target` is the path of the other part, relative to the folder of the first
- * part.
- */
+/** `target` is relative to the folder of the part that refers to it. */
 interface Relation {
   readonly type: string;
   readonly target: string;
@@ -85,16 +81,13 @@ interface Relation {
 
 interface Index {
   readonly sheets: readonly { readonly name: string; readonly id: string }[];
-  /** The folder of the workbook. The paths of its relations are relative to this folder. */
   readonly folder: string;
-  /** The relations of the workbook (references to other parts), by id. */
   readonly targets: ReadonlyMap<string, Relation>;
-  /** True if days are counted from 1904. */
+  /** Days are counted from 1904. */
   readonly dates1904: boolean;
   readonly recalculates: boolean;
 }
 
-/** Returns the visible sheets of a workbook, and the relations of the workbook. */
 function readIndex(zip: Zip, budget: XmlBudget): Index {
   const relations = readRelations(zip, '', '', budget);
   const workbook = [...relations.values()].find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml';
@@ -117,7 +110,7 @@ function readIndex(zip: Zip, budget: XmlBudget): Index {
   return { sheets, folder: dir, targets: readRelations(zip, dir, base, budget), dates1904, recalculates };
 }
 
-/** Returns the relations of a part, by id. A target that begins with a slash is a path from the root of the file. */
+/** A target that begins with a slash is a path from the root of the file. */
 function readRelations(zip: Zip, folder: string, file: string, budget: XmlBudget): Map<string, Relation> {
   const relations = new Map<string, Relation>();
   const part = zip.read(posix.join(folder, '_rels', `${file}.rels`));

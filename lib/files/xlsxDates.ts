@@ -1,19 +1,15 @@
 import { readXml, type XmlBudget } from './xml.ts';
 
-/** The ids of built-in number formats that show a date or a time. */
 const BUILT_IN_DATES = [14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47];
-/**
- * The literal parts of a format: quoted, escaped or in brackets. A quote or bracket without an end extends to the end of the
- * format.
- */
+/** Quoted, escaped or in brackets. Without an end, they extend to the end of the format. */
 const LITERAL = /"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]?/g;
 const MAX_FORMAT_CHARACTERS = 255;
 const MAX_STYLES = 70_000;
 const DAY_SECONDS = 86_400;
-/** Spreadsheets have no dates from this time on, in epoch ms. */
+/** Spreadsheets have no dates from this time on. */
 const END_OF_DATES = Date.UTC(10_000, 0, 1);
 
-/** Returns a function that says whether a cell style (by index) shows numbers as dates. */
+/** By the index of a cell style. */
 export function readDateStyles(part: Buffer | undefined, budget: XmlBudget): (style: number) => boolean {
   if (part === undefined) return () => false;
   const formats = new Set(BUILT_IN_DATES);
@@ -35,8 +31,8 @@ export function readDateStyles(part: Buffer | undefined, budget: XmlBudget): (st
 }
 
 /**
- * Returns the text of a date, for example `2026-03-01` or `2026-03-01 09:30:00`. Returns `text` unchanged if it is not a number
- * of days. Spreadsheets count days from 1904, or from 1900 with an additional 29 February that did not exist.
+ * `2026-03-01` or `2026-03-01 09:30:00`. Returns `text` if it is not a number of days. They count from 1904, or from
+ * 1900 with a 29 February that did not exist.
  */
 export function formatDate(text: string, dates1904: boolean): string {
   const days = Number(text);

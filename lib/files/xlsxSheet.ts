@@ -1,7 +1,7 @@
 import { tableLimits, type UnreadPart } from './table.ts';
 import { readXml, STOP, type XmlBudget } from './xml.ts';
 
-/** A cell of a sheet. The text of a cell of type `s` is an index into the file's list of shared strings. */
+/** The text of a cell of type `s` is an index into the shared strings. */
 export interface SheetCell {
   readonly type: string;
   readonly style: number;
@@ -9,13 +9,13 @@ export interface SheetCell {
   readonly isFormula: boolean;
 }
 
-/** A sheet without empty rows. The index in `cells` is the column. An empty cell is undefined. */
+/** Without empty rows. The index in `cells` is the column. An empty cell is undefined. */
 export interface Sheet {
   readonly rows: readonly { readonly number: number; readonly cells: readonly (SheetCell | undefined)[] }[];
   readonly unread: readonly UnreadPart[];
 }
 
-/** Collects the text in the XML elements `v` (value) and `t` (text). Skips formulas and phonetic hints (`rPh`). */
+/** Text in `v` (value) and `t` (text), without formulas and phonetic hints (`rPh`). */
 class TextCollector {
   text = '';
   #isOpen = false;
@@ -37,8 +37,7 @@ class TextCollector {
 }
 
 /**
- * Reads a sheet within `tableLimits`. Ignores cells after the last allowed column, and does not fill skipped rows. A high address
- * such as `ZZZ9000000` therefore does not make the result large.
+ * Within `tableLimits`. Does not fill skipped rows, so an address such as `ZZZ9000000` does not make the result large.
  */
 export function readSheet(xml: Buffer, budget: XmlBudget): Sheet {
   const rows: { number: number; cells: (SheetCell | undefined)[] }[] = [];
@@ -85,7 +84,6 @@ export function readSheet(xml: Buffer, budget: XmlBudget): Sheet {
   return { rows, unread };
 }
 
-/** Reads the list of shared strings. Returns the strings at the given indexes, by index. */
 export function readSharedStrings(
   xml: Buffer | undefined,
   indexes: ReadonlySet<number>,
@@ -120,7 +118,7 @@ function parseRowNumber(text = ''): number | undefined {
   return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Returns the zero-based column of a cell address: 2 for `C7`. Returns undefined for an invalid address. */
+/** Zero-based: 2 for `C7`. */
 function parseColumn(address = ''): number | undefined {
   const [, letters] = /^([A-Z]{1,3})\d{1,7}$/.exec(address) ?? [];
   if (letters === undefined) return undefined;
@@ -129,7 +127,7 @@ function parseColumn(address = ''): number | undefined {
   return column - 1;
 }
 
-/** Decodes escaped characters such as `_x000D_`, which Excel writes for characters that XML does not allow. */
+/** Excel writes `_x000D_` for a character that XML does not allow. */
 function unescapeText(text: string): string {
   return text
     .replace(/_x([0-9A-Fa-f]{4})_/g, (_all, code: string) => String.fromCharCode(parseInt(code, 16)))

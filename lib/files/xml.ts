@@ -6,33 +6,30 @@ const MAX_ATTRIBUTES = 100;
 const MAX_DEPTH = 100;
 const CHUNK_BYTES = 64 * 1_024;
 
-/** How many elements and characters may still be read in the XML documents of one file. This limits the CPU time of a file. */
+/** Elements and characters that may still be read in one file. Limits its CPU time. */
 export interface XmlBudget {
   elements: number;
   characters: number;
 }
 
-/** Returns the budget for all XML documents of one file. The parser needs about 0.3 s of CPU time to use it up. */
+/** The parser needs about 0.3 s of CPU time to use it up. */
 export function newXmlBudget(): XmlBudget {
   return { elements: 300_000, characters: 6_000_000 };
 }
 
-/**
- * Functions that are called for the parts of an XML document. Element names are passed without their prefixes. Each function may
- * throw `STOP`.
- */
+/** Element names are without prefixes. Each function may throw `STOP`. */
 export interface XmlReader {
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
   text?(text: string): void;
   close?(name: string): void;
 }
 
-/** A function of an `XmlReader` throws this value to stop reading a document without an error. */
+/** Stops reading without an error. */
 export const STOP = new Error('Stop');
 
 /**
- * Throws InvalidFileError for malformed XML. It is a class, because with an eighth function of `parser.on` V8 stores the parser as
- * a dictionary, which makes it three to seven times slower.
+ * A class, because with an eighth function of `parser.on` V8 stores the parser as a dictionary, which makes it three to
+ * seven times slower.
  */
 class StrictParser extends SaxesParser {
   override fail(): never {
@@ -41,8 +38,8 @@ class StrictParser extends SaxesParser {
 }
 
 /**
- * Reads an XML document in chunks, and subtracts its elements and characters from the budget. Rejects document types, so a
- * document cannot define entities. Throws InvalidFileError if the document is malformed, nested too deep, or exceeds the budget.
+ * Reads in chunks and takes from the budget. Rejects document types, so a document cannot define entities. Throws
+ * InvalidFileError for malformed XML, too deep XML, and above the budget.
  */
 export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): void {
   const parser = new StrictParser();
@@ -73,7 +70,7 @@ export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): vo
       const complete = text.slice(0, text.length - carriageReturn.length);
       budget.characters -= complete.length;
       if (budget.characters < 0) throw new InvalidFileError('is too large: its parts have too many characters in all');
-      // The parser handles carriage returns one by one, which costs memory. They are therefore replaced first.
+      // The parser handles carriage returns one by one, which costs memory.
       parser.write(complete.replace(/\r\n?/g, '\n'));
     }
     parser.write(decode() + carriageReturn.replace('\r', '\n')).close();
@@ -93,7 +90,7 @@ function newDecoder(encoding: string): (chunk?: Uint8Array) => string {
   };
 }
 
-/** Returns a name without its prefix. Each document chooses its own prefixes. */
+/** Each document chooses its own prefixes. */
 export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { crc32, inflateRawSync } from 'node:zlib';
 import { InvalidFileError } from './invalidFileError.ts';
 
-/** An entry in the directory of an archive. The unpacked size is left out, because a forged archive can state any size. */
+/** Without the unpacked size: a forged archive can state any. */
 interface Entry {
   readonly offset: number;
   readonly flags: number;
@@ -12,7 +12,7 @@ interface Entry {
 }
 
 const MAX_PARTS = 2_000;
-/** Parts with longer names are ignored, because resolving `..` in a path can take quadratic time. */
+/** Resolving `..` in a longer path can take quadratic time. */
 const MAX_NAME_BYTES = 1_024;
 const [END, END_BYTES, MAX_COMMENT_BYTES] = [0x06054b50, 22, 0xffff];
 const [ENTRY, ENTRY_BYTES] = [0x02014b50, 46];
@@ -27,14 +27,10 @@ const [STORED, DEFLATED] = [0, 8];
 const DAMAGED = 'is damaged, or is not a file of this type';
 const TOO_LARGE = 'is too large when it is unpacked';
 
-/**
- * The parts of a ZIP archive. A name such as `../x` cannot lead out of the archive. All parts that are read share one limit of
- * unpacked bytes.
- */
+/** A name such as `../x` cannot lead out of the archive. All parts share one limit of unpacked bytes. */
 export class Zip {
   readonly #bytes: Buffer;
   readonly #entries: ReadonlyMap<string, Entry>;
-  /** How many unpacked bytes may still be read. */
   #remainingBytes: number;
 
   constructor(bytes: Buffer, limit: number) {
@@ -43,10 +39,7 @@ export class Zip {
     this.#entries = readDirectory(bytes);
   }
 
-  /**
-   * Returns the bytes of a part, or undefined if no part has this name. Throws InvalidFileError if the part is damaged, encrypted
-   * or too large.
-   */
+  /** Undefined if no part has this name. Throws InvalidFileError if it is damaged, encrypted or too large. */
   read(name: string): Buffer | undefined {
     const entry = this.#entries.get(normalizeName(name));
     if (entry === undefined) return undefined;
@@ -75,7 +68,6 @@ export class Zip {
   }
 }
 
-/** Returns a name in the form in which names are compared: an absolute path in lower case. */
 function normalizeName(name: string): string {
   return posix.resolve('/', name.replaceAll('\\', '/')).toLowerCase();
 }
@@ -137,7 +129,7 @@ function findDirectory(bytes: Buffer): { readonly count: number; readonly start:
   return { count: readUInt64(bytes, end64 + 32), start: readUInt64(bytes, end64 + 48) };
 }
 
-/** Returns the offset of the record that ends the directory. Only a comment may follow this record. */
+/** Only a comment may follow this record. */
 function findDirectoryEnd(bytes: Buffer): number {
   const first = Math.max(0, bytes.length - END_BYTES - MAX_COMMENT_BYTES);
   for (let offset = bytes.length - END_BYTES; offset >= first; offset--)

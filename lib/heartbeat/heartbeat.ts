@@ -6,16 +6,15 @@ import { openSecrets } from '../crypto/secretsClient.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { parseJson } from '../shared/parseJson.ts';
 
-/** The organization that every heartbeat writes and reads. The API key of the heartbeat has no other data. */
 const HEARTBEAT_ORGANIZATION = 'heartbeat';
 
-/** The time limit of one call. A heartbeat makes up to three calls, so it ends before its function times out. */
+/** A heartbeat makes up to three calls, so it ends before its function times out. */
 const CALL_MILLISECONDS = 8_000;
 
-/** A text that is valid as a header value. `fetch` would quote an invalid value in its error, and the value is a credential. */
+/** `fetch` would quote an invalid value in its error, and the value is a credential. */
 const HeaderValue = z.string().regex(/^[\x21-\x7e]+$/);
 
-/** The credentials in the secret. Both fields are empty until an operator has stored the credentials. */
+/** Empty until an operator has stored the credentials. */
 const Credentials = z.object({ apiKey: HeaderValue, authToken: HeaderValue });
 
 const Updated = z.object({ data: z.record(z.string(), z.object({ success: z.boolean() })) });
@@ -23,11 +22,9 @@ const Read = z.object({ data: z.array(z.object({ organizationName: z.string().op
 
 export interface HeartbeatOptions extends Pick<CallSettings, 'baseUrl' | 'fetch'> {
   readonly serviceName: string;
-  /** Returns the secret: JSON text with `apiKey` and `authToken`. */
   readonly readSecret: () => Promise<string>;
 }
 
-/** Calls the API as a customer does: through the public URL, with an API key. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   #headers: Promise<Record<string, string>> | undefined;
@@ -37,15 +34,14 @@ export class Heartbeat {
   }
 
   /**
-   * Writes the time `now` (epoch ms) into the organization `heartbeat` and reads it back. Creates the organization if it is
-   * missing. Throws if the secret has no credentials, a call fails, or the read returns an older time. The error contains no
-   * credentials.
+   * Writes `now` (epoch ms) into the organization `heartbeat` and reads it back. Throws if the secret has no
+   * credentials, a call fails, or the read returns an older time. The error contains no credentials.
    */
   async check(now: number): Promise<void> {
     try {
       await this.#writeAndRead(isoTime(now));
     } catch (error) {
-      // The operator may have replaced the credentials, so the next heartbeat reads the secret again.
+      // The operator may have replaced the credentials.
       this.#headers = undefined;
       throw error;
     }
@@ -65,7 +61,7 @@ export class Heartbeat {
 
   #send(path: string, data: object): Promise<unknown> {
     const { baseUrl, fetch } = this.#options;
-    // Clients usually repeat failed calls. The heartbeat makes one attempt, so that each failure counts.
+    // Each failure counts, so a failed call is not repeated.
     const settings = { baseUrl, fetch, attempts: 1, timeoutMilliseconds: CALL_MILLISECONDS };
     const send = callSender(settings, () => (this.#headers ??= this.#readHeaders()));
     return send({ path, repeats: false }, data);

@@ -2,9 +2,8 @@ import { invalid } from '../shared/errors.ts';
 import { type AddressPolicy, isAllowedHost } from './addressPolicy.ts';
 
 /**
- * Throws INVALID_ARGUMENT if the host of a URL is a local name or an address that is not public. The error has one issue per such
- * URL. `urls` has the URLs by field name, and `path` is the path of the object with these fields. Host names are resolved and
- * checked at each delivery, not here.
+ * Throws INVALID_ARGUMENT with an issue for each URL whose host is a local name or not public. `urls` has the URLs by
+ * field name, below `path`. Host names are resolved and checked at each delivery, not here.
  */
 export function requireAllowedUrls(
   urls: Readonly<Record<string, string | undefined>>,

@@ -1,7 +1,6 @@
-/** The most characters of a URL. */
 export const MAX_URL_CHARACTERS = 2_048;
 
-/** The ports that the Fetch standard blocks ("port blocking"), because servers of other protocols could misread a request. */
+/** The "port blocking" of the Fetch standard: servers of other protocols could misread a request. */
 export const blockedPorts: ReadonlySet<string> = new Set(
   [
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
@@ -12,17 +11,16 @@ export const blockedPorts: ReadonlySet<string> = new Set(
 );
 
 /**
- * Parses an http(s) URL. Returns undefined for other text. This is stricter than `new URL`, which removes line breaks, accepts
- * backslashes for slashes, and reads `http:host` as `http://host`.
+ * Stricter than `new URL`, which removes line breaks, accepts backslashes for slashes, and reads `http:host` as
+ * `http://host`.
  */
 export function parseHttpUrl(text: string): URL | undefined {
   if (!/^https?:\/\/[^/\\]/i.test(text) || /[\s\p{Cc}]/u.test(text) || !text.isWellFormed()) return undefined;
   const url = URL.parse(text) ?? undefined;
-  // A host with an empty label, such as `a..b`, does not exist, so the URL is invalid.
+  // A host with an empty label does not exist.
   return url?.hostname.replace(/\.$/, '').split('.').every(Boolean) ? url : undefined;
 }
 
-/** Returns whether requests to the port of a URL are blocked. */
 export function hasBlockedPort(url: URL): boolean {
   return blockedPorts.has(url.port);
 }

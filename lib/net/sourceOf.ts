@@ -1,6 +1,6 @@
 /**
- * Returns the text under which limits count the calls of a source address. An IPv6 address counts by its /64 network,
- * because a client can use all addresses of its network. `sourceIp` must come from the gateway, never from a header.
+ * The text under which limits count an address: of IPv6 its /64 network, because a client can use all its addresses.
+ * `sourceIp` must come from the gateway, never from a header.
  */
 export function sourceOf(sourceIp: string): string {
   if (!sourceIp.includes(':')) return sourceIp;

@@ -1,20 +1,17 @@
 /**
- * A metric of deliveries, mails, pushes or heartbeats. Workers write these metrics, and the dashboard and the alarms read them.
- * CloudWatch charges for each combination of metric and dimensions. Therefore there are few metrics, and `service` is their only
- * dimension.
+ * Metrics of deliveries, mails, pushes and heartbeats. CloudWatch charges for each combination of metric and
+ * dimensions, so they are few, and `service` is their only dimension.
  */
 interface MetricDeclaration {
   /**
-   * `sum` counts events. `spread` records durations, which graphs show as percentiles. `gauge` records a current level and
-   * is not written while the level is zero.
+   * `sum` counts events. `spread` records durations, shown as percentiles. `gauge` is a level, not written while it is
+   * zero.
    */
   readonly kind: 'sum' | 'spread' | 'gauge';
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
-  /** The dashboard row that shows the metric. */
   readonly row: 'Deliveries' | 'E-mail' | 'Health' | 'Live';
-  /** The title of the metric's graph. Metrics of one row with the same title share a graph. */
+  /** Metrics of one row with the same title share a graph. */
   readonly graph: string;
-  /** The name of the metric in the graph. */
   readonly label: string;
   readonly meaning: string;
 }

@@ -1,14 +1,14 @@
 import { connectionErrorCodes } from '../shared/connectionErrors.ts';
 import { FaultShare } from './faultShare.ts';
 
-/** What most functions need. An outage of one of them makes many functions fail, and has one alarm as their cause. */
+/** What most functions need. An outage of one makes many functions fail, and has one alarm as their cause. */
 export const dependencies = ['table', 'queues', 'model', 'mail'] as const;
 export type Dependency = (typeof dependencies)[number];
 
-/** A call that its caller aborts after this time was waiting for an answer. An attempt of the SDK ends after the same time. */
+/** A call that its caller aborts after this time was waiting for an answer. */
 const HANGING_MILLISECONDS = 5_000;
 
-/** Names of errors that are no answer to the call: AWS throttles, has no such table or model, or does not answer in time. */
+/** Errors that are no answer to the call: AWS throttles, has no such table or model, or does not answer in time. */
 const outageNames: ReadonlySet<unknown> = new Set([
   'ModelNotReadyException',
   'ModelTimeoutException',
@@ -24,20 +24,19 @@ const outageNames: ReadonlySet<unknown> = new Set([
   'TooManyRequestsException',
 ]);
 
-/** The dependencies that failed since the end of the previous invocation. An instance has one invocation at a time. */
+/** Since the end of the previous invocation. An instance has one invocation at a time. */
 const failed = new Set<Dependency>();
 
-/** Records that a dependency failed. */
 export function noteOutage(dependency: Dependency): void {
   failed.add(dependency);
 }
 
-/** Records that a dependency failed, if the final error of a call to it shows an outage. Refused input shows none. */
+/** Refused input shows no outage. */
 export function noteFailure(dependency: Dependency, error: unknown): void {
   if (isOutage(error)) failed.add(dependency);
 }
 
-/** Replaces `send` of a client, so that failures of its calls are recorded. Returns the client. */
+/** Replaces `send` of a client, so that failures of its calls are recorded. */
 export function watchClient<C extends { send: (...args: never[]) => unknown }>(dependency: Dependency, client: C): C {
   const send = client.send.bind(client) as (...args: unknown[]) => Promise<unknown>;
   const watched = async (...args: unknown[]) => {
@@ -69,11 +68,10 @@ function partsOf(error: unknown): ErrorParts {
   return typeof error === 'object' && error !== null ? error : {};
 }
 
-/** Decides at the end of each invocation which dependencies fail often, by the rule of `FaultShare`. */
 export class DependencyShares {
   readonly #shares = new Map(dependencies.map((dependency) => [dependency, new FaultShare()]));
 
-  /** Returns the dependencies that failed in this invocation and in at least 1 % of the recent ones. `now` is epoch ms. */
+  /** Those that failed in this invocation and in at least 1 % of the recent ones. `now` is epoch ms. */
   end(now: number): Dependency[] {
     const frequent = [...this.#shares].filter(
       ([dependency, share]) =>

@@ -1,4 +1,4 @@
-/** Alarms ignore a smaller share of faults than this. At a thousand calls per second, a few faults always happen. */
+/** At a thousand calls per second, a few faults always happen. */
 export const MIN_FAULT_SHARE = 0.01;
 const WINDOW_MILLISECONDS = 5 * 60 * 1000;
 
@@ -10,15 +10,15 @@ interface Counts {
 const none: Counts = { calls: 0, faults: 0 };
 
 /**
- * Counts the calls and faults of one function instance in the current and the previous window of 5 minutes. Each instance decides
- * whether its own faults are frequent. A metric for every call would cost more than the calls.
+ * Counts calls and faults of one instance in the current and the previous window of 5 minutes. Each instance decides
+ * whether its faults are frequent: a metric for every call would cost more than the calls.
  */
 export class FaultShare {
   #window = 0;
   #before = none;
   #current = none;
 
-  /** Adds calls that ended at `now` (epoch ms). Returns whether at least 1 % of the calls in the two windows were faults. */
+  /** Returns whether at least 1 % of the calls in the two windows were faults. `now` is epoch ms. */
   add(now: number, { calls, faults }: Counts): boolean {
     const window = Math.floor(now / WINDOW_MILLISECONDS);
     if (window !== this.#window) {

@@ -1,6 +1,5 @@
 import type * as logMessages from './logMessages.ts';
 
-/** A message from the catalogue `observability/logMessages.ts`. */
 type LogMessage = (typeof logMessages)[keyof typeof logMessages];
 
 export interface Log {
@@ -9,25 +8,24 @@ export interface Log {
   error(message: LogMessage, keys?: Record<string, unknown>): void;
 }
 
-/** The levels of log lines, from low to high. `SILENT` turns all lines off. */
+/** From low to high. `SILENT` turns all lines off. */
 const levels = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'SILENT'];
 type Level = 'INFO' | 'WARN' | 'ERROR';
 
-/** Where lines go, and the lowest level that is written. */
 interface Settings {
   readonly lowest: number;
   readonly toConsole: boolean;
 }
 
-/** The settings of the process. They are read once, at the first log line, because each read of the environment takes time. */
+/** Read once, because each read of the environment takes time. */
 let settings: Settings | undefined;
 
-/** Returns a log that adds `keys` to every line. Errors among the keys are written with stack and cause. */
+/** Adds `keys` to every line. Errors are written with stack and cause. */
 export function logWith(serviceName: string, keys: Record<string, unknown>): Log {
   return new LogWithKeys(serviceName, keys);
 }
 
-/** A log that adds the same keys to every line. A class instance per request costs less than three closures. */
+/** An instance per request costs less than three closures. */
 class LogWithKeys implements Log {
   readonly #service: string;
   readonly #keys: Record<string, unknown>;
@@ -64,36 +62,27 @@ class LogWithKeys implements Log {
   }
 }
 
-/**
- * Returns the log settings in the environment. The level is INFO unless `AWS_LAMBDA_LOG_LEVEL` or `POWERTOOLS_LOG_LEVEL` names
- * another.
- */
+/** INFO by default. */
 function readSettings({ AWS_LAMBDA_LOG_LEVEL, POWERTOOLS_LOG_LEVEL, POWERTOOLS_DEV }: NodeJS.ProcessEnv): Settings {
   const level = levels.indexOf((AWS_LAMBDA_LOG_LEVEL ?? POWERTOOLS_LOG_LEVEL ?? '').toUpperCase());
   return { lowest: level < 0 ? levels.indexOf('INFO') : level, toConsole: POWERTOOLS_DEV === 'true' };
 }
 
-/** Returns the trace id in a trace header such as `Root=1-5759e988;Sampled=0`. */
+/** From a header such as `Root=1-5759e988;Sampled=0`. */
 function traceId(header: string | undefined): string | undefined {
   return header && /(?:^|;)Root=([^;]+)/.exec(header)?.[1];
 }
 
 const consoleMethods = { INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/**
- * Writes the fields as one line of JSON to stdout or stderr. Lambda's `console` would write the request id before it. Writes to the
- * console only with `POWERTOOLS_DEV`, which tests set.
- */
+/** Lambda's `console` would write the request id before the line. Tests set `POWERTOOLS_DEV` to write to it. */
 function writeLine(level: Level, { toConsole }: Settings, fields: Record<string, unknown>): void {
   const line = toLine(fields);
   if (toConsole) console[consoleMethods[level]](line);
   else (level === 'INFO' ? process.stdout : process.stderr).write(`${line}\n`);
 }
 
-/**
- * Returns the fields as JSON. Uses a replacer only for lines with objects or bigints, because JSON writes other lines four times
- * faster without it.
- */
+/** JSON writes lines without objects and bigints four times faster without a replacer. */
 function toLine(fields: Record<string, unknown>): string {
   for (const name in fields) {
     const value = fields[name];
@@ -103,13 +92,9 @@ function toLine(fields: Record<string, unknown>): string {
   return JSON.stringify(fields);
 }
 
-/**
- * Returns a replacer for `JSON.stringify`. It writes errors as objects and bigints as texts, and leaves out objects that contain
- * themselves.
- */
+/** Writes errors as objects and bigints as texts, and leaves out objects that contain themselves. */
 function replaceErrors(): (this: unknown, name: string, value: unknown) => unknown {
-  // The objects that contain the current value, outermost first. `written` is what JSON writes in place of `value`. The two
-  // differ for an error.
+  // The objects that contain the current value, outermost first. For an error, `written` differs from `value`.
   const ancestors: { readonly value: object; readonly written: object }[] = [];
   return function (_name, value) {
     if (typeof value === 'bigint') return String(value);

@@ -1,6 +1,6 @@
 /**
- * Every log message of the service, in the form `<object> <what happened>`. The saved queries of Logs Insights filter by
- * these messages. Each message is a constant of its own, so a bundle contains only the messages that it uses.
+ * Every log message, as `<object> <what happened>`. Saved queries filter by them. Each is a constant, so a bundle
+ * contains only those that it uses.
  */
 
 // Requests

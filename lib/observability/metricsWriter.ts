@@ -3,17 +3,16 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 export const METRICS_NAMESPACE = 'CollaborationBackend';
 
 /**
- * The variable of functions with the value of the dimension `service`, if it is not the name of the service. Only a stack with
- * another name than the default sets it.
+ * The dimension `service`, if it is not the name of the service. Only a stack with another name than the default sets
+ * it.
  */
 export const METRICS_SERVICE = 'POWERTOOLS_SERVICE_NAME';
 
 const byService = new Map<string, Metrics>();
 
 /**
- * Returns the writer for the metrics of a service. It is created once, because creating it takes longer than writing
- * metrics. Callers add metrics and publish them without waiting in between, so invocations in the same process cannot
- * mix their metrics.
+ * Created once per service, because creating it takes longer than writing. Callers add and publish metrics without
+ * waiting in between, so invocations cannot mix theirs.
  */
 export function metricsWriter(serviceName: string): Metrics {
   let writer = byService.get(serviceName);
@@ -29,7 +28,6 @@ export function metricsWriter(serviceName: string): Metrics {
   return writer;
 }
 
-/** Writes counts by the names of their metrics, all with these dimensions. */
 export function writeCounts(
   service: string,
   dimensions: Readonly<Record<string, string>>,

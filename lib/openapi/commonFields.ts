@@ -1,7 +1,4 @@
-/**
- * What fields mean that have the same meaning in all operations and answers. A field with another meaning has a text of its own in its
- * schema.
- */
+/** Texts of fields with the same meaning everywhere. A field with another meaning has a text in its schema. */
 export const commonFields: Readonly<Record<string, string>> = {
   accessType:
     'Who can open it without a grant: `public` all users that you have added, `organizationPrivate` the members of the organization, `restricted` nobody.',

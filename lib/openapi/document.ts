@@ -17,14 +17,12 @@ interface JsonContent {
   };
 }
 
-/** A response of one operation, or a response that operations share. */
 export interface DocumentedResponse {
   readonly description: string;
   readonly headers: Readonly<Record<string, Reference>>;
   readonly content: JsonContent;
 }
 
-/** An endpoint in the OpenAPI document. */
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -34,7 +32,7 @@ export interface Operation {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Reference[];
   readonly requestBody: { readonly required: boolean; readonly description?: string; readonly content: JsonContent };
-  /** The responses by HTTP code. Error responses refer to components. */
+  /** By HTTP code. Error responses refer to components. */
   readonly responses: Readonly<Record<string, DocumentedResponse | Reference>>;
 }
 
@@ -43,9 +41,8 @@ export interface OpenApiDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string; readonly description: string }[];
   readonly tags: readonly Tag[];
-  /** The operations by path. Every endpoint is called with POST. */
+  /** By path. Every endpoint is called with POST. */
   readonly paths: Readonly<Record<string, { readonly post: Operation }>>;
-  /** The requests that the service sends to a customer's URL. */
   readonly webhooks: Webhooks;
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, object>>;
@@ -65,7 +62,7 @@ const description = [
   'Calls of an API key are limited per second, separately for reads, writes and expensive calls. Above the limit the answer is RESOURCE_EXHAUSTED with a `retry-after` header.',
 ].join(' ');
 
-/** The headers of each auth level, by the name of their security scheme. The prefix `x-<service>-` of the headers is left out. */
+/** By security scheme, without the prefix `x-<service>-`. */
 const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
   apiKey: { apiKey: 'api-key', authToken: 'auth-token' },
   workspace: { workspaceId: 'workspace-id', workspaceAuthToken: 'workspace-auth-token' },
@@ -74,8 +71,8 @@ const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
 };
 
 /**
- * Returns the OpenAPI document of these endpoints. It is made from their declarations, the error catalogue and the event types.
- * `makeWebhooks` returns the webhooks. Tests of a few endpoints leave them out, because they take most of the time.
+ * Made of declarations, error catalogue and event types. Tests of a few endpoints leave out `makeWebhooks`, which takes
+ * most of the time.
  */
 export function openApiDocument(
   endpoints: readonly Endpoint[],
@@ -103,7 +100,7 @@ export function openApiDocument(
   };
 }
 
-/** Returns the statuses that a failed call of an endpoint can have, in the order of the error catalogue. */
+/** In the order of the error catalogue. */
 export function possibleErrors(endpoint: Endpoint): ErrorStatus[] {
   const possible = new Set<ErrorStatus>([...commonErrors, ...endpoint.errors]);
   if (endpoint.auth !== 'none') possible.add('PERMISSION_DENIED');
@@ -113,10 +110,7 @@ export function possibleErrors(endpoint: Endpoint): ErrorStatus[] {
   return (Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => possible.has(status));
 }
 
-/**
- * Returns the kinds of credentials that an endpoint accepts: the headers of its auth level, and a user token if it is
- * open to users.
- */
+/** The headers of the auth level, and a user token if the endpoint is open to users. */
 function security({ auth, user }: Endpoint): Record<string, never[]>[] {
   const schemes = Object.keys(credentialHeaders[auth]);
   return [
@@ -147,7 +141,7 @@ function operation(endpoint: Endpoint, components: ComponentSchemas): Operation 
   };
 }
 
-/** A twin, which is the same operation in the other version of the API, has the text of its endpoint after how it differs. */
+/** A twin has the text of its endpoint after how it differs. */
 function descriptionOf({ twinOf, differs, description: text }: Endpoint): Pick<Operation, 'description'> {
   const twinText =
     twinOf === undefined ? undefined : `The same as \`${twinOf}\`${differs === undefined ? '' : `, ${differs}`}.`;
@@ -155,16 +149,11 @@ function descriptionOf({ twinOf, differs, description: text }: Endpoint): Pick<O
   return texts.length > 0 ? { description: texts.join('\n\n') } : {};
 }
 
-/**
- * Describes request bodies without the envelope `data`. The schema has only bodies with the envelope, because generated
- * clients need a single form.
- */
+/** The schema has only bodies with the envelope `data`, because generated clients need a single form. */
 const BARE_BODY = 'The fields of `data` may also be at the top of the body, without the envelope.';
 
-/** The text of `data`, if the schema of the input has no rule between its fields. */
 const DATA = 'The parameters of the operation.';
 
-/** The text of `result`, if the schema of the output has none. */
 const RESULT = 'What the operation returns.';
 
 function requestBody(
@@ -226,7 +215,6 @@ function successResponse(endpoint: Endpoint, components: ComponentSchemas): Docu
   };
 }
 
-/** Returns the error statuses of an endpoint by HTTP code. */
 function errorGroups(endpoint: Endpoint): [code: number, statuses: ErrorStatus[]][] {
   return [...Map.groupBy(possibleErrors(endpoint), (status) => errorCatalogue[status].http)];
 }
@@ -235,7 +223,7 @@ function groupName(statuses: readonly ErrorStatus[]): string {
   return statuses.join('.');
 }
 
-/** Returns the shared error responses of endpoints: one for each list of statuses with the same HTTP code. */
+/** One for each list of statuses with the same HTTP code. */
 function errorResponses(endpoints: readonly Endpoint[]): Record<string, DocumentedResponse> {
   const groups = endpoints.flatMap(errorGroups).map(
     ([, statuses]) =>
@@ -263,7 +251,7 @@ function errorResponses(endpoints: readonly Endpoint[]): Record<string, Document
   return Object.fromEntries(groups.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The schema of all error responses. Which statuses an endpoint can return is in the description of the response. */
+/** The description of the response says which statuses an endpoint can return. */
 const ErrorResponse: JsonSchema = {
   type: 'object',
   description: 'The body of every answer to a call that failed.',

@@ -5,7 +5,6 @@ interface ErrorExample {
   readonly details?: object;
 }
 
-/** An example of a failed answer's error, by status. */
 export const errorExamples: Readonly<Record<ErrorStatus, ErrorExample>> = {
   INVALID_ARGUMENT: {
     message: 'organizationId is required',

@@ -1,8 +1,7 @@
 import type { EventType } from '../events/rules/catalogue.ts';
 
-/** What the reference says about an event type. */
 interface EventText {
-  /** What happened, as a sentence without a full stop. */
+  /** A sentence without a full stop. */
   readonly cause: string;
   /** Who is notified besides webhooks, what is in the payload, and what to read next. */
   readonly audience: string;

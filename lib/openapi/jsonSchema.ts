@@ -15,7 +15,6 @@ import { placeholders } from './deployment.ts';
 /** JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** A reference to a component of the document. */
 export interface Reference {
   readonly $ref: string;
 }
@@ -23,7 +22,6 @@ export interface Reference {
 /** Answers can have further fields in later versions. */
 type Form = 'request' | 'answer';
 
-/** The named schemas that the document has as components, by name. */
 export class ComponentSchemas {
   readonly #schemas = new Map<string, z.core.$ZodType>();
   readonly #json: Record<string, JsonSchema> = {};
@@ -33,7 +31,7 @@ export class ComponentSchemas {
     this.serviceName = serviceName;
   }
 
-  /** Adds a named schema, with the named schemas that it contains, and returns the reference to it. */
+  /** Adds a named schema and those that it contains. */
   add(name: string, schema: z.core.$ZodType, form: Form): JsonSchema {
     const known = this.#schemas.get(name);
     if (known !== undefined && known !== schema) throw new Error(`Two different schemas have the name ${name}`);
@@ -42,13 +40,12 @@ export class ComponentSchemas {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** Returns the JSON Schemas, in the order of their names. */
   toJson(): Record<string, JsonSchema> {
     return Object.fromEntries(Object.entries(this.#json).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 }
 
-/** Returns the JSON Schema of what a zod schema accepts. With `components`, named schemas inside it become references to them. */
+/** With `components`, named schemas inside become references. */
 export function jsonSchemaOf(
   schema: z.core.$ZodType,
   components?: ComponentSchemas,
@@ -57,7 +54,7 @@ export function jsonSchemaOf(
   return describeCommonFields(withoutNullFields(completeSchemaOf(schema, components, form)) as JsonSchema);
 }
 
-/** Returns the schema in which fields without a text of their own have the text that their name has in all operations. */
+/** Fields without a text of their own get the text of `commonFields`. */
 function describeCommonFields(schema: JsonSchema): JsonSchema {
   const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema;
   const choices = { anyOf, oneOf, allOf };
@@ -80,7 +77,7 @@ function completeSchemaOf(schema: z.core.$ZodType, components: ComponentSchemas 
   const jsonSchemaFromZod: JsonSchema = z.toJSONSchema(schema, {
     target: 'draft-2020-12',
     io: 'input',
-    // If zod has no JSON Schema for a part, the part becomes an empty schema. A test rejects operations with an empty schema.
+    // A part for which zod has no JSON Schema becomes empty. A test rejects operations with an empty schema.
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const name = zodSchema === schema ? undefined : nameOf(zodSchema);
@@ -113,15 +110,15 @@ function addText(schema: z.core.$ZodType, json: JsonSchema): void {
   if (text !== undefined) json.description = [text, ...(rules === undefined ? [] : [rules])].join(' ');
 }
 
-/** A copy of a named schema with a text of its own inherits the reference, but zod also writes out the whole schema. */
+/** A copy with a text of its own inherits the reference, but zod also writes out the whole schema. */
 function keepText(reference: JsonSchema): void {
   for (const keyword of Object.keys(reference))
     if (keyword !== '$ref' && keyword !== 'description') Reflect.deleteProperty(reference, keyword);
 }
 
 /**
- * Adds the fields whose names begin with the name of the service. Without `components`, a placeholder stands for this name. The
- * schema of such an object is open only for these fields.
+ * Fields whose names begin with the name of the service. Without `components`, a placeholder stands for it. The schema
+ * is open only for these fields.
  */
 function addServiceFields(
   schema: z.core.$ZodType,
@@ -140,10 +137,7 @@ const ANY_NAME = 'x-other';
 
 const anything: JsonSchema = { description: 'Any JSON value' };
 
-/**
- * Returns the JSON Schema with a simpler schema in place of each `anyOf` that has one. Needs the finished schema, because
- * zod fills in shared parts last.
- */
+/** Needs the finished schema, because zod fills in shared parts last. */
 function simplifyAnyOf(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(simplifyAnyOf);
   if (typeof node !== 'object' || node === null) return node;
@@ -164,9 +158,8 @@ function allowsAnything(alternative: unknown): boolean {
 }
 
 /**
- * Returns a schema that also allows null without an `anyOf`. Client generators read an `anyOf` as a choice of types, and some
- * of them then write code that does not compile. Returns undefined for a constant or an enum, and if the schema has no `type` to
- * extend.
+ * Client generators read an `anyOf` as a choice of types, and some then write code that does not compile. Undefined for
+ * a constant, an enum, and a schema without a `type` to extend.
  */
 function withNull(schema: JsonSchema): JsonSchema | undefined {
   const { type, not, ...others } = schema;
@@ -178,8 +171,8 @@ function withNull(schema: JsonSchema): JsonSchema | undefined {
 }
 
 /**
- * Returns the JSON Schema without fields that can only be null, because generators have no type for them. An optional one is a
- * field that the service refuses: the description of the object names it. A required one of an answer is an object or null.
+ * Generators have no type for fields that can only be null. An optional one is refused: the description of the object
+ * names it. A required one of an answer is an object or null.
  */
 function withoutNullFields(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withoutNullFields);
@@ -204,7 +197,7 @@ function withoutNullFields(node: unknown): unknown {
 const ALWAYS_NULL = { type: ['object', 'null'], description: 'Always null.' };
 
 /**
- * Adds the rules about required fields under `then`, which client generators ignore. They would read an `anyOf` or `allOf` as a
+ * Rules about required fields stand under `then`, which generators ignore. They would read `anyOf` or `allOf` as a
  * choice of types or as a base type.
  */
 function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
@@ -219,8 +212,8 @@ function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
 }
 
 /**
- * Adds the messages of the checks that JSON Schema cannot express to the description, such as the rules between the fields of an
- * object. Of texts and open objects only the limit in bytes is added, because nearly all of them have the same other rules.
+ * Adds messages of checks that JSON Schema cannot express. Of texts and open objects only the limit in bytes: nearly
+ * all have the same other rules.
  */
 function describeRules(schema: z.core.$ZodType, json: JsonSchema): void {
   const isFree = schema instanceof z.ZodString || schema instanceof z.ZodCustom;
@@ -242,7 +235,7 @@ function describeRules(schema: z.core.$ZodType, json: JsonSchema): void {
   if (rules.length > 0) json.description = [...(text === undefined ? [] : [text]), ...rules].join(' ');
 }
 
-/** Returns the JSON Schema of a schema for which zod's own is incomplete. Returns undefined for other schemas. */
+/** For schemas of which zod's own JSON Schema is incomplete. */
 function replacementFor(
   schema: z.core.$ZodType,
   fromZod: JsonSchema,
@@ -261,16 +254,13 @@ function replacementFor(
       additionalProperties: isStored || acceptsField(schema, ANY_NAME) === true,
     };
   }
-  // The schema of a list from `list` is a zod pipe: it checks the length before the items.
+  // A list from `list` is a pipe: it checks the length before the items.
   const isList =
     schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;
   return isList ? completeSchemaOf(schema.out, components, form) : undefined;
 }
 
-/**
- * Returns the schema of an object in a twin, which is the same operation in the other version of the API. Fields that
- * only the twin requires cannot be null.
- */
+/** The schema of a twin. Fields that only the twin requires cannot be null. */
 function withChanges({ properties = {}, required = [], ...schema }: JsonSchema, changes: FieldChanges): JsonSchema {
   const { ignored = [], required: alsoRequired = [] } = changes;
   const remaining = Object.entries(properties)
@@ -284,7 +274,6 @@ function withChanges({ properties = {}, required = [], ...schema }: JsonSchema, 
   };
 }
 
-/** Returns the schema of an optional field, which also allows null, without null. */
 function withoutNull(schema: JsonSchema): JsonSchema {
   const { type, enum: values, anyOf = [] } = schema;
   const [choice, ...others] = anyOf.filter((alternative: JsonSchema) => alternative.type !== 'null');

@@ -5,10 +5,7 @@ export interface Tag {
   readonly description: string;
 }
 
-/**
- * Descriptions by family name without the version. A family is all endpoints with the same first part of the path. A
- * test requires every family here.
- */
+/** By family: the first part of the path, without the version. A test requires every family. */
 const descriptions: Readonly<Record<string, string>> = {
   activities: 'The activity log, which your application and this service write.',
   agents: 'Review agents, their versions and groups, and making agents from a file of guidelines.',
@@ -29,25 +26,23 @@ const descriptions: Readonly<Record<string, string>> = {
     'The workspace itself: API keys and tokens, domains, configuration, webhooks and the verification of its owner.',
 };
 
-/** The version whose families have tags without a version. */
 const CURRENT = 'v2';
 
 /**
- * Returns the tag of a path, such as `users` for `/v2/users/add` and `v1 users` for `/v1/users/add`. A slash in a tag would
- * break links to the operations of the tag in tools that read the document.
+ * `users` for `/v2/users/add`, `v1 users` for `/v1/users/add`. A slash would break links in tools that read the
+ * document.
  */
 export function tagOf(path: string): string {
   const [version, family = ''] = familyOf(path).split('/');
   return version === CURRENT ? family : `${version} ${family}`;
 }
 
-/** Compares paths: the current version before others, then by path. */
+/** The current version before others, then by path. */
 export function inReadingOrder(a: string, b: string): number {
   const isCurrent = (path: string) => path.startsWith(`/${CURRENT}/`);
   return Number(isCurrent(b)) - Number(isCurrent(a)) || (a < b ? -1 : Number(a > b));
 }
 
-/** Returns a tag for each family of these paths, in reading order. */
 export function familyTags(paths: readonly string[]): Tag[] {
   const names = new Set(paths.toSorted(inReadingOrder).map(tagOf));
   return [...names].map((name) => ({ name, description: descriptions[name.slice(name.indexOf(' ') + 1)] ?? '' }));

@@ -27,7 +27,7 @@ const User = component(
 /** The fields that remain when a payload is reduced to ids. */
 const idFields: ReadonlySet<string> = new Set(['annotationId', 'commentId', 'userId']);
 
-/** Returns a schema in which all fields except ids are optional, at any depth. Large or protected payloads have only ids. */
+/** All fields except ids become optional, at any depth. Large or protected payloads have only ids. */
 function sparse(schema: z.ZodType): z.ZodType {
   if (schema === StoredUser) return User;
   const { description } = schema;
@@ -125,7 +125,6 @@ const truncated = described(
   'Present if the payload would have been larger than 256 KB. The payload then has only ids.',
 );
 
-/** The data fields of each source, without actor and metadata. */
 const sourceFields = {
   comment: {
     commentAnnotation: Annotation.describe('The thread that the event is about.').optional(),
@@ -210,10 +209,7 @@ function dataFields(event: EventType): z.ZodRawShape {
   return operationalFields[event] ?? (source in sourceFields ? sourceFields[source as keyof typeof sourceFields] : {});
 }
 
-/**
- * Returns whether events of a source come only from customers, through `/v2/events/publish`. The data of these events can have any
- * fields.
- */
+/** Such events come only from customers, through `/v2/events/publish`, with any fields. */
 const isPublished = (source: EventSource) => source === 'huddle' || source === 'workflow';
 
 function objectOf(source: EventSource, shape: z.ZodRawShape): z.ZodObject {
@@ -238,7 +234,7 @@ const Levels = z.record(
 const Actor = described(User.optional(), 'The user who caused the event.');
 const Source = (source: EventSource) => z.literal(source).describe('The part of the service that the event is about.');
 
-/** Returns the schema of the body of an advanced webhook, before encoding and encryption. */
+/** Before encoding and encryption. */
 export function advancedSchema(event: EventType): z.ZodObject {
   const source = sourceOf(event);
   return z.object({
@@ -267,7 +263,7 @@ const Recipient = z.object({
   email: z.string().describe('The e-mail address in the profile, or in the event if there is no profile.').optional(),
 });
 
-/** Returns the schema of the body of a basic webhook, raw or processed, before encoding and encryption. */
+/** Raw or processed, before encoding and encryption. */
 export function basicSchema(event: EventType): z.ZodObject {
   const source = sourceOf(event);
   return objectOf(source, {

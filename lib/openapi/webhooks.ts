@@ -27,7 +27,6 @@ interface HeaderParameter {
   readonly example: string;
 }
 
-/** The OpenAPI operation of a webhook, which describes the request that the service sends for an event. */
 export interface WebhookOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -110,7 +109,6 @@ const webhookParameters = {
 
 const base64 = (description: string): JsonSchema => ({ type: 'string', description, contentEncoding: 'base64' });
 
-/** The schemas of wrapped bodies, by name. */
 export const wrappedBodies: Readonly<Record<string, JsonSchema>> = {
   EncodedWebhook: {
     type: 'object',
@@ -138,7 +136,7 @@ export const wrappedBodies: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/** Returns the webhooks by name. Advanced webhooks have the name of an event type, basic webhooks the name `basic.<type>`. */
+/** Advanced webhooks have the name of an event type, basic ones `basic.<type>`. */
 export function webhooks(components: ComponentSchemas): Webhooks {
   const schemaOf = (schema: z.ZodType) => jsonSchemaOf(schema, components);
   const advanced = eventTypes.map((event) => [event, advancedWebhook(event, schemaOf(advancedSchema(event)))] as const);
@@ -197,9 +195,7 @@ function basicWebhook(event: TriggerType, schema: JsonSchema): WebhookOperation 
 interface OperationNames {
   readonly operationId: string;
   readonly tag: string;
-  /** The parameter that has the signature. */
   readonly signature: keyof typeof webhookParameters;
-  /** Which receivers get the event. */
   readonly receivers: string;
 }
 
@@ -229,7 +225,7 @@ function operation(
   };
 }
 
-/** Returns an example event, with the payload that /v2/workspace/advancedwebhook/endpoints/test sends. */
+/** The payload that /v2/workspace/advancedwebhook/endpoints/test sends. */
 function sample(event: EventType): DeliverableEvent {
   return {
     eventId: 'msg_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
