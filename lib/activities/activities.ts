@@ -17,7 +17,6 @@ import {
   type ListingOptions,
   type ListingPage,
   listRecords,
-  type RecordPage,
   type RecordPageOptions,
 } from '../content/recordListing.ts';
 import type { ContentNames, ResponseNames } from '../content/rules/eventMetadata.ts';
@@ -32,6 +31,7 @@ import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { type Page, pages } from '../table/pages.ts';
+import { type RecordPage } from '../table/recordPage.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, inTransactions, remove, type Table, upsert, type WriteOp } from '../table/table.ts';

@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { recordPartition } from '../content/involvements.ts';
-import { readRecordPage, type RecordPage, type RecordPageOptions } from '../content/recordListing.ts';
+import { readRecordPage, type RecordPageOptions } from '../content/recordListing.ts';
 import type { ThreadAccess } from '../directory/rules/visibility.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
+import { type RecordPage } from '../table/recordPage.ts';
 import { type Table, upsert, type WriteOp } from '../table/table.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;

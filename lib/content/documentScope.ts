@@ -3,6 +3,8 @@ import { ABSENT, type Document, readDocuments, writeDocuments } from '../directo
 import { folderNotFound, parentFolderNotFound } from '../directory/folders/folders.ts';
 import { findOrganization, type Organization, writeOrganizations } from '../directory/organizations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
+import { requireWritable } from '../directory/requireWritable.ts';
+import type { NamedContent } from '../directory/resources.ts';
 import { canBeFolder, rootFolderId } from '../directory/rules/folders.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
@@ -52,18 +54,6 @@ export type EnsureDocument = (
 function toContext(tenant: string, organization: Organization, document: Document): DocumentContext {
   const scope = { ...organizationScope(tenant, organization), documentKey: document.internalId };
   return { organization, document, scope };
-}
-
-/** Throws FAILED_PRECONDITION if the organization or the document is disabled. Disabled ones can only be read. */
-export function requireWritable({
-  organization,
-  document,
-}: {
-  readonly organization?: Pick<Organization, 'disabled'> | undefined;
-  readonly document?: Pick<Document, 'disabled'> | undefined;
-}): void {
-  if (organization?.disabled) throw new ApiError('FAILED_PRECONDITION', 'The organization is disabled');
-  if (document?.disabled) throw new ApiError('FAILED_PRECONDITION', 'The document is disabled');
 }
 
 export const findDocument: Capability<FindDocument> = /* @__PURE__ */ combine(
@@ -130,14 +120,6 @@ export const findWritableSelection: Capability<FindWritableSelection> = /* @__PU
       return { organization, document };
     },
 );
-
-/** The fields of a request that name a document or folder in its organization. */
-export interface NamedContent {
-  readonly documentId?: string | undefined;
-  readonly folderId?: string | undefined;
-  readonly createFolder?: boolean | undefined;
-  readonly parentFolderId?: string | undefined;
-}
 
 /**
  * Returns an organization to write to. With `createOrganization`, creates a missing organization. Otherwise throws like

@@ -12,6 +12,7 @@ import { type OrganizationScope, organizationScope } from '../directory/organiza
 import { jsonBytes } from '../shared/bytes.ts';
 import { distinct } from '../shared/collections.ts';
 import type { Entity, Stored } from '../table/entity.ts';
+import type { ListedRecord, RecordPage } from '../table/recordPage.ts';
 import type { QueryOptions, Table } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
@@ -23,21 +24,6 @@ export interface ListingPosition {
   /** The document id that the customer chose. */
   readonly documentId: string;
   readonly after?: string | undefined;
-}
-
-/** A record of a listing, and its sort key. If a page ends with this record, the next page starts after this key. */
-export interface ListedRecord<V> {
-  readonly key: string;
-  readonly value: V;
-}
-
-/** A page of the matching records of one document. It can be empty although more pages follow. */
-export interface RecordPage<V> {
-  readonly records: readonly ListedRecord<V>[];
-  /** The sort key after which the next page starts. Undefined on the last page of the document. */
-  readonly next: string | undefined;
-  /** The size in bytes of all items that were read. */
-  readonly bytes: number;
 }
 
 export interface RecordPageOptions {

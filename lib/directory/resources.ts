@@ -1,5 +1,4 @@
 import type { ResourceType } from '../app/rules/access.ts';
-import { type NamedContent, requireWritable } from '../content/documentScope.ts';
 import { ApiError, fieldName, invalid, type Issue } from '../shared/errors.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
@@ -7,6 +6,7 @@ import { DocumentReader, type DocumentWriter } from './documents.ts';
 import { FolderReader, type FolderWriter } from './folders/folders.ts';
 import { type Organization, OrganizationEntity } from './organizations.ts';
 import { type OrganizationScope, organizationScope } from './organizationScope.ts';
+import { requireWritable } from './requireWritable.ts';
 import { documentResource, folderResource, organizationResource, type Resource } from './users.ts';
 import type { ScopedResource } from './userWriter.ts';
 
@@ -27,6 +27,14 @@ export async function requireResource(
   }
   if (folderId !== undefined) return folderResource(await stores.folders.require(scope, folderId));
   return organizationResource(scope);
+}
+
+/** The fields of a request that name a document or folder in its organization. */
+export interface NamedContent {
+  readonly documentId?: string | undefined;
+  readonly folderId?: string | undefined;
+  readonly createFolder?: boolean | undefined;
+  readonly parentFolderId?: string | undefined;
 }
 
 /**

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { accessRoles, type Grant, type ResourceType, resourceTypes, type Revocation } from '../app/rules/access.ts';
-import type { RecordPage } from '../content/recordListing.ts';
 import { StoredProfile } from '../shared/schema.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { readAll } from '../table/pages.ts';
+import type { RecordPage } from '../table/recordPage.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { PageOptions, Table } from '../table/table.ts';
 import { readRevocations } from './folders/folderRevocations.ts';

@@ -4,14 +4,14 @@ import { readDocuments } from '../../../lib/directory/documents.ts';
 import { readFolders } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { organizationScope } from '../../../lib/directory/organizationScope.ts';
-import { listUsers } from '../../../lib/directory/userLists.ts';
-import { openUserListing, toPublicUsers, UserQuery, UserResponse } from '../../../lib/directory/userQuery.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
 import { withInternalMessage } from '../../../lib/http/withInternalMessage.ts';
 import { limits } from '../../../lib/shared/schema.ts';
 import { readInvolvedDocuments } from '../../../lib/userData/involvedDocuments.ts';
+import { listUsers } from '../../../lib/userData/userLists.ts';
+import { openUserListing, toPublicUsers, UserQuery, UserResponse } from '../../../lib/userData/userQuery.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 const path = '/v2/users/get';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { endpoint as getEndpoint } from '../../../functions/v2/users/get.ts';
-import { listUsers, UserLists } from '../../../lib/directory/userLists.ts';
+import { listUsers, UserLists } from '../../../lib/userData/userLists.ts';
 import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
 import { endpointHandler } from '../../support/functionHandlers.ts';
 import { errorOf, post } from '../../support/requests.ts';

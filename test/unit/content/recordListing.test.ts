@@ -7,9 +7,9 @@ import {
   type ListedDocument,
   listingCursor,
   type ListingPage,
-  type RecordPage,
   type RecordPageOptions,
 } from '../../../lib/content/recordListing.ts';
+import { type RecordPage } from '../../../lib/table/recordPage.ts';
 import { times } from '../../support/times.ts';
 
 type Records = Map<string, string[]>;

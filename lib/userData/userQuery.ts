@@ -1,5 +1,17 @@
 import * as z from 'zod';
 import type { Opened } from '../app/capability.ts';
+import type { readDocuments } from '../directory/documents.ts';
+import type { readFolders } from '../directory/folders/folders.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
+import { requireResource } from '../directory/resources.ts';
+import {
+  type InvolvedDocuments,
+  InvolvedFields,
+  limitInvolvedUsers,
+  toInvolvedFields,
+} from '../directory/rules/involvedDocuments.ts';
+import { matchesUser } from '../directory/rules/users.ts';
+import type { ListedUser } from '../directory/users.ts';
 import { definedFields, dict, distinct } from '../shared/collections.ts';
 import {
   defineNamedSchema,
@@ -14,19 +26,7 @@ import {
   PageToken,
   StoredProfile,
 } from '../shared/schema.ts';
-import type { readDocuments } from './documents.ts';
-import type { readFolders } from './folders/folders.ts';
-import type { OrganizationScope } from './organizationScope.ts';
-import { requireResource } from './resources.ts';
-import {
-  type InvolvedDocuments,
-  InvolvedFields,
-  limitInvolvedUsers,
-  toInvolvedFields,
-} from './rules/involvedDocuments.ts';
-import { matchesUser } from './rules/users.ts';
 import { groupByDocument, type listUsers } from './userLists.ts';
-import type { ListedUser } from './users.ts';
 
 export const UserResponse = /* @__PURE__ */ defineNamedSchema('UserProfile', () =>
   StoredProfile.extend({ userId: z.string(), ...InvolvedFields }).describe(

@@ -1,13 +1,14 @@
-import { allDocuments, listAcrossDocuments, listingCursor, type RecordPage } from '../content/recordListing.ts';
+import { allDocuments, listAcrossDocuments, listingCursor } from '../content/recordListing.ts';
+import { DocumentReader, readDocuments } from '../directory/documents.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
+import { RECORDS_PER_READ, searchPage } from '../directory/searchPage.ts';
+import { GroupReader, readGroups } from '../directory/userGroups.ts';
+import { documentResource, type ListedUser, readUsers, type Resource, UserReader } from '../directory/users.ts';
 import { dict } from '../shared/collections.ts';
 import type { Page } from '../table/pages.ts';
+import { type RecordPage } from '../table/recordPage.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { DocumentReader, readDocuments } from './documents.ts';
-import type { OrganizationScope } from './organizationScope.ts';
-import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
-import { GroupReader, readGroups } from './userGroups.ts';
-import { documentResource, type ListedUser, readUsers, type Resource, UserReader } from './users.ts';
 
 export interface UserListOptions {
   readonly limit: number;

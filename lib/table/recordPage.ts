@@ -1,0 +1,14 @@
+/** A record of a listing, and its sort key. If a page ends with this record, the next page starts after this key. */
+export interface ListedRecord<V> {
+  readonly key: string;
+  readonly value: V;
+}
+
+/** A page of the matching records of one document. It can be empty although more pages follow. */
+export interface RecordPage<V> {
+  readonly records: readonly ListedRecord<V>[];
+  /** The sort key after which the next page starts. Undefined on the last page of the document. */
+  readonly next: string | undefined;
+  /** The size in bytes of all items that were read. */
+  readonly bytes: number;
+}
