@@ -1,18 +1,18 @@
 import * as z from 'zod';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
-import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
-import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
-import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
-import { newApiKeySettingsOps } from '../../../../lib/workspaces/newApiKeySettings.ts';
+import { newApiKeySettingsOps } from '../../../../lib/apiKeys/newApiKeySettings.ts';
 import {
   newApiKeyFields,
   newApiKeySettings,
   operatorFields,
   Regions,
   requireOwnRegion,
-} from '../../../../lib/workspaces/rules/newApiKeySettings.ts';
+} from '../../../../lib/apiKeys/rules.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { secretBox } from '../../../../lib/crypto/secretBox.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
+import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
+import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
 import { defaultApiKeyName, emailKey } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { createApiKeys, ownRegion, unverifiedGraceDays } from '../../../../lib/workspaces/workspaces.ts';
 

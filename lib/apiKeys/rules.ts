@@ -1,19 +1,19 @@
 import * as z from 'zod';
-import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
-import { invalid } from '../../shared/errors.ts';
-import { MailAddress } from '../../shared/mailAddress.ts';
-import { defineSchema, ignoredField, list, Name, optional, withRefusal } from '../../shared/schema.ts';
-import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../webhooks/rules/basicConfig.ts';
-import { type ApiKeyConfig, changeApiKeyConfig, settingTexts } from './apiKeyConfig.ts';
-import { Domain, LOOPBACK_ADDRESS, MAX_DOMAINS_PER_CALL } from './domains.ts';
-import { changeEmailConfig, type EmailConfig, EmailConfigChange } from './emailConfig.ts';
-import { type Change, merge } from './mergeConfig.ts';
+import { defaultEmailTriggers } from '../events/rules/catalogue.ts';
+import { invalid } from '../shared/errors.ts';
+import { MailAddress } from '../shared/mailAddress.ts';
+import { defineSchema, ignoredField, list, Name, optional, withRefusal } from '../shared/schema.ts';
+import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../webhooks/rules/basicConfig.ts';
+import { type ApiKeyConfig, changeApiKeyConfig, settingTexts } from '../workspaces/rules/apiKeyConfig.ts';
+import { Domain, LOOPBACK_ADDRESS, MAX_DOMAINS_PER_CALL } from '../workspaces/rules/domains.ts';
+import { changeEmailConfig, type EmailConfig, EmailConfigChange } from '../workspaces/rules/emailConfig.ts';
+import { type Change, merge } from '../workspaces/rules/mergeConfig.ts';
 import {
   changeNotificationConfig,
   defaultNotificationTriggers,
   type NotificationConfig,
-} from './notificationConfig.ts';
-import { ApiKeyType } from './workspaces.ts';
+} from '../workspaces/rules/notificationConfig.ts';
+import { ApiKeyType } from '../workspaces/rules/workspaces.ts';
 
 const ofOperators = ignoredField('only operators of other deployments of this interface set it');
 /** Published client libraries can send these fields. */

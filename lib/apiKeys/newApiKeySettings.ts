@@ -1,12 +1,12 @@
 import type { SecretBox } from '../crypto/secretBox.ts';
 import { insert, type WriteOp } from '../table/table.ts';
 import { BasicWebhookConfigEntity } from '../webhooks/webhookConfigs.ts';
-import { AllowedDomainsEntity } from './allowedDomains.ts';
-import { ApiKeyConfigEntity } from './configs/apiKeyConfig.ts';
-import { mapSecret } from './configs/configStore.ts';
-import { EmailConfigEntity } from './configs/emailConfig.ts';
-import { NotificationConfigEntity } from './configs/notificationConfig.ts';
-import { initialConfigs, type NewApiKeySettings } from './rules/newApiKeySettings.ts';
+import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
+import { ApiKeyConfigEntity } from '../workspaces/configs/apiKeyConfig.ts';
+import { mapSecret } from '../workspaces/configs/configStore.ts';
+import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
+import { NotificationConfigEntity } from '../workspaces/configs/notificationConfig.ts';
+import { initialConfigs, type NewApiKeySettings } from './rules.ts';
 
 /** Returns the operations that write the configurations of a new API key. Configurations with default values are not written. */
 export async function newApiKeySettingsOps(
