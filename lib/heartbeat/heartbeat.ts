@@ -54,7 +54,7 @@ export class Heartbeat {
     const { data } = Read.parse(
       await this.#send('/v2/organizations/get', { organizationIds: [HEARTBEAT_ORGANIZATION] }),
     );
-    // If two heartbeats overlap, the read can return the time of the later one. That is not an error.
+    // If two heartbeats overlap, the read can return the time of the later one.
     const stored = data[0]?.organizationName ?? 'nothing';
     if (stored === 'nothing' || stored < time) throw new Error(`The API answered ${stored} after a write of ${time}.`);
   }

@@ -1,4 +1,6 @@
-/** Texts of fields with the same meaning everywhere. A field with another meaning has a text in its schema. */
+/**
+ * The text of a field for all operations and answers. A field with another meaning has a text of its own in its schema.
+ */
 export const commonFields: Readonly<Record<string, string>> = {
   accessType:
     'Who can open it without a grant: `public` all users that you have added, `organizationPrivate` the members of the organization, `restricted` nobody.',

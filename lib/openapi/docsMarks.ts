@@ -1,3 +1,3 @@
-/** Replaced when a page is served. */
+/** The script and the styles replace these marks when a page is served. */
 export const SCRIPT_MARK = '/* docs.js */';
 export const STYLE_MARK = '/* docs.css */';

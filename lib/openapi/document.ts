@@ -62,7 +62,7 @@ const description = [
   'Calls of an API key are limited per second, separately for reads, writes and expensive calls. Above the limit the answer is RESOURCE_EXHAUSTED with a `retry-after` header.',
 ].join(' ');
 
-/** By security scheme, without the prefix `x-<service>-`. */
+/** The headers without the prefix `x-<service>-`, by the name of their security scheme. */
 const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
   apiKey: { apiKey: 'api-key', authToken: 'auth-token' },
   workspace: { workspaceId: 'workspace-id', workspaceAuthToken: 'workspace-auth-token' },
@@ -70,10 +70,7 @@ const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
   none: {},
 };
 
-/**
- * Made of declarations, error catalogue and event types. Tests of a few endpoints leave out `makeWebhooks`, which takes
- * most of the time.
- */
+/** Tests of a few endpoints leave out `makeWebhooks`, which takes most of the time. */
 export function openApiDocument(
   endpoints: readonly Endpoint[],
   service: Deployment & { version: string },
@@ -110,7 +107,6 @@ export function possibleErrors(endpoint: Endpoint): ErrorStatus[] {
   return (Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => possible.has(status));
 }
 
-/** The headers of the auth level, and a user token if the endpoint is open to users. */
 function security({ auth, user }: Endpoint): Record<string, never[]>[] {
   const schemes = Object.keys(credentialHeaders[auth]);
   return [
@@ -223,7 +219,7 @@ function groupName(statuses: readonly ErrorStatus[]): string {
   return statuses.join('.');
 }
 
-/** One for each list of statuses with the same HTTP code. */
+/** One response for each list of statuses with the same HTTP code. */
 function errorResponses(endpoints: readonly Endpoint[]): Record<string, DocumentedResponse> {
   const groups = endpoints.flatMap(errorGroups).map(
     ([, statuses]) =>

@@ -12,7 +12,6 @@ import {
 import { commonFields } from './commonFields.ts';
 import { placeholders } from './deployment.ts';
 
-/** JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 export interface Reference {
@@ -31,7 +30,7 @@ export class ComponentSchemas {
     this.serviceName = serviceName;
   }
 
-  /** Adds a named schema and those that it contains. */
+  /** Also adds the named schemas that the schema contains. */
   add(name: string, schema: z.core.$ZodType, form: Form): JsonSchema {
     const known = this.#schemas.get(name);
     if (known !== undefined && known !== schema) throw new Error(`Two different schemas have the name ${name}`);
@@ -45,7 +44,7 @@ export class ComponentSchemas {
   }
 }
 
-/** With `components`, named schemas inside become references. */
+/** With `components`, named schemas inside the zod schema become references to them. */
 export function jsonSchemaOf(
   schema: z.core.$ZodType,
   components?: ComponentSchemas,
@@ -54,7 +53,7 @@ export function jsonSchemaOf(
   return describeCommonFields(withoutNullFields(completeSchemaOf(schema, components, form)) as JsonSchema);
 }
 
-/** Fields without a text of their own get the text of `commonFields`. */
+/** A field without a text of its own gets the text that its name has in all operations. */
 function describeCommonFields(schema: JsonSchema): JsonSchema {
   const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema;
   const choices = { anyOf, oneOf, allOf };
@@ -77,7 +76,8 @@ function completeSchemaOf(schema: z.core.$ZodType, components: ComponentSchemas 
   const jsonSchemaFromZod: JsonSchema = z.toJSONSchema(schema, {
     target: 'draft-2020-12',
     io: 'input',
-    // A part for which zod has no JSON Schema becomes empty. A test rejects operations with an empty schema.
+    // If zod has no JSON Schema for a part, the part becomes an empty schema. A test rejects operations with an empty
+    // schema.
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const name = zodSchema === schema ? undefined : nameOf(zodSchema);
@@ -163,9 +163,10 @@ function allowsAnything(alternative: unknown): boolean {
  */
 function withNull(schema: JsonSchema): JsonSchema | undefined {
   const { type, not, ...others } = schema;
-  // A field that the service refuses. Its schema accepts no value, or only null.
+  // A field that the service refuses accepts no value, or only null.
   if (not || type === 'null') return { ...others, type: 'null' };
-  // Generators write an enum that contains null, and the one for Python an enum of booleans, as code that does not compile.
+  // Generators write an enum that contains null, and the one for Python an enum of booleans, as code that does not
+  // compile.
   if (typeof type !== 'string' || 'const' in schema || 'enum' in schema) return undefined;
   return { type: [type, 'null'], ...others } as unknown as JsonSchema;
 }
@@ -196,10 +197,7 @@ function withoutNullFields(node: unknown): unknown {
 
 const ALWAYS_NULL = { type: ['object', 'null'], description: 'Always null.' };
 
-/**
- * Rules about required fields stand under `then`, which generators ignore. They would read `anyOf` or `allOf` as a
- * choice of types or as a base type.
- */
+/** Client generators ignore `then`. They would read an `anyOf` or `allOf` as a choice of types or as a base type. */
 function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
   // null means the same as a missing field.
   const requires = (name: string) => ({ properties: { [name]: { not: { type: 'null' } } }, required: [name] });
@@ -235,7 +233,7 @@ function describeRules(schema: z.core.$ZodType, json: JsonSchema): void {
   if (rules.length > 0) json.description = [...(text === undefined ? [] : [text]), ...rules].join(' ');
 }
 
-/** For schemas of which zod's own JSON Schema is incomplete. */
+/** Returns undefined if zod's own JSON Schema is complete. */
 function replacementFor(
   schema: z.core.$ZodType,
   fromZod: JsonSchema,
@@ -260,7 +258,7 @@ function replacementFor(
   return isList ? completeSchemaOf(schema.out, components, form) : undefined;
 }
 
-/** The schema of a twin. Fields that only the twin requires cannot be null. */
+/** Fields that only the twin requires cannot be null. */
 function withChanges({ properties = {}, required = [], ...schema }: JsonSchema, changes: FieldChanges): JsonSchema {
   const { ignored = [], required: alsoRequired = [] } = changes;
   const remaining = Object.entries(properties)

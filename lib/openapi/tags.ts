@@ -5,7 +5,7 @@ export interface Tag {
   readonly description: string;
 }
 
-/** By family: the first part of the path, without the version. A test requires every family. */
+/** By family name without the version. A test requires every family here. */
 const descriptions: Readonly<Record<string, string>> = {
   activities: 'The activity log, which your application and this service write.',
   agents: 'Review agents, their versions and groups, and making agents from a file of guidelines.',

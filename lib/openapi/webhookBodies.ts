@@ -1,4 +1,4 @@
-/** Schemas of webhook bodies, for the OpenAPI document. Tests check sent bodies with them. Deliveries do not use them. */
+/** Schemas for the OpenAPI document. Tests check sent bodies with them. Deliveries do not use them. */
 import * as z from 'zod';
 import { CommentResponse } from '../comments/rules/comments.ts';
 import { ThreadResponse } from '../comments/rules/threads.ts';
@@ -13,7 +13,7 @@ import { advancedActionType, basicActionType } from '../webhooks/rules/actionTyp
 import { attemptOutcomes } from '../webhooks/rules/loggedAttempt.ts';
 
 const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description });
-/** Returns the schema with a description. Several payloads contain it, so the OpenAPI document has it as a component. */
+/** Several payloads contain the schema, so the OpenAPI document has it as a component. */
 const component = <S extends z.ZodType>(name: string, schema: S, description: string): S =>
   defineNamedSchema(name, () => described(schema, description));
 const Id = z.string();
@@ -27,7 +27,7 @@ const User = component(
 /** The fields that remain when a payload is reduced to ids. */
 const idFields: ReadonlySet<string> = new Set(['annotationId', 'commentId', 'userId']);
 
-/** All fields except ids become optional, at any depth. Large or protected payloads have only ids. */
+/** All fields except ids become optional, at any depth: large or protected payloads have only ids. */
 function sparse(schema: z.ZodType): z.ZodType {
   if (schema === StoredUser) return User;
   const { description } = schema;
@@ -35,7 +35,6 @@ function sparse(schema: z.ZodType): z.ZodType {
 }
 
 function sparseOf(schema: z.ZodType): z.ZodType {
-  // A copy of the schema of users that has a text of its own.
   if (schema._zod.parent === StoredUser) return User;
   if (schema instanceof z.ZodOptional) return sparse(schema.unwrap() as z.ZodType).optional();
   if (schema instanceof z.ZodArray) return z.array(sparse(schema.element as z.ZodType));
@@ -125,6 +124,7 @@ const truncated = described(
   'Present if the payload would have been larger than 256 KB. The payload then has only ids.',
 );
 
+/** Without actor and metadata. */
 const sourceFields = {
   comment: {
     commentAnnotation: Annotation.describe('The thread that the event is about.').optional(),
@@ -209,7 +209,7 @@ function dataFields(event: EventType): z.ZodRawShape {
   return operationalFields[event] ?? (source in sourceFields ? sourceFields[source as keyof typeof sourceFields] : {});
 }
 
-/** Such events come only from customers, through `/v2/events/publish`, with any fields. */
+/** Only customers publish events of these sources, through `/v2/events/publish`. Their data can have any fields. */
 const isPublished = (source: EventSource) => source === 'huddle' || source === 'workflow';
 
 function objectOf(source: EventSource, shape: z.ZodRawShape): z.ZodObject {
@@ -234,7 +234,6 @@ const Levels = z.record(
 const Actor = described(User.optional(), 'The user who caused the event.');
 const Source = (source: EventSource) => z.literal(source).describe('The part of the service that the event is about.');
 
-/** Before encoding and encryption. */
 export function advancedSchema(event: EventType): z.ZodObject {
   const source = sourceOf(event);
   return z.object({
@@ -263,7 +262,6 @@ const Recipient = z.object({
   email: z.string().describe('The e-mail address in the profile, or in the event if there is no profile.').optional(),
 });
 
-/** Raw or processed, before encoding and encryption. */
 export function basicSchema(event: EventType): z.ZodObject {
   const source = sourceOf(event);
   return objectOf(source, {

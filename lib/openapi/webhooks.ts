@@ -136,7 +136,7 @@ export const wrappedBodies: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/** Advanced webhooks have the name of an event type, basic ones `basic.<type>`. */
+/** Advanced webhooks have the name of an event type, basic webhooks the name `basic.<type>`. */
 export function webhooks(components: ComponentSchemas): Webhooks {
   const schemaOf = (schema: z.ZodType) => jsonSchemaOf(schema, components);
   const advanced = eventTypes.map((event) => [event, advancedWebhook(event, schemaOf(advancedSchema(event)))] as const);
@@ -225,7 +225,7 @@ function operation(
   };
 }
 
-/** The payload that /v2/workspace/advancedwebhook/endpoints/test sends. */
+/** With the payload that /v2/workspace/advancedwebhook/endpoints/test sends. */
 function sample(event: EventType): DeliverableEvent {
   return {
     eventId: 'msg_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',

@@ -7,7 +7,7 @@ import {
   recordSortKey,
   removeInvolvement,
 } from '../content/involvements.ts';
-import { idKeyOf,recordIdKey, releaseRecordId } from '../content/recordIds.ts';
+import { idKeyOf, releaseRecordId } from '../content/recordIds.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { remove, replace, type Table, type WriteOp } from '../table/table.ts';

@@ -6,7 +6,7 @@ import { PublishableType } from '../../../lib/fanOut/rules/publishedEvent.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, list, OpenObject, optional } from '../../../lib/shared/schema.ts';
 
-/** The largest number of channels of an event. It is also the largest number of channels of a webhook endpoint. */
+/** The limit of a webhook endpoint, too. */
 const MAX_CHANNELS = 100;
 
 export const endpoint = defineEndpoint(

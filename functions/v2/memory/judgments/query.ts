@@ -13,7 +13,7 @@ import { QueryRequest } from '../../../../lib/memory/rules/searchRequests.ts';
 
 const DEFAULT_LIMIT = 20;
 
-/** A judgment in the answer. It has no `similarity`, because a query does not compare texts. */
+/** A query does not compare texts, so its judgments have no `similarity`. */
 const QueriedJudgment = JudgmentResponse.omit({ similarity: true }).extend({
   judgeType: z.enum(judgeTypes).describe('Who decided: `agent` if the judgment has an `agent`, otherwise `human`.'),
 });

@@ -37,7 +37,7 @@ export const endpoint = defineEndpoint(
         'The documents for which the levels apply. By default the whole organization.',
       ),
       userIds: list(Id, limits.permissionIds).describe('The users whose levels are set.'),
-      // Clients also send channels of their own, without effect.
+      // Clients also send channels of their own, which have no effect.
       config: withFurtherFields(
         z
           .object({

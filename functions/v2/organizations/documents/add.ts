@@ -67,7 +67,7 @@ export const endpoint = defineEndpoint(
         documentId,
         documentName,
         accessType: ownAccess,
-        // Like an update to `{}`, which leaves the document without metadata.
+        // An update to `{}` also leaves a document without metadata.
         metadata: metadata && Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : undefined,
       }),
     );

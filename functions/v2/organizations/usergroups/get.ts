@@ -87,7 +87,6 @@ export const endpoint = defineEndpoint(
   },
 );
 
-/** Returns a group for the answer, without internal fields. */
 function toResponse({
   group: { groupId, groupName },
   users,

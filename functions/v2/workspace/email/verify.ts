@@ -52,7 +52,7 @@ function done({ email, continueUrl }: LoginLink): View {
   };
 }
 
-/** The page for a link that is used, expired or unknown. It does not say which of these the link is. */
+/** The page does not say whether the link is used, expired or unknown. */
 const gone: View = {
   status: 410,
   title: 'This link does not work any more',
