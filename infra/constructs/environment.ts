@@ -5,7 +5,6 @@ import { type Capability, type EnvironmentName, mergeGrants, type ResourceName }
 import { modelOfProfile } from '../../lib/bedrock/inferenceProfile.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { EventApi } from './eventApi.ts';
-import { iamAction } from './iamAction.ts';
 import type { Permission } from './lambdaFunction.ts';
 import type { Queues } from './queues.ts';
 
@@ -132,4 +131,20 @@ export function functionAccess(
 
 function domainOf(address = ''): string {
   return address.slice(address.lastIndexOf('@') + 1);
+}
+
+const services: Readonly<Record<string, string>> = {
+  table: 'dynamodb',
+  index: 'dynamodb',
+  queue: 'sqs',
+  secret: 'secretsmanager',
+  mail: 'ses',
+  model: 'bedrock',
+  live: 'appsync',
+};
+
+/** Returns for example `sqs:SendMessage`. Grants name actions without the service. */
+export function iamAction(resource: ResourceName, action: string): string {
+  const [kind = ''] = resource.split('/');
+  return `${services[kind]}:${action}`;
 }

@@ -6,8 +6,6 @@ import { type ApiError, errorCatalogue, fieldName, invalid } from '../shared/err
 import { parseJson } from '../shared/parseJson.ts';
 import { printable, unknownFieldIssue } from '../shared/unknownFields.ts';
 import { decodeBody, notJson } from './bodyEncoding.ts';
-import { isNestedDeeper } from './jsonDepth.ts';
-import { findInfinity } from './jsonNumbers.ts';
 
 /** Lambda refuses bodies above 6 MB. */
 export const BODY_BYTES = 5_500_000;
@@ -104,4 +102,57 @@ export function failureResponse({
     ...(retryAfterSeconds !== undefined && { headers: { 'retry-after': String(retryAfterSeconds) } }),
     body: isLongerThan(whole, largest) ? JSON.stringify({ error: { status, message: text } }) : whole,
   };
+}
+
+const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+
+/** In linear time, and less for a text with few brackets. */
+export function isNestedDeeper(text: string, levels: number): boolean {
+  return hasMoreBrackets(text, levels) && countLevels(text, levels) > levels;
+}
+
+function hasMoreBrackets(text: string, limit: number): boolean {
+  let count = 0;
+  for (const bracket of ['{', '['])
+    for (let index = text.indexOf(bracket); index >= 0; index = text.indexOf(bracket, index + 1))
+      if (++count > limit) return true;
+  return false;
+}
+
+function countLevels(text: string, limit: number): number {
+  let [depth, deepest] = [0, 0];
+  for (let index = 0; index < text.length && deepest <= limit; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit === QUOTE) index = endOfString(text, index);
+    else if (unit === OPEN_OBJECT || unit === OPEN_ARRAY) deepest = Math.max(deepest, ++depth);
+    else if (unit === CLOSE_OBJECT || unit === CLOSE_ARRAY) depth--;
+  }
+  return deepest;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let firstBackslash = quote;
+    while (text.charCodeAt(firstBackslash - 1) === BACKSLASH) firstBackslash--;
+    // A quote after an odd number of backslashes is escaped.
+    if ((quote - firstBackslash) % 2 === 0) return quote;
+  }
+  return text.length;
+}
+
+/** 1e309 or more has 3 digits in its exponent, or 200 in a row. */
+const LARGE_NUMBER = /\d[eE]\+?\d{3}|(?<!\d)\d{200}/;
+
+export function findInfinity(text: string, value: unknown): (string | number)[] | undefined {
+  return LARGE_NUMBER.test(text) ? pathOfInfinity(value) : undefined;
+}
+
+function pathOfInfinity(value: unknown): (string | number)[] | undefined {
+  if (value === Infinity || value === -Infinity) return [];
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const key of Object.keys(value)) {
+    const path = pathOfInfinity((value as Record<string, unknown>)[key]);
+    if (path) return [Array.isArray(value) ? Number(key) : key, ...path];
+  }
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { iamAction } from '../../infra/constructs/iamAction.ts';
+import { iamAction } from '../../infra/constructs/environment.ts';
 import type { Access } from '../../infra/local/iam/awsService.ts';
 import { isAllowed, type Statement } from '../../infra/local/iam/iam.ts';
 import { queueArn, tableArn } from '../../infra/local/iam/identity.ts';

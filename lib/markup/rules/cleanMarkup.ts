@@ -1,11 +1,13 @@
-import { defaultTreeAdapter, type DefaultTreeAdapterTypes, html, serialize } from 'parse5';
+import { defaultTreeAdapter, type DefaultTreeAdapterTypes, html, parseFragment, serialize } from 'parse5';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { allowedAttributes, type MayShowPicture, removedElements } from './allowList.ts';
-import { ComplexMarkupError, MAX_DEPTH, MAX_ELEMENTS, parseBounded } from './boundedParser.ts';
 
 type ParentNode = DefaultTreeAdapterTypes.ParentNode;
 type ChildNode = DefaultTreeAdapterTypes.ChildNode;
 
+export const MAX_DEPTH = 100;
+/** A parser repeats open formatting elements, so short texts can have millions. */
+export const MAX_ELEMENTS = 5_000;
 /** Markup of editors needs one or two rounds. */
 const MAX_ROUNDS = 8;
 
@@ -63,4 +65,33 @@ function replaceChildren(parent: ParentNode, children: ChildNode[]): void {
   // Parsers drop the first line break of a `pre`.
   if (parent.nodeName === 'pre' && first && defaultTreeAdapter.isTextNode(first) && first.value.startsWith('\n'))
     first.value = `\n${first.value}`;
+}
+
+class ComplexMarkupError extends Error {}
+
+export function parseBounded(text: string): DefaultTreeAdapterTypes.DocumentFragment {
+  let elements = 0;
+  const depths = new WeakMap<object, number>();
+  const place = (parent: object, child: object) => {
+    const depth = (depths.get(parent) ?? 0) + 1;
+    if (depth > MAX_DEPTH + 1) throw new ComplexMarkupError();
+    depths.set(child, depth);
+  };
+  const treeAdapter: typeof defaultTreeAdapter = {
+    ...defaultTreeAdapter,
+    createElement: (...args) => {
+      elements += 1;
+      if (elements > MAX_ELEMENTS) throw new ComplexMarkupError();
+      return defaultTreeAdapter.createElement(...args);
+    },
+    appendChild: (parent, child) => {
+      place(parent, child);
+      defaultTreeAdapter.appendChild(parent, child);
+    },
+    insertBefore: (parent, child, next) => {
+      place(parent, child);
+      defaultTreeAdapter.insertBefore(parent, child, next);
+    },
+  };
+  return parseFragment(defaultTreeAdapter.createElement('div', html.NS.HTML, []), text, { treeAdapter });
 }

@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { defaultTreeAdapter, type DefaultTreeAdapterTypes, html, parseFragment } from 'parse5';
 import { allowedAttributes, type MayShowPicture } from '../../../lib/markup/rules/allowList.ts';
-import { MAX_DEPTH, MAX_ELEMENTS } from '../../../lib/markup/rules/boundedParser.ts';
-import { cleanMarkup } from '../../../lib/markup/rules/cleanMarkup.ts';
+import { cleanMarkup, MAX_DEPTH, MAX_ELEMENTS } from '../../../lib/markup/rules/cleanMarkup.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { vectors } from './vectors.ts';
 
