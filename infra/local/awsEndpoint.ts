@@ -23,9 +23,8 @@ export interface AwsEndpointOptions {
 }
 
 /**
- * The AWS services for functions and for the operator's commands. Refuses calls that the role of the caller does not
- * allow. HTTP requests need a valid signature. A function's call needs none: it is a message from the function's
- * thread.
+ * The AWS services for functions and the operator's commands. Refuses calls that the role of the caller does not allow.
+ * HTTP requests need a valid signature. A function's call needs none: it is a message from the function's thread.
  */
 export class AwsEndpoint {
   readonly #mainServer: StoppableServer;

@@ -1,4 +1,4 @@
-/** Creates the demo workspace and prints its credentials as JSON. `demoWorkspace.ts` runs this file. */
+/** Prints the credentials of a new demo workspace as JSON. */
 import { environment } from '../../lib/app/capability.ts';
 import { createVerifiedWorkspace } from '../commands/workspace.ts';
 

@@ -6,13 +6,11 @@ import { StartError } from './startError.ts';
 
 const OWNER_ONLY = 0o077;
 
-/** The SQLite file that a run locks. */
 const LOCK_FILE = 'lock';
 
 /**
- * Creates the data directory and returns its real path. Only the owner gets access to it, to files of an earlier run,
- * and by the umask to new files, also those of child processes. Throws a `StartError` if the directory cannot be
- * created, or if it contains files of another program and others may read it.
+ * Creates the data directory and returns its real path. Only its owner gets access, also to files of an earlier run,
+ * and to new ones by the umask. Throws a `StartError` if others may read a directory with files of another program.
  */
 export async function openDataDir(path: string): Promise<string> {
   process.umask(OWNER_ONLY);
@@ -34,7 +32,6 @@ export async function openDataDir(path: string): Promise<string> {
   return dataDir;
 }
 
-/** Does not follow links. */
 async function removeOtherPermissions(path: string): Promise<void> {
   const stats = await lstat(path).catch((error: unknown) => {
     // An earlier run that has not quite ended may delete the file.
@@ -47,8 +44,8 @@ async function removeOtherPermissions(path: string): Promise<void> {
 }
 
 /**
- * Locks the data directory until the process ends or releases the lock. The kernel frees a lock of SQLite even after a
- * crash. Throws a `StartError` if another run holds the lock.
+ * Locks the data directory until the process ends or releases the lock: the kernel frees a lock of SQLite even after a
+ * crash. Throws a `StartError` if another run holds it.
  */
 export function lockDataDir(dataDir: string): { release(): void } {
   const ownerFile = join(dataDir, 'lock.pid');

@@ -5,8 +5,8 @@ import type { DemoCredentials } from './demoWorkspace.ts';
 const TEXT = 'Open this page in a second window as the other user, and write together.\n';
 
 /**
- * Returns a function that creates user tokens, and the demo document at its first call. The tokens carry no permissions
- * of their own, so a user without permission on the document cannot open it.
+ * Returns a function that creates user tokens without permissions of their own: a user without permission on the demo
+ * document cannot open it. Its first call creates the document.
  */
 export function demoTokens(credentials: DemoCredentials): (user: DemoUser) => Promise<string> {
   const { headerPrefix, ownerEmail: _, ...options } = credentials;
@@ -37,7 +37,7 @@ async function createDocument(client: Methods): Promise<void> {
     createOrganization: true,
     documents: [{ documentId, documentName: 'Welcome' }],
   });
-  // Restricted, because everybody can open a public document, and removing a permission would have no effect.
+  // Everybody can open a public document, also after a permission was removed.
   await client.v2.organizations.documents.access.update({
     organizationId,
     documentIds: [documentId],

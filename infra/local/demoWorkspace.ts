@@ -10,7 +10,6 @@ interface Workspace extends WorkspaceCredentials {
   readonly ownerEmail: string;
 }
 
-/** The contents of `credentials.json`. */
 export interface DemoCredentials extends Workspace {
   readonly baseUrl: string;
   readonly headerPrefix: string;
@@ -22,13 +21,12 @@ export interface DemoOptions {
   readonly serviceName: string;
   /** Gives the operator's commands access to the local AWS endpoint. */
   readonly operatorEnvironment: Record<string, string>;
-  /** Called if the demo workspace does not exist yet. */
   readonly onCreation: () => void;
 }
 
 /**
- * Creates the demo workspace at the first start, and returns its credentials. Ports may change, so every start writes
- * `credentials.json`, and `operator.json` for the operator's commands.
+ * Creates the demo workspace at the first start. Ports may change, so every start writes `credentials.json`, and
+ * `operator.json` for the operator's commands.
  */
 export async function ensureDemoWorkspace({
   dataDir,
@@ -56,7 +54,7 @@ export async function ensureDemoWorkspace({
   return credentials;
 }
 
-/** In a child process, because the AWS SDK reads endpoints and credentials from environment variables. */
+/** The AWS SDK of the child process reads endpoints and credentials from environment variables. */
 async function createWorkspace(env: Record<string, string>): Promise<Workspace> {
   const { stdout } = await promisify(execFile)(
     process.execPath,

@@ -5,7 +5,7 @@ const HTTP_PORT = 80;
 
 /**
  * Undefined if the Host header is missing or repeated, or the target is a URL with another host: programs disagree
- * about which host counts.
+ * about which one counts.
  */
 export function hostOf({ headersDistinct: { host: hosts = [] }, url = '' }: IncomingMessage): string | undefined {
   const target = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
@@ -14,8 +14,7 @@ export function hostOf({ headersDistinct: { host: hosts = [] }, url = '' }: Inco
 }
 
 /**
- * Returns whether a request names this machine and the server's port. After DNS rebinding, the Host header has the name
- * of the attacker's web site.
+ * Whether a request names this machine and the server's port. After DNS rebinding, it names the attacker's web site.
  */
 export function isForLoopback(request: IncomingMessage): boolean {
   const [host, port] = [hostOf(request), request.socket.localPort];

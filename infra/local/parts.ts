@@ -1,4 +1,4 @@
-/** A part that can be stopped while the others run, to practise an outage. */
+/** Can be stopped while the others run, to practise an outage. */
 export type PartName = 'table' | 'queues' | 'mail' | 'live';
 
 export interface Part {
@@ -16,7 +16,6 @@ export interface PartSwitch {
 
 interface State {
   isRunning: boolean;
-  /** Resolves when the last requested change is done. */
   lastChange: Promise<void>;
 }
 
@@ -39,12 +38,12 @@ export class Parts {
     }));
   }
 
-  /** Resolves when the part has stopped, also if it was stopped already. */
+  /** Resolves when the part has stopped. */
   stop(name: PartName): Promise<void> {
     return this.#change(name, false);
   }
 
-  /** Resolves when the part is ready, also if it ran already. */
+  /** Resolves when the part is ready. */
   start(name: PartName): Promise<void> {
     return this.#change(name, true);
   }

@@ -4,15 +4,12 @@ export async function writePrivateJson(file: string, value: unknown): Promise<vo
   await writePrivateText(file, `${JSON.stringify(value, undefined, 2)}\n`);
 }
 
-/**
- * Replaces a file atomically. Only its owner can read it (mode 0600). When the promise resolves, the text is on the
- * disk.
- */
+/** Replaces a file atomically, with mode 0600. When the promise resolves, the text is on the disk. */
 export async function writePrivateText(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`;
   const handle = await open(draft, 'w', 0o600);
   try {
-    // A crash may have left a draft with another mode, and `open` sets that of new files only.
+    // `open` sets the mode of new files only, and a crash may have left a draft.
     await handle.chmod(0o600);
     await handle.writeFile(text);
     await handle.sync();

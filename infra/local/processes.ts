@@ -11,10 +11,7 @@ export interface Process {
   readonly command: string;
 }
 
-/**
- * Returns the processes whose command lines contain these arguments in this order. A stored process id would not do:
- * after a crash another program may have it.
- */
+/** Finds processes by arguments, in this order. A stored id would not do: after a crash another program may have it. */
 export async function findProcesses(...args: string[]): Promise<Process[]> {
   const text = ` ${args.join(' ')} `;
   const all = process.platform === 'linux' ? await listFromProc() : await listFromPs();
@@ -22,13 +19,13 @@ export async function findProcesses(...args: string[]): Promise<Process[]> {
 }
 
 /**
- * Ends the processes that `findProcesses` finds, and waits for their end. Sends SIGTERM first, and SIGKILL after
- * `termMilliseconds`. Returns how many there were. Throws if a process survives SIGKILL.
+ * Ends these processes and waits for their end: SIGTERM first, SIGKILL after `termMilliseconds`. Returns how many there
+ * were. Throws if one survives.
  */
 export async function endProcesses(args: string[], termMilliseconds: number): Promise<number> {
   const initial = await findProcesses(...args);
   const killAt = Date.now() + termMilliseconds;
-  // Searches by command line again: an ended process can stay a zombie, which keeps its id but no command line.
+  // An ended process can stay a zombie, which keeps its id but no command line.
   for (let running = initial; running.length > 0; running = await findProcesses(...args)) {
     for (const { pid } of running) sendSignal(pid, Date.now() < killAt ? 'SIGTERM' : 'SIGKILL');
     await delay(POLL_MILLISECONDS);

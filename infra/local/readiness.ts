@@ -13,7 +13,6 @@ export async function checkReadiness(credentials: DemoCredentials): Promise<void
     throw new StartError(`The readiness check wrote ${DEMO_ORGANIZATION} and did not read it back.`);
 }
 
-/** Returns a `curl` command for a first request. */
 export function firstRequest({ baseUrl, headerPrefix, apiKey, authToken }: DemoCredentials): string {
   return [
     `curl ${baseUrl}/v2/organizations/get`,

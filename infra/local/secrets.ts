@@ -14,8 +14,8 @@ export interface Secret {
 }
 
 /**
- * Returns the secrets of the template. The first start generates their values and stores them in `secrets.json`.
- * Without this file, encrypted data in the table cannot be decrypted any more.
+ * The first start generates the values and stores them in `secrets.json`. Without this file, encrypted data in the
+ * table cannot be decrypted any more.
  */
 export async function openSecrets(dataDir: string, models: readonly SecretModel[]): Promise<Secret[]> {
   const file = join(dataDir, 'secrets.json');

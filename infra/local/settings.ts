@@ -15,18 +15,15 @@ export interface LocalSettings {
   readonly logsToStdout: boolean;
   /** If undefined, the template sets the rate. */
   readonly scheduleSeconds: number | undefined;
-  /** Of all functions. If undefined, the function pool sets it. */
+  /** If undefined, the function pool sets it. */
   readonly functionThreads: number | undefined;
   readonly environmentOverrides: EnvironmentOverrides;
   readonly hasHeartbeat: boolean;
-  /** The templates and bundles to run. If undefined, the run makes them from the sources. */
+  /** If undefined, the run makes templates and bundles from the sources. */
   readonly assemblyDir: string | undefined;
 }
 
-/**
- * Reads the environment variables of `npm start`. An empty variable counts as not set. Throws a `StartError` that names
- * an invalid variable.
- */
+/** Reads environment variables. An empty one counts as not set. Throws a `StartError` that names an invalid one. */
 export function localSettings(env: Record<string, string | undefined>): LocalSettings {
   return {
     port: portOf(env.PORT || '3000'),

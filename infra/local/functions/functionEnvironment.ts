@@ -12,13 +12,11 @@ export const localVariables = [
   'WRITES_PER_SECOND_PER_KEY',
 ] as const;
 
-/** A value applies to the functions that have the variable. */
 export type EnvironmentOverrides = Readonly<Partial<Record<'SERVICE_NAME' | (typeof localVariables)[number], string>>>;
 
 /**
- * Returns all environment variables of a function. A deployed function has the same, except for the overrides, the AWS
- * endpoints, ALLOW_LOOPBACK_DELIVERY, which allows webhooks to this machine, and STRICT_OUTPUT, which makes an
- * undeclared field of an answer an error.
+ * A deployed function has the same variables, except for the overrides, the AWS endpoints, ALLOW_LOOPBACK_DELIVERY
+ * (webhooks to this machine) and STRICT_OUTPUT (an undeclared field of an answer is an error).
  */
 export function functionEnvironment(
   model: FunctionModel,
@@ -38,10 +36,7 @@ export function functionEnvironment(
   };
 }
 
-/**
- * Returns the variables of all functions together, for the operator's commands. A variable has one value in all of
- * them.
- */
+/** For the operator's commands. A variable has one value in all functions. */
 export function sharedEnvironment(
   functions: readonly FunctionModel[],
   overrides: EnvironmentOverrides,

@@ -4,21 +4,21 @@ import type { FunctionModel } from '../assembly/functionModel.ts';
 import { type AwsAccess, FunctionError, type FunctionObserver, FunctionThread } from './functionThread.ts';
 
 const IDLE_MILLISECONDS = 60_000;
-/** Of all functions together. */
 const MAX_LIVE = 40;
-/** Of one function. A thread runs calls in parallel, so a second one is started only if the first is blocked. */
+/**
+ * Threads of one function. A thread runs calls in parallel, so a second one is started only if the first is blocked.
+ */
 const MAX_THREADS = Math.min(4, Math.max(2, Math.floor(availableParallelism() / 2)));
 /** In one thread. */
 const MAX_INSTANCES = 16;
-/** How long a call waits for a free instance before it loads another one, for each existing instance. */
+/** A call waits so long, for each existing instance, before it loads another one. */
 const PATIENCE_MILLISECONDS = 50;
-/** A thread counts as blocked if no call of it has ended for this time. */
+/** A thread in which no call has ended for this time is blocked. */
 const BLOCKED_MILLISECONDS = 5_000;
 /** A busier thread could not run more calls with another instance. */
 const BUSY = 0.8;
 /**
- * More instances of a thread that mainly waits for AWS calls would wait for the same services, and V8 would optimise
- * the code of each instance separately.
+ * More instances of a thread that waits for AWS calls would wait too, and V8 would optimise each instance separately.
  */
 const INSTANCES_OF_AWS = 4;
 
@@ -34,12 +34,11 @@ export interface PoolOptions {
 }
 
 /**
- * The threads of all functions. A thread ends after a minute without calls. If there are too many, the one that has
- * been idle longest ends. If none is idle, the call waits.
+ * The threads of all functions. A thread ends after a minute without calls, or when there are too many and it has been
+ * idle longest. If none is idle, a call waits.
  */
 export class FunctionPool {
   readonly #options: Required<PoolOptions>;
-  /** Including threads that accept no more calls. */
   readonly #live = new Set<FunctionThread>();
   readonly #sweeper: NodeJS.Timeout;
   #released: PromiseWithResolvers<void> = Promise.withResolvers();
@@ -58,14 +57,10 @@ export class FunctionPool {
     this.#sweeper.unref();
   }
 
-  /**
-   * Calls a function. `payload` and the result are JSON texts. Throws a `FunctionError`. All calls share one instance,
-   * which is efficient for many short calls.
-   */
+  /** Calls a function with a JSON text and returns one. Throws a `FunctionError`. All calls share one instance. */
   async invoke(model: FunctionModel, payload: string): Promise<string> {
     for (;;) {
-      // No `await` stands between choosing a thread and calling it. Otherwise another call could end the thread as
-      // idle.
+      // Without an `await` before the call. Otherwise another call could end the idle thread.
       const [thread] = this.#threadsOf(model);
       if (thread) return this.#call(thread, payload, 0);
       if (this.#hasRoom()) return this.#call(this.#start(model), payload, 0);
@@ -74,8 +69,8 @@ export class FunctionPool {
   }
 
   /**
-   * Like `invoke`, but each running call has an instance of its own, as in Lambda. A call first waits for a free
-   * instance, then loads another one in the same thread, and starts another thread if this one is blocked.
+   * Like `invoke`, but each running call has an instance of its own, as in Lambda. A call waits for a free instance,
+   * then loads another one, and starts a second thread if this one is blocked.
    */
   async invokeExclusively(model: FunctionModel, payload: string): Promise<string> {
     const { maxThreads, maxInstances, patienceMilliseconds } = this.#options;
@@ -170,10 +165,7 @@ export class FunctionPool {
   }
 }
 
-/**
- * Returns whether a further instance would let a thread run more calls. The thread must be partly idle, and from
- * `INSTANCES_OF_AWS` on also without AWS calls for `milliseconds`.
- */
+/** The thread must be partly idle, and from `INSTANCES_OF_AWS` on also without AWS calls for `milliseconds`. */
 function canUseAnotherInstance(
   { size, utilization, millisecondsWithoutAws: withoutAws }: FunctionThread,
   milliseconds: number,

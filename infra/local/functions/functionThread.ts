@@ -16,7 +16,7 @@ const LOAD_MILLISECONDS = 60_000;
 const YOUNG_GENERATION_MB = 24;
 const UTILIZATION_MILLISECONDS = 25;
 
-/** A call without a result: the handler threw or timed out, or the thread ended. */
+/** The handler threw or timed out, or the thread ended. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
 }
@@ -75,11 +75,11 @@ interface Instance {
 
 /**
  * A thread with instances of one function: copies of its module, each with its own state. A call that times out may
- * have blocked the thread. The thread then accepts no new calls, and ends after the running ones.
+ * have blocked the thread, which then accepts no new calls and ends after the running ones.
  */
 export class FunctionThread {
   readonly function: FunctionModel;
-  /** A value of `performance.now()`: its fractions tell which of two calls ended first. */
+  /** Of `performance.now()`, whose fractions tell which of two calls ended first. */
   idleSince = performance.now();
   readonly #worker: Worker;
   readonly #log: LogFile;
@@ -89,7 +89,7 @@ export class FunctionThread {
   readonly #instances: Instance[] = [];
   readonly #ended: PromiseWithResolvers<void> = Promise.withResolvers();
   readonly #calls = new Map<number, Call>();
-  /** `isAborted` is true if the thread no longer needs the answer. */
+  /** `isAborted`: the thread no longer needs the answer. */
   readonly #awsCalls = new Map<number, { isAborted: boolean }>();
   #lastAwsCall = -Infinity;
   #utilization: { at: number; since: ReturnType<typeof performance.eventLoopUtilization> | undefined; value: number };
@@ -122,7 +122,6 @@ export class FunctionThread {
     this.#worker.on('message', (messages: readonly FromThread[]) => {
       for (const message of messages) this.#onMessage(message);
     });
-    // A thread can throw any value, not only an Error.
     this.#worker.on('error', (error: unknown) =>
       this.#logFailure('The thread crashed', error instanceof Error ? error : new Error(String(error))),
     );
@@ -159,7 +158,7 @@ export class FunctionThread {
     return this.#ended.promise;
   }
 
-  /** The busy share of the time, from 0 to 1, over the last 25 ms or more. 1 while the thread is loading. */
+  /** The busy share of the last 25 ms or more, from 0 to 1. 1 while the thread is loading. */
   get utilization(): number {
     const { at, since } = this.#utilization;
     if (performance.now() - at >= UTILIZATION_MILLISECONDS) {
@@ -174,13 +173,11 @@ export class FunctionThread {
     return this.#awsCalls.size > 0 ? 0 : performance.now() - this.#lastAwsCall;
   }
 
-  /** Returns undefined if all instances run calls. */
   findFreeInstance(): number | undefined {
     const instance = this.#instances.findIndex(({ inFlight }) => inFlight === 0);
     return instance < 0 ? undefined : instance;
   }
 
-  /** Returns the number of the new instance. */
   addInstance(): number {
     this.#post({ load: this.#instances.length });
     return this.#addLoading();
@@ -218,7 +215,6 @@ export class FunctionThread {
     }
   }
 
-  /** Ends the thread, even during a call. */
   end(): Promise<unknown> {
     this.#usable = false;
     return (this.#ending ??= this.#worker.terminate());
@@ -226,7 +222,7 @@ export class FunctionThread {
 
   #addLoading(): number {
     const loaded: PromiseWithResolvers<void> = Promise.withResolvers();
-    // The end of the thread logs a crash while loading. Without a waiting call, the rejection must not end the process.
+    // The end of the thread logs the crash. Without a waiting call, the rejection must not end the process.
     loaded.promise.catch(() => undefined);
     const loadTimer = setTimeout(() => void this.end(), LOAD_MILLISECONDS);
     return this.#instances.push({ loaded, loadTimer, loading: true, inFlight: 0 }) - 1;
@@ -281,10 +277,7 @@ export class FunctionThread {
     if (!isAborted()) this.#post({ aws, answer });
   }
 
-  /**
-   * Sends the messages of one turn of the event loop in one array. Waking the thread for each would cost more CPU time
-   * than the messages.
-   */
+  /** One array for the messages of one turn of the event loop: waking the thread costs more CPU time than a message. */
   #post(message: ToThread): void {
     if (this.#unsent.push(message) > 1) return;
     setImmediate(() => {

@@ -15,8 +15,8 @@ const realTime: ScheduleTime = {
 };
 
 /**
- * Calls a function at a fixed rate. The first call is made at once, so that work of an earlier run does not wait. Calls
- * never overlap. A failed call is not retried, because the next one does the same work.
+ * The first call is made at once, for work that an earlier run left. Calls never overlap. A failed call is not retried,
+ * because the next one does the same work.
  */
 export class Schedule {
   readonly #time: ScheduleTime;
@@ -32,7 +32,6 @@ export class Schedule {
     this.#ticking = this.#tick(everySeconds * 1000, () => invoke(tickEvent(arn, new Date(time.clock()))));
   }
 
-  /** Resolves when a running call has ended. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#ticking;

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Sends the AWS calls of a function's thread as messages to the main thread, which checks the role of the function. The
- * bundles are those of a deployment, with the SDK in them, so this file replaces the `http.request` that the SDK calls.
+ * Sends a thread's AWS calls as messages to the main thread, which checks the role of the function. The SDK in the
+ * bundle calls `http.request`, so this file replaces it.
  */
 import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
@@ -9,8 +9,7 @@ import { Readable } from 'node:stream';
 /** @typedef {import('node:http').RequestOptions & { headers: Record<string, string | undefined> }} Options */
 /** @typedef {{ aws: number, answer: { status: number, body: string } | undefined }} Answer */
 
-// An import of `node:http` reads all its exports. One of them loads undici, which takes 17 of the 88 ms of CPU of a
-// start.
+// An import of `node:http` also loads undici, which takes 17 of the 88 ms of CPU of a start.
 const http = process.getBuiltinModule('node:http');
 
 /** The SDK waits for a connection and sets options. */
@@ -23,9 +22,9 @@ const socket = Object.freeze({
 });
 
 /**
- * Replaces `http.request` for calls that the SDK signed with this access key, so a request to a customer's URL never
- * becomes an AWS call. Call it before the bundle is loaded, because the bundle reads `http.request` once.
- * @param {(message: object) => void} post sends a message to the main thread
+ * Replaces `http.request` for calls that the SDK signed with this access key, never for requests to a customer's URL.
+ * Call it before the bundle is loaded, because the bundle reads `http.request` once.
+ * @param {(message: object) => void} post
  * @param {readonly number[]} awsPorts
  * @param {string | undefined} accessKeyId
  * @returns {(answer: Answer) => void} receives the answers

@@ -1,7 +1,6 @@
 // @ts-check
 /**
- * Loads instances of the bundle in a function's thread and runs calls. Plain JavaScript, because loading TypeScript's
- * type stripper would double the start time.
+ * Runs calls in a function's thread. Plain JavaScript, because TypeScript's type stripper would double the start time.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { callAwsThrough } from './threadAws.mjs';
@@ -18,7 +17,7 @@ const onAwsAnswer = callAwsThrough(post, awsPorts, process.env.AWS_ACCESS_KEY_ID
 let unsent = [];
 
 /**
- * Sends the messages of one turn of the event loop in one array, because each array wakes the main thread.
+ * One array for the messages of one turn of the event loop, because each array wakes the main thread.
  * @param {object} message
  */
 function post(message) {
@@ -29,8 +28,8 @@ function post(message) {
   });
 }
 
-// The output streams of a Node thread need two messages for each line. This code sends one, at once, so that the main
-// thread gets a line even if the handler then blocks or crashes the thread.
+// Node's own streams need two messages for each line. This one is sent at once, so the main thread gets it even if the
+// handler then blocks or crashes the thread.
 for (const output of /** @type {const} */ (['stdout', 'stderr'])) {
   process[output].write = (/** @type {string | Uint8Array} */ chunk, /** @type {unknown[]} */ ...args) => {
     port.postMessage([{ output, text: typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString() }]);

@@ -1,8 +1,8 @@
 import type { AccessContext } from './gateway.ts';
 
 /**
- * Returns a line of the access log. `format` has the variable of each field, such as `$context.status`. As in API
- * Gateway, all values are texts, and a missing one is `-`.
+ * `format` has the variable of each field, such as `$context.status`. As in API Gateway, all values are texts, and a
+ * missing one is `-`.
  */
 export function accessLine(format: Readonly<Record<string, string>>, context: AccessContext): string {
   const fields = Object.entries(format).map(([name, variable]) => [

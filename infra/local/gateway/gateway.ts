@@ -9,17 +9,13 @@ import { StartError } from '../startError.ts';
 import { httpApiEvent, splitTarget } from './httpApiEvent.ts';
 import { type GatewayResponse, gatewayResponse, httpApiResponse } from './httpApiResponse.ts';
 
-/**
- * Limits of API Gateway for a body, of Lambda for an event and a result, of API Gateway for the request line with all
- * headers.
- */
+/** Limits of API Gateway for a body, of Lambda for an event and a result, of API Gateway for all headers. */
 const BODY_BYTES = 10 * 1024 * 1024;
 const EVENT_BYTES = 6_291_456;
 const ANSWER_BYTES = 6_291_556;
 const HEADER_BYTES = 10_240;
 /**
- * The gateway reads and discards so much of a body that is too large, because most clients read the response only after
- * they have sent the body.
+ * Most clients read the response only after they have sent the body, so the gateway reads and discards so much of it.
  */
 const DISCARDED_BYTES = 64 * 1024 * 1024;
 
@@ -27,15 +23,14 @@ const TOO_LARGE = gatewayResponse(413, 'Request Entity Too Large');
 const UNAVAILABLE = gatewayResponse(503, 'Service Unavailable');
 const FAILED = gatewayResponse(500, 'Internal Server Error');
 
-/** The prefix of the local pages, except the start page at `/`. No endpoint has it. */
+/** Only local pages have this prefix, all except the start page at `/`. */
 const LOCAL_PATH = '/_local/';
 
-/** By the name after `$context.`. */
+/** Variables of API Gateway, by the name after `$context.`. */
 export type AccessContext = Readonly<Record<string, string>>;
 
 interface Progress {
   route?: string;
-  /** Set when the function was called. */
   integrationMilliseconds?: number;
   integrationError?: string;
 }
@@ -44,7 +39,6 @@ export interface LocalRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** By name in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
 }
@@ -53,7 +47,6 @@ export interface GatewayOptions {
   readonly routes: readonly RouteModel[];
   /** `payload` and the result are JSON texts. */
   invoke(model: FunctionModel, payload: string): Promise<string>;
-  /** Answers requests for the local pages. */
   local(request: LocalRequest): Promise<GatewayResponse>;
   measure(status: number, milliseconds: number): void;
   /** Called after each request to the API. */
@@ -80,8 +73,8 @@ export class Gateway {
   }
 
   /**
-   * Opens the port. Throws a `StartError` if it is in use. Requests get 503 until `open` is called. `allowedHosts` are
-   * the Host headers that the API accepts besides the names of this machine.
+   * Throws a `StartError` if the port is in use. Requests get 503 until `open` is called. `allowedHosts` are Host
+   * headers besides the names of this machine.
    */
   static async listen(port: number, allowedHosts: readonly string[] = []): Promise<Gateway> {
     const server = createServer({ maxHeaderSize: HEADER_BYTES, keepAliveTimeout: 60_000 });
@@ -162,7 +155,7 @@ export class Gateway {
     });
   }
 
-  /** Pages of the local run can stop parts of the system, so they never accept the hosts of ALLOWED_HOSTS. */
+  /** Local pages can stop parts of the system, so they never accept the hosts of ALLOWED_HOSTS. */
   #isAllowed(request: IncomingMessage): boolean {
     return isForLoopback(request) || (!isLocal(request) && this.#allowedHosts.has(hostOf(request) ?? ''));
   }
@@ -228,12 +221,12 @@ export class Gateway {
   }
 }
 
-/** Any client can send a value of `x-forwarded-for`, so the header is not used. */
+/** Any client can send `x-forwarded-for`. */
 function sourceIpOf({ socket }: IncomingMessage): string {
   return (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
 }
 
-/** Returns the route that ends with a parameter for the last part of `path`, which must not be empty. */
+/** The parameter stands for the last part of `path`, which must not be empty. */
 function routeWithParameter(
   routes: ReadonlyMap<string, RouteModel>,
   method: string,

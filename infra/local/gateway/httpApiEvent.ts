@@ -16,7 +16,7 @@ export interface GatewayRequest {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Returns the path and the query without `?`. The target may be an absolute URL. */
+/** The target may be an absolute URL. */
 export function splitTarget(url: string): { path: string; query: string } {
   const local = url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, '') || '/';
   const queryStart = local.indexOf('?');
@@ -25,7 +25,7 @@ export function splitTarget(url: string): { path: string; query: string } {
     : { path: local.slice(0, queryStart), query: local.slice(queryStart + 1) };
 }
 
-/** Returns the event of an HTTP API (payload format 2.0). */
+/** Payload format 2.0. */
 export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGatewayProxyEventV2 {
   const { path, query } = splitTarget(request.url);
   const parameter = /\{(\w+)\}$/.exec(routeKey)?.[1];
@@ -72,8 +72,8 @@ function decoded(part: string): string {
 }
 
 /**
- * Text stays, other content becomes base64. AWS does not document a body of a text type that is not valid UTF-8: here
- * it is base64, so the function gets all bytes.
+ * Text stays, other content becomes base64. AWS does not document a text that is not valid UTF-8: here it is base64, so
+ * the function gets all bytes.
  */
 function bodyOf(body: Buffer, contentType = ''): { body?: string; isBase64Encoded: boolean } {
   if (body.length === 0) return { isBase64Encoded: false };
@@ -99,7 +99,7 @@ function joinValues(pairs: Iterable<[string, string]>): Record<string, string> {
   return Object.fromEntries(values);
 }
 
-/** Formats a time as `12/Mar/2020:19:03:58 +0000`. */
+/** As `12/Mar/2020:19:03:58 +0000`. */
 function logTime(epochMilliseconds: number): string {
   const [date = '', time = ''] = new Date(epochMilliseconds).toISOString().split('T');
   const [year, month, day] = date.split('-');

@@ -11,7 +11,7 @@ export function gatewayResponse(status: number, message: string): GatewayRespons
   return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify({ message })) };
 }
 
-/** Converts the result of a function (payload format 2.0). Returns undefined if it is invalid. */
+/** Reads payload format 2.0. Returns undefined if the result is invalid. */
 export function httpApiResponse(payload: string): GatewayResponse | undefined {
   const result = JSON.parse(payload) as APIGatewayProxyStructuredResultV2 | null | string | number;
   // A result without a status code is itself the body.

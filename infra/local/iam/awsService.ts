@@ -6,7 +6,6 @@ export interface Access {
 export interface AwsCall {
   readonly operation: string;
   readonly input: Record<string, unknown>;
-  /** The JSON text from which `input` was parsed. */
   readonly body: string;
   /** Nobody reads the answer of an aborted call. */
   readonly isAborted: () => boolean;
@@ -29,7 +28,6 @@ export interface ThreadCall {
   readonly port: number;
   readonly method: string;
   readonly path: string;
-  /** The header `x-amz-target`. */
   readonly target: string;
   readonly body: string;
 }
@@ -38,7 +36,6 @@ export function jsonAnswer(value: unknown): AwsAnswer {
   return { status: 200, body: JSON.stringify(value) };
 }
 
-/** Returns an error in the format of AWS's JSON protocols. */
 export function errorAnswer(status: number, type: string, message: string): AwsAnswer {
   return { status, body: JSON.stringify({ __type: `com.amazon.coral.service#${type}`, message }) };
 }

@@ -9,8 +9,8 @@ export interface Statement {
 const supportedKeys = new Set(['Sid', 'Effect', 'Action', 'Resource']);
 
 /**
- * Throws a `StartError` for a statement that the local run cannot enforce, because calls could succeed here and fail in
- * AWS. `owner` names the policy's resource.
+ * Throws a `StartError` for a statement that the local run cannot enforce: calls could succeed here and fail in AWS.
+ * `owner` names the policy's resource.
  */
 export function readStatements(document: unknown, owner: string): Statement[] {
   return listOf((document as { Statement?: unknown }).Statement).map((raw) => {

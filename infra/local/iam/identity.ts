@@ -1,13 +1,12 @@
 export const ACCOUNT = '000000000000';
 export const REGION = 'us-east-1';
 
-/** What `Ref` and `Fn::GetAtt` return for a resource. */
 export interface Identity {
   readonly ref: string;
   readonly attribute: (name: string) => string;
 }
 
-/** The property that sets the physical name, by resource type. */
+/** By resource type. */
 const nameProperties: Record<string, string> = {
   'AWS::DynamoDB::Table': 'TableName',
   'AWS::DynamoDB::GlobalTable': 'TableName',
@@ -42,7 +41,6 @@ const refs: Record<string, (name: string, arn: string, urls: Urls) => string> = 
   'AWS::SQS::Queue': (name, _arn, { aws }) => queueUrl(aws, name),
 };
 
-/** The attributes besides `Arn`. */
 const attributesOf: Record<string, (name: string, arn: string, urls: Urls) => Record<string, string>> = {
   'AWS::ApiGatewayV2::Api': (_name, _arn, { api }) => ({ ApiEndpoint: api }),
   'AWS::AppSync::Api': (name, arn, { live = '' }) => {
@@ -55,8 +53,8 @@ const attributesOf: Record<string, (name: string, arn: string, urls: Urls) => Re
 };
 
 /**
- * Except for URLs, these values are the same at every start, because stored data contains them. Resources that the
- * local run ignores have them too, because variables and policies refer to such resources.
+ * Stored data contains these values, so except for URLs they are the same at every start. Variables and policies also
+ * refer to resources that the local run ignores.
  */
 export function identityOf(
   type: string,
@@ -88,7 +86,7 @@ export function queueArn(name: string): string {
   return `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 }
 
-/** The SDK sends requests to the host of a queue's URL, so that host is the local AWS endpoint. */
+/** The SDK sends requests to the host of a queue's URL. */
 export function queueUrl(awsUrl: string, name: string): string {
   return `${awsUrl}/${ACCOUNT}/${name}`;
 }

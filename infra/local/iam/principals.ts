@@ -3,7 +3,7 @@ import type { Statement } from './iam.ts';
 import { ACCOUNT } from './identity.ts';
 import { signatureVerifier } from './signature.ts';
 
-/** A caller of the AWS endpoint: a function, or the operator, who may do everything. */
+/** A function, or the operator, who may do everything. */
 export interface Principal {
   readonly name: string;
   readonly arn: string;
@@ -20,7 +20,7 @@ export interface AccessKey {
   readonly AWS_SECRET_ACCESS_KEY: string;
 }
 
-/** The callers, by their access keys. Keys are random and new in each run, so no other program has one. */
+/** Keys are random and new in each run, so no other program has one. */
 export class Principals {
   readonly #byAccessKey = new Map<string, KeyHolder>();
 
@@ -28,7 +28,7 @@ export class Principals {
     return this.#byAccessKey.get(id);
   }
 
-  /** Throws if this object has not created the key. */
+  /** Throws for an unknown key. */
   ofKey({ AWS_ACCESS_KEY_ID: id }: AccessKey): Principal {
     const holder = this.#byAccessKey.get(id);
     if (!holder) throw new Error(`There is no access key ${id}`);

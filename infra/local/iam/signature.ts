@@ -11,7 +11,6 @@ export interface Authorization {
 
 export interface SignedRequest {
   readonly method: string;
-  /** The path and the query, as the client sent them. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   /** SHA-256 in hexadecimal. */
@@ -22,10 +21,10 @@ const ALGORITHM = 'AWS4-HMAC-SHA256';
 const AUTHORIZATION = new RegExp(
   `^${ALGORITHM} Credential=([A-Z0-9]{1,128})/(\\d{8}/[a-z0-9-]{1,32}/[a-z0-9-]{1,32}/aws4_request), ?SignedHeaders=([a-z0-9;-]{1,2048}), ?Signature=([0-9a-f]{64})$`,
 );
-/** Stands in the place of the body's hash if the client streams the body. The signature does not cover such a body. */
+/** Replaces the body's hash if the client streams the body. The signature does not cover such a body. */
 const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD';
 
-/** Returns undefined for a header that is not in the format of Signature Version 4. */
+/** Returns undefined unless the header is of Signature Version 4. */
 export function readAuthorization(header: string | undefined): Authorization | undefined {
   const [, accessKeyId, scope, signedHeaders, signature] = AUTHORIZATION.exec(header ?? '') ?? [];
   return accessKeyId && scope && signedHeaders && signature
@@ -33,9 +32,7 @@ export function readAuthorization(header: string | undefined): Authorization | u
     : undefined;
 }
 
-/**
- * Returns a function that checks signatures of one secret key. It caches signing keys: deriving one takes four hashes.
- */
+/** Checks signatures of one secret key. Caches signing keys: deriving one takes four hashes. */
 export function signatureVerifier(
   secretAccessKey: string,
 ): (authorization: Authorization, request: SignedRequest) => boolean {
@@ -46,7 +43,7 @@ export function signatureVerifier(
     const key = scope
       .split('/')
       .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${secretAccessKey}`) as Buffer;
-    // A caller uses a few services on one day. A client that invents scopes would let the cache grow.
+    // A client that invents scopes would let the cache grow.
     if (keys.size >= 16) keys.clear();
     keys.set(scope, key);
     return key;

@@ -4,20 +4,20 @@ import type { MetricStore } from './metricStore.ts';
 import { BUCKET_MILLISECONDS, bucketAt, type Window } from './series.ts';
 
 export interface AlarmState {
-  /** The groups of the alarm's query that are active: none if the alarm is OK, '' for an alarm without a query. */
+  /** The active groups of the alarm's query, or '' for an alarm without a query. */
   readonly contributors: readonly string[];
   /** In the current period, the highest of the groups. */
   readonly value: number | undefined;
 }
 
 /**
- * Returns the state of an alarm whose last period ends now. Missing data counts only in periods that began after the
- * store was created. Otherwise, alarms on missing data would be active after each start.
+ * The last period ends now. Missing data counts only in periods that began after the store was created: otherwise,
+ * alarms on missing data would be active after each start.
  */
 export function alarmState(alarm: AlarmModel, store: MetricStore, now: number): AlarmState {
   const contributors =
     alarm.source.kind === 'query' ? bindQuery(alarm.source, store) : new Map([['', bind(alarm.source, store)]]);
-  // Stands for the missing data of a query that finds no metric.
+  // For the missing data of a query that finds no metric.
   if (contributors.size === 0) contributors.set('', { valueIn: () => undefined, latest: -1 });
   const isIgnored = alarm.missingData === 'ignore';
   const windows = windowsOf(alarm, bucketAt(now));

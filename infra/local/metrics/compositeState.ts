@@ -4,10 +4,10 @@ import { type AlarmState, alarmState } from './alarmState.ts';
 import type { MetricStore } from './metricStore.ts';
 import { BUCKET_MILLISECONDS, bucketAt } from './series.ts';
 
-/** Why a composite alarm sends no notices: an active alarm, or the period in which it waits. */
+/** An active alarm, or the period in which a composite alarm waits. */
 export type Suppression = { readonly alarm: string; readonly period?: 'wait' | 'extension' };
 
-/** Computes states of the past from the stored measurements. `at` is epoch ms. */
+/** `at` is epoch ms. States of the past come from the stored measurements. */
 export class AlarmStates {
   readonly #alarms: ReadonlyMap<string, AlarmModel>;
   readonly #composites: ReadonlyMap<string, CompositeModel>;
@@ -37,14 +37,14 @@ export class AlarmStates {
     return composite !== undefined && this.#holds(composite.rule, at);
   }
 
-  /** Returns an active alarm's name, with the groups of its query that are active. */
+  /** With the active groups of the alarm's query. */
   nameWithGroups(name: string, at: number): string {
     const alarm = this.#alarms.get(name);
     const groups = alarm ? this.stateAt(alarm, at).contributors.filter((group) => group !== '') : [];
     return groups.length > 0 ? `${name} (${groups.join(', ')})` : name;
   }
 
-  /** Returns the impacts of the functions for which an alarm is active, each with the function's name. */
+  /** Each impact has the name of its function. */
   impactsOf(name: string, at: number): string[] {
     const alarm = this.#alarms.get(name);
     if (!alarm) return [];
@@ -55,8 +55,8 @@ export class AlarmStates {
   }
 
   /**
-   * Returns what suppresses the notices of an active composite alarm. As in CloudWatch, the alarm waits for its
-   * suppressor first, and after the suppressor until the extension period has ended.
+   * Returns what suppresses the notices of an active alarm. As in CloudWatch, it waits for its suppressor first, and
+   * then for the extension period.
    */
   suppressionOf({ name, suppressor }: CompositeModel, now: number): Suppression | undefined {
     if (!suppressor) return undefined;

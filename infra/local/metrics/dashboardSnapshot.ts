@@ -11,7 +11,7 @@ export interface DashboardSnapshot {
   /** Epoch ms. */
   readonly at: number;
   readonly periodSeconds: number;
-  /** The end of each period in epoch ms, oldest first. The last one has not ended yet. */
+  /** Ends of periods in epoch ms, oldest first. The last one has not ended yet. */
   readonly times: readonly number[];
   readonly rows: readonly RowSnapshot[];
   /** Active alarms first. */
@@ -19,7 +19,6 @@ export interface DashboardSnapshot {
 }
 
 export interface RowSnapshot {
-  /** In Markdown. */
   readonly title: string;
   readonly graphs: readonly GraphSnapshot[];
 }
@@ -28,22 +27,18 @@ export interface GraphSnapshot {
   readonly title: string;
   /** In columns, of which the dashboard has 24. */
   readonly width: number;
-  /** One value for each period. Lines without measurements in the time range are left out. */
+  /** One value for each period. Lines without any are left out. */
   readonly series: readonly { readonly label: string; readonly values: readonly (number | null)[] }[];
 }
 
 export interface AlarmSnapshot {
   readonly name: string;
   readonly active: boolean;
-  /**
-   * The groups, such as endpoints, for which the alarm is active. For a composite alarm, the active alarms of its rule.
-   */
+  /** The active groups, such as endpoints. For a composite alarm, the active alarms of its rule. */
   readonly contributors: readonly string[];
-  /** Of the functions for which the alarm is active, each with the function's name. */
+  /** Of the functions that fail, each with the function's name. */
   readonly impacts: readonly string[];
-  /** False if only a composite alarm sends notices. */
   readonly notifies: boolean;
-  /** Why an active alarm sends no notice, or null. */
   readonly suppressedBy: string | null;
   /** Null without data and for a composite alarm. */
   readonly value: number | null;
@@ -51,12 +46,11 @@ export interface AlarmSnapshot {
   readonly description: string;
 }
 
-/** Up to so many minutes, periods have `SHORT_SECONDS`. */
 const SHORT_MINUTES = 15;
 const SHORT_SECONDS = 10;
 const LONG_SECONDS = 60;
 
-/** Returns the last `minutes` minutes, up to 60, and the states of the alarms. */
+/** `minutes` is at most 60. */
 export function dashboardSnapshot(
   { rows, alarms, composites }: MonitoringModel,
   store: MetricStore,
@@ -122,9 +116,7 @@ function linesOf(
   return groups.sort((a, b) => b.sum - a.sum).map(({ label: groupLabel, values }) => ({ label: groupLabel, values }));
 }
 
-/**
- * Without data, a counter is 0, and another metric is null. A window that ended before the store was created is null.
- */
+/** Without data, a counter is 0, and another metric is null, as are windows before the store was created. */
 function valuesOf(
   { valueIn }: Bound,
   store: MetricStore,

@@ -1,6 +1,6 @@
 /**
- * Counts how often each value occurs. Values are rounded to three digits, so a few hundred differ at most. The first
- * read replaces the map of counts by sorted arrays, which need less memory.
+ * Counts values, rounded to three digits, so a few hundred differ at most. The first read replaces the map by sorted
+ * arrays, which need less memory.
  */
 export class Distribution {
   #table: Map<number, number> | undefined;
@@ -19,7 +19,7 @@ export class Distribution {
     return this.#size;
   }
 
-  /** Values in ascending order, and their counts by the same index. */
+  /** Ascending values and their counts, by the same index. */
   get lists(): { readonly values: readonly number[]; readonly counts: readonly number[] } {
     if (this.#table) {
       const entries = [...this.#table].sort(([a], [b]) => a - b);
@@ -31,7 +31,7 @@ export class Distribution {
   }
 }
 
-/** Searches from the highest value, because most requested percentiles are high. */
+/** From the highest value, because most percentiles are high. */
 export function percentileOf(percentile: number, distributions: readonly Distribution[]): number | undefined {
   const total = distributions.reduce((sum, { size }) => sum + size, 0);
   let above = total - Math.max(1, Math.ceil((percentile / 100) * total));

@@ -3,13 +3,12 @@ import { type Query, selects } from '../assembly/monitoring/query.ts';
 import type { MetricStore } from './metricStore.ts';
 import type { Series, Window } from './series.ts';
 
-/** Returns undefined if data is missing. */
 export type Values = (window: Window) => number | undefined;
 
-/** An expression whose series were looked up once, for the values of many windows. */
+/** The series of an expression, looked up once for many windows. */
 export interface Bound {
   readonly valueIn: Values;
-  /** The last bucket with a measurement of the expression, or -1. */
+  /** The last bucket with a measurement, or -1. */
   readonly latest: number;
 }
 
@@ -21,7 +20,7 @@ const operations: Readonly<Record<Operator, (left: number, right: number) => num
   '/': (left, right) => left / right,
 };
 
-/** An operation has no data if an operand has none, or if it divides by zero. `FILL` replaces missing data. */
+/** An operation has no data if an operand has none, or if it divides by zero. */
 export function bind(expression: Expression, store: MetricStore): Bound {
   switch (expression.kind) {
     case 'metric': {
@@ -54,7 +53,7 @@ export function bind(expression: Expression, store: MetricStore): Bound {
   }
 }
 
-/** Finds the series of a query, by group. Without `GROUP BY`, the one group is ''. */
+/** By group. Without `GROUP BY`, the one group is ''. */
 export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> {
   const { namespace, name, groupBy } = query;
   const selected = store.named(namespace, name).filter(({ metric }) => selects(query, metric));
@@ -64,7 +63,7 @@ export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> 
   return new Map([...groups].map(([group, series]) => [group, sumOf(series)]));
 }
 
-/** The sum has no value in a window in which no series has data. */
+/** No value in a window in which no series has data. */
 function sumOf(all: readonly Series[]): Bound {
   const valueIn: Values = (window) => {
     let sum: number | undefined;

@@ -2,7 +2,6 @@ import type { MetricStore } from './metricStore.ts';
 
 export type MetricSink = Pick<MetricStore, 'add' | 'addLine'>;
 
-/** As DynamoDB reports it. */
 export interface ConsumedCapacity {
   readonly TableName: string;
   /** Of the table and its indexes together. */
@@ -14,13 +13,13 @@ export interface ConsumedCapacity {
 export interface QueueLevel {
   readonly visible: number;
   readonly inFlight: number;
-  /** The age of the oldest message that is not delayed, or 0. */
+  /** Of messages that are not delayed, or 0. */
   readonly oldestSeconds: number;
 }
 
 /**
- * Records measurements with the metric names and dimensions of AWS, by which the dashboard and the alarms find them.
- * Like AWS, records zeros too, so graphs show a line at zero.
+ * Uses the metric names and dimensions of AWS, by which the dashboard and the alarms find them. Like AWS, records zeros
+ * too, so graphs show a line at zero.
  */
 export class Measurements {
   readonly #sink: MetricSink;
@@ -40,14 +39,14 @@ export class Measurements {
     add('Latency', milliseconds);
   }
 
-  /** As in Lambda, `milliseconds` does not include loading the function. Undefined if loading failed. */
+  /** As in Lambda, `milliseconds` excludes loading. Undefined if loading failed. */
   recordRun(functionName: string, milliseconds: number | undefined, failed: boolean): void {
     this.#ofFunction(functionName, 'Invocations', 1);
     this.#ofFunction(functionName, 'Errors', failed ? 1 : 0);
     if (milliseconds !== undefined) this.#ofFunction(functionName, 'Duration', milliseconds);
   }
 
-  /** The age is that of the last record in a batch. */
+  /** Of the last record in a batch. */
   recordIteratorAge(functionName: string, milliseconds: number): void {
     this.#ofFunction(functionName, 'IteratorAge', milliseconds);
   }
@@ -74,7 +73,6 @@ export class Measurements {
     for (const [index, { CapacityUnits: units }] of ofIndexes) add(units, index);
   }
 
-  /** Ignores a line without metrics. */
   recordLine(line: Readonly<Record<string, unknown>>): void {
     this.#sink.addLine(line);
   }

@@ -6,8 +6,8 @@ const MARK = '"_aws"';
 const MAX_LOG_EVENT_BYTES = 1024 * 1024;
 
 /**
- * Finds the metrics in the output of a function: JSON lines in CloudWatch's embedded metric format. A chunk may end
- * within a line. Only lines that contain `_aws` are parsed, because most have no metrics.
+ * Finds JSON lines in CloudWatch's embedded metric format in the output of a function. A chunk may end within a line.
+ * Most lines do not contain `_aws` and are not parsed.
  */
 export class MetricLines {
   readonly #onMetrics: (line: Readonly<Record<string, unknown>>) => void;
@@ -31,7 +31,6 @@ export class MetricLines {
 
   #readLine(line: Buffer): void {
     if (!line.includes(MARK)) return;
-    // A line can mention `_aws` and not be JSON.
     const value = parseJson(line.toString());
     if (typeof value === 'object' && value !== null && '_aws' in value) this.#onMetrics(value);
   }

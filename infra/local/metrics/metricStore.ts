@@ -2,8 +2,8 @@ import { type MetricId } from '../assembly/monitoring/expression.ts';
 import { bucketAt, Series } from './series.ts';
 
 /**
- * Beyond this number, the series whose last measurement is oldest is deleted. A system has about 500 series. Each takes
- * 20 kB, and up to 300 kB more if its values differ: 45 MB in all after an hour with 200 requests per second.
+ * Beyond this number, the series with the oldest last measurement is deleted. A system has about 500 series, each of 20
+ * kB, or up to 320 kB if its values differ: 45 MB in all after an hour with 200 requests per second.
  */
 const MAX_SERIES = 2_000;
 
@@ -14,7 +14,7 @@ interface Directive {
   readonly Metrics: readonly { readonly Name: string }[];
 }
 
-/** All measurements of the last hour, in memory. */
+/** The last hour, in memory. */
 export class MetricStore {
   /** Epoch ms. */
   readonly since: number;
@@ -33,7 +33,7 @@ export class MetricStore {
     if (Number.isFinite(value)) this.#seriesOf(metric).add(bucketAt(this.#clock()), value);
   }
 
-  /** Ignores lines that are not in the embedded metric format. */
+  /** Ignores other lines than those of the embedded metric format. */
   addLine(line: Readonly<Record<string, unknown>>): void {
     for (const { Namespace, Dimensions, Metrics } of directivesOf(line)) {
       for (const names of Dimensions.filter((each) => each.every((name) => line[name] !== undefined))) {
@@ -50,7 +50,6 @@ export class MetricStore {
     return this.#series.get(nameKey(namespace, name))?.get(dimensionsKey(dimensions));
   }
 
-  /** Returns the series of all dimensions. */
   named(namespace: string, name: string): Series[] {
     return [...(this.#series.get(nameKey(namespace, name))?.values() ?? [])];
   }

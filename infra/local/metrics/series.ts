@@ -3,13 +3,13 @@ import { Distribution, percentileOf } from './distribution.ts';
 
 /** All measurements in a bucket count as simultaneous. */
 export const BUCKET_MILLISECONDS = 5_000;
-/** An hour, the longest time range of the dashboard. */
+/** An hour, the dashboard's longest range. */
 export const BUCKETS = 720;
 
-/** In a series. Two open dashboards need fewer. */
+/** Of one series. Two open dashboards need fewer. */
 const MAX_CACHED_PERCENTILES = 400;
 
-/** A range of bucket numbers that includes both ends. */
+/** Bucket numbers, both ends included. */
 export interface Window {
   readonly from: number;
   readonly to: number;
@@ -21,20 +21,19 @@ export function bucketAt(time: number): number {
 }
 
 /**
- * The measurements of one metric in the last hour, in buckets that form a ring buffer. Sums and maxima are exact,
- * percentiles to three digits. A bucket has a distribution only if its values differ: most metrics record only ones.
+ * One metric in the last hour, in a ring buffer of buckets. Sums and maxima are exact, percentiles to three digits. A
+ * bucket has a distribution only if its values differ: most metrics record only ones.
  */
 export class Series {
   readonly metric: MetricId;
-  /** The newest bucket with a measurement. */
   latest = -1;
-  /** The bucket at each position of the ring. One older than an hour stays until a new bucket takes its position. */
+  /** The bucket at each position of the ring. An old one stays until a new one takes its position. */
   readonly #buckets = new Int32Array(BUCKETS).fill(-1);
   readonly #counts = new Uint32Array(BUCKETS);
   readonly #sums = new Float64Array(BUCKETS);
   readonly #maxima = new Float64Array(BUCKETS);
   readonly #distributions: (Distribution | undefined)[] = [];
-  /** Of past windows: each request of a dashboard needs nearly the same windows as the one before. */
+  /** Of past windows, which nearly repeat at each request of a dashboard. */
   readonly #percentiles = new Map<string, number | undefined>();
 
   constructor(metric: MetricId) {
@@ -43,10 +42,10 @@ export class Series {
 
   add(bucket: number, value: number): void {
     const position = bucket % BUCKETS;
-    // The clock was set back, so buckets of past windows can change again.
+    // The clock was set back, so buckets of the past can change.
     if (bucket < this.latest) this.#percentiles.clear();
     if (this.#buckets[position] !== bucket) {
-      // `lists` sorts the bucket that has ended. Otherwise the first reader would sort an hour of buckets.
+      // `lists` sorts. Otherwise the first reader would sort an hour of buckets.
       void this.#distributions[this.latest % BUCKETS]?.lists;
       this.#buckets[position] = bucket;
       this.#counts[position] = 1;
@@ -65,7 +64,6 @@ export class Series {
     this.#maxima[position] = Math.max(this.#maxima[position] ?? value, value);
   }
 
-  /** Returns undefined if the window has no data. */
   statistic(statistic: Statistic, window: Window): number | undefined {
     if (this.latest < window.from) return undefined;
     if (statistic === 'Sum') return this.#sum(window);

@@ -21,9 +21,8 @@ export interface EventSourcesOptions {
 }
 
 export interface EventSources {
-  /** Called after a write to a table. */
   wakeStreams(): void;
-  /** Waits for running batches, for at most `patienceMilliseconds`. The next start processes unfinished work again. */
+  /** Waits for running batches for at most `patienceMilliseconds`. The next start processes unfinished work again. */
   stop(patienceMilliseconds: number): Promise<void>;
 }
 

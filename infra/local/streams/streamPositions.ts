@@ -5,7 +5,7 @@ export interface StreamPosition {
   readonly sequence: string;
 }
 
-/** Each event source has processed all records up to its position. */
+/** All records up to the position of an event source are processed. */
 export class StreamPositions {
   readonly #database: DatabaseSync;
   readonly #set: StatementSync;
@@ -18,10 +18,7 @@ export class StreamPositions {
     this.#set = database.prepare('INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?)');
   }
 
-  /**
-   * Returns undefined if the event source has no position in this stream. `stream` is the engine's id, which differs
-   * after a table is created again.
-   */
+  /** `stream` is the engine's id, which differs after a table is created again: an old position does not count then. */
   get(source: string, stream: string): StreamPosition | undefined {
     const row = this.#database
       .prepare('SELECT shard, sequence FROM positions WHERE source = ? AND stream = ?')

@@ -18,7 +18,7 @@ export interface ReadRecord {
   readonly position: StreamPosition;
 }
 
-/** Returns the engine's id of a table's stream, which differs after a table is created again. */
+/** The engine's id differs after a table is created again. */
 export async function streamOf(engine: EngineCall, table: string): Promise<string> {
   const { Table } = await engine<{ Table: { LatestStreamArn?: string } }>('DynamoDB_20120810.DescribeTable', {
     TableName: table,
@@ -34,14 +34,10 @@ interface Read {
   readonly NextShardIterator?: string;
 }
 
-/**
- * Shares reads between the readers of one stream: until `expire`, readers at the same position get one result, so
- * records are parsed once.
- */
+/** Until `expire`, readers of a stream at the same position share one read, so records are parsed once. */
 export class SharedReads {
   readonly #reads = new Map<string, Promise<Read>>();
 
-  /** Calls `read` unless another reader has read from this position. */
   after(position: string, read: () => Promise<Read>): Promise<Read> {
     const earlier = this.#reads.get(position);
     if (earlier) return earlier;
@@ -58,7 +54,7 @@ export class SharedReads {
   }
 }
 
-/** Reads after a position, or from the beginning, one shard after the other. */
+/** Reads one shard after the other, from a position or the beginning. */
 export class StreamReader {
   readonly #engine: EngineCall;
   readonly #stream: string;
@@ -115,7 +111,7 @@ export class StreamReader {
     return ShardIterator;
   }
 
-  /** Returns the same shard if it is the last one. */
+  /** Or the same shard, if it is the last one. */
   async #shardAfter(shard: string): Promise<string> {
     const shards = await this.#shards();
     return shards[shards.indexOf(shard) + 1] ?? shard;

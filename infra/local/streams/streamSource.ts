@@ -8,10 +8,7 @@ import type { ReadRecord, StreamReader } from './streamReader.ts';
 
 /** Finds writes after which nothing called `wake`. */
 const POLL_MILLISECONDS = 1_000;
-/**
- * The pause before the next read if a write follows a read so soon. One read then returns the records of several
- * writes.
- */
+/** A pause before the next read lets it return the records of several writes. */
 const PAUSE_MILLISECONDS = 10;
 /** After fewer records, the source waits for the next write. */
 const FULL_READ = 50;
@@ -22,17 +19,15 @@ const RETRY_MILLISECONDS = { first: 100, most: 10_000 };
 export interface StreamSourceOptions {
   readonly model: StreamSourceModel;
   readonly reader: Pick<StreamReader, 'next'>;
-  /** All records up to the position are done. */
   readonly save: (position: StreamPosition) => void;
   /** Returns the result as a JSON text. */
   readonly invoke: (event: object) => Promise<string>;
-  /** Gets a description of the records that are skipped after the last retry. */
+  /** Gets a description of skipped records. */
   readonly onSkipped: (account: object) => void;
-  /** Called for the first of several failed reads in a row. Reading is retried. */
+  /** Called for the first of several failed reads in a row. */
   readonly onError: (error: unknown) => void;
-  /** The age is that of the last record of a batch. */
+  /** Of the last record of a batch. */
   readonly measureAge?: (milliseconds: number) => void;
-  /** Waits before a retry. */
   readonly pause?: (retry: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -40,17 +35,16 @@ interface Pending extends ReadRecord {
   done: boolean;
 }
 
-/** Batches that run one after the other. All records of one partition key belong to the same lane. */
+/** Batches that run one after the other. All records of a partition key have the same lane. */
 interface Lane {
   readonly waiting: Pending[];
   working: Promise<void> | undefined;
 }
 
 /**
- * Does what Lambda's event source for a stream does: passes records that match the filter to the function. Batches run
- * in parallel, and records of one partition key stay in order.
- *
- * The stored position is before the first record that is not done. After a crash, records can repeat, but none is lost.
+ * Does what Lambda's event source for a stream does. Batches run in parallel, and records of one partition key stay in
+ * order. The stored position is before the first record that is not done, so after a crash records can repeat, but none
+ * is lost.
  */
 export class StreamSource {
   readonly #options: StreamSourceOptions;
@@ -66,7 +60,6 @@ export class StreamSource {
     this.#reading = this.#read();
   }
 
-  /** Reads at once. */
   wake(): void {
     this.#wake.resolve();
   }
@@ -139,18 +132,16 @@ export class StreamSource {
     while (lane.waiting.length > 0 && !this.#stop.signal.aborted) {
       await this.#deliver(lane.waiting.splice(0, batchSize), 0);
     }
-    // No `await` stands between the last check of `waiting` and this line. Otherwise a record that arrives in between
-    // would not be processed.
+    // Without an `await` since the last check of `waiting`. Otherwise a record could arrive in between and stay.
     lane.working = undefined;
   }
 
-  /** Calls the function until each record is done or skipped. */
   async #deliver(batch: readonly Pending[], retries: number): Promise<void> {
     const { model, pause = backOff } = this.#options;
     if (this.#isStopped()) return;
     const { unfinished, hasThrown } = await this.#attempt(batch);
     this.#finish(batch.slice(0, batch.length - unfinished.length));
-    // An interrupted call does not count as failed: the next start reads its records again.
+    // An interrupted call does not count as failed.
     if (unfinished.length === 0 || this.#isStopped()) return;
     if (hasThrown && model.bisects && unfinished.length > 1) {
       // As in Lambda, splitting a batch does not count as a retry.
@@ -158,7 +149,7 @@ export class StreamSource {
       await this.#deliver(unfinished.slice(0, middle), retries);
       return this.#deliver(unfinished.slice(middle), retries);
     }
-    // If earlier records succeeded, the failed record is now the first of the batch, and this is its first retry.
+    // If earlier records succeeded, this is the first retry of the failed one.
     const retry = unfinished.length < batch.length ? 1 : retries + 1;
     if (retry > model.maxRetries) {
       this.#skip(unfinished, retry);
@@ -168,7 +159,7 @@ export class StreamSource {
     return this.#deliver(unfinished, retry);
   }
 
-  /** Returns the first failed record and all after it as unfinished, or all records if the function throws. */
+  /** Unfinished are the first failed record and all after it, or all if the function throws. */
   async #attempt(batch: readonly Pending[]): Promise<{ unfinished: readonly Pending[]; hasThrown: boolean }> {
     const { model, invoke, measureAge } = this.#options;
     const last = batch.at(-1);

@@ -6,13 +6,12 @@ import { SharedReads, streamOf, StreamReader } from './streamReader.ts';
 export interface OpenStream {
   readonly model: StreamSourceModel;
   readonly reader: StreamReader;
-  /** All event sources of the table share it. */
   readonly shared: SharedReads;
   /** All records up to the position are done. */
   readonly save: (position: StreamPosition) => void;
 }
 
-/** Opens the streams at the stored positions. Deletes the records that all event sources of a table have processed. */
+/** Deletes the records that all event sources of a table have processed. */
 export async function openStreams(
   engine: Pick<Engine, 'call' | 'deleteStreamRecords'>,
   models: readonly StreamSourceModel[],

@@ -13,8 +13,8 @@ interface Request extends PromiseWithResolvers<Reply> {
 const MAX_CONNECTIONS = 32;
 
 /**
- * Sends POST requests to a local server over a few connections that stay open. Responses must have a `content-length`.
- * Node's own client takes longer for a request than the engine takes to answer it.
+ * Sends POST requests over a few connections that stay open. Responses must have a `content-length`. Node's own client
+ * takes longer for a request than the engine takes to answer it.
  */
 export class Connections {
   readonly #url: URL;
@@ -27,14 +27,14 @@ export class Connections {
   }
 
   /**
-   * Each line of `headers` ends with CRLF. The request waits for a free connection. If `isAborted` returns true after
-   * the wait, the request is not sent, and the promise rejects.
+   * Each line of `headers` ends with CRLF. If `isAborted` returns true after the wait for a free connection, the
+   * request is not sent, and the promise rejects.
    */
   post(headers: string, body: string, isAborted: () => boolean = () => false): Promise<Reply> {
     const message = `POST / HTTP/1.1\r\nhost: ${this.#url.host}\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
     const request = { message, isAborted, ...Promise.withResolvers<Reply>() };
     const connection = this.#idle.pop() ?? (this.#open.size < MAX_CONNECTIONS ? this.#connect() : undefined);
-    // One request at a time: the server would delay a second response until TCP acknowledges the first one.
+    // With two requests, the server would delay the second response until TCP acknowledges the first one.
     if (connection) connection.send(request);
     else this.#waiting.push(request);
     return request.promise;

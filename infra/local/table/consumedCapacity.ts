@@ -8,7 +8,6 @@ const kinds = new Map<string, 'Read' | 'Write'>([
   ),
 ]);
 
-/** Returns undefined if the operation consumes no units. */
 export function capacityKind(operation: string): 'Read' | 'Write' | undefined {
   return kinds.get(operation);
 }
@@ -20,14 +19,14 @@ interface Response {
 const CAPACITY_PARAMETER = '{"ReturnConsumedCapacity":"INDEXES",';
 const CAPACITY_PROPERTY = '"ConsumedCapacity":';
 
-/** Adds `ReturnConsumedCapacity` at the start of the JSON text. Writing the whole request again would be slow. */
+/** Inserts the parameter into the JSON text. Writing the whole request again would be slow. */
 export function addCapacityParameter(body: string): string {
   return CAPACITY_PARAMETER + body.slice(1);
 }
 
 /**
- * Returns the consumed capacity of a response, and the body, without it if `isToBeRemoved`. The engine writes it at the
- * end of the JSON text, where it can be cut off without parsing a large response.
+ * Returns the consumed capacity and the body, without it if `isToBeRemoved`. The engine writes it at the end of the
+ * text, where it can be cut off without parsing a large response.
  */
 export function extractCapacity(
   body: string,
@@ -35,7 +34,7 @@ export function extractCapacity(
 ): { readonly consumed: readonly ConsumedCapacity[]; readonly body: string } {
   const offset = body.lastIndexOf(CAPACITY_PROPERTY);
   if (offset < 0) return { consumed: [], body };
-  // If this is the name of an item's attribute, the rest of the text is not valid JSON.
+  // After an item's attribute with this name, the text is not valid JSON.
   const end = parseJson(`{${body.slice(offset)}`) as Response | undefined;
   const isLast = end?.ConsumedCapacity !== undefined && Object.keys(end).length === 1;
   const { ConsumedCapacity, ...bodyWithoutCapacity } = (isLast ? end : (parseJson(body) as Response | undefined)) ?? {};
@@ -50,7 +49,6 @@ export function extractCapacity(
   };
 }
 
-/** Returns whether `addCapacityParameter` can extend this request. */
 export function canAddCapacityParameter(input: Readonly<Record<string, unknown>>, body: string): boolean {
   return input.ReturnConsumedCapacity === undefined && body.startsWith('{') && Object.keys(input).length > 0;
 }

@@ -11,7 +11,7 @@ interface Input extends TableInput {
   readonly TransactItems?: readonly Record<string, TableInput>[];
 }
 
-/** IAM has no action for a transaction as a whole, but for each kind of item in it. */
+/** IAM has actions for the items of a transaction, none for the transaction. */
 const itemActions: Record<string, string> = {
   Put: 'PutItem',
   Update: 'UpdateItem',

@@ -14,9 +14,7 @@ const run = promisify(execFile);
 const OLDEST_JAVA = 17;
 const SHARED_DATABASE = 'shared-local-instance.db';
 
-/**
- * Returns the command without the options for data and port. Throws a `StartError` that names what this machine lacks.
- */
+/** Without the options for data and port. Throws a `StartError` that names what this machine lacks. */
 export async function dynamoDbLocalCommand(): Promise<string[]> {
   const java = await javaVersion();
   if (java === undefined || java < OLDEST_JAVA) {
@@ -55,9 +53,9 @@ export function adoptSharedDatabase(folder: string, accessKeyId: string): void {
       renameSync(join(folder, name), join(folder, name.replace(SHARED_DATABASE, database)));
 }
 
-/** The major version, undefined if `java` is missing or fails. */
+/** Undefined if `java` is missing or fails. */
 async function javaVersion(): Promise<number | undefined> {
-  // Java prints to standard error, such as: openjdk version "17.0.15" 2025-04-15
+  // Standard error has, for example: openjdk version "17.0.15" 2025-04-15
   const { stderr } = await run('java', ['-version']).catch(() => ({ stderr: '' }));
   const version = /version "(\d+)/.exec(stderr)?.[1];
   return version === undefined ? undefined : Number(version);

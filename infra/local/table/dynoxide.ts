@@ -9,7 +9,7 @@ export function findDynoxide(): string {
   return join(dirname(createRequire(import.meta.url).resolve(`${dynoxidePackage}/package.json`)), 'dynoxide');
 }
 
-/** The engine handles one call at a time, so it gets one thread. */
+/** One thread, because the engine handles one call at a time. */
 export function dynoxideCommand(program: string, { host, port }: EngineAddress, ...options: string[]): string[] {
   return ['env', 'TOKIO_WORKER_THREADS=1', program, 'serve', '--host', host, '--port', String(port), ...options];
 }

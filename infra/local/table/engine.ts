@@ -24,25 +24,23 @@ export interface Engine {
   readonly deleteStreamRecords: (table: string, sequence: string) => void;
   /** Resolves with the engine's last output if it crashes too often. */
   readonly crashed: Promise<string>;
-  /** Resolves when the process has ended. It is not restarted. */
+  /** The process is not restarted. */
   kill(): Promise<void>;
-  /** Starts the engine after `kill`. Resolves when it accepts calls. */
+  /** Resolves when the engine accepts calls. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The engine is stopped on purpose from `stopped` to `resumed`. */
+/** The engine is stopped on purpose. */
 interface Outage {
   readonly stopped: PromiseWithResolvers<void>;
   readonly resumed: PromiseWithResolvers<void>;
 }
 
 /**
- * Starts the engine with its data in `dataDir`, whose lock the caller holds. Two engines must not use the same files,
- * so that of an earlier run ends first.
- *
- * The engine is restarted at the same address after a crash. Until then, calls fail as if DynamoDB did not answer. It
- * ends with this process.
+ * Ends the engine of an earlier run first, because two engines must not use the same files. The caller holds the lock
+ * of `dataDir`. After a crash, the engine starts again at the same address. Until then, calls fail as if DynamoDB did
+ * not answer.
  */
 export async function startEngine(kind: EngineKind, dataDir: string): Promise<Engine> {
   const launch = await prepareLaunch(kind, dataDir);
@@ -91,7 +89,6 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     },
   };
 
-  /** Until the engine is stopped or crashes too often. */
   async function supervise(): Promise<void> {
     const ends: number[] = [];
     let reason = await running.ended;
@@ -113,7 +110,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     }
   }
 
-  /** Returns the reason of the process's end. */
+  /** Returns why the process has ended. */
   async function restartProcess(): Promise<string> {
     try {
       running = await start();
@@ -130,7 +127,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
 
 interface Running {
   readonly child: ChildProcess;
-  /** Resolves with the reason and the last output. */
+  /** With the reason and the last output. */
   readonly ended: Promise<string>;
 }
 
@@ -165,7 +162,7 @@ async function startProcess(
   return { child, ended };
 }
 
-/** Waits until a server accepts connections. Returns the problem if this takes too long or `waiting` is aborted. */
+/** Returns the problem if no server accepts connections in time, or if `waiting` is aborted. */
 export async function listening({ host, port }: EngineAddress, waiting: AbortSignal): Promise<string | undefined> {
   const deadline = Date.now() + START_MILLISECONDS;
   while (Date.now() < deadline && !waiting.aborted) {

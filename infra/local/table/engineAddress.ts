@@ -10,8 +10,8 @@ export interface EngineAddress {
 }
 
 /**
- * "Bad ports" of the Fetch standard, which browsers refuse to call: the engine answers every Host header and origin.
- * The operating system gives none of them away.
+ * Browsers refuse to call these "bad ports" of the Fetch standard: the engine answers every Host header and origin. The
+ * operating system gives none of them away.
  */
 export const enginePorts: readonly number[] = [
   1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10_080,
@@ -19,7 +19,7 @@ export const enginePorts: readonly number[] = [
 const [LOOPBACK, EVERYWHERE] = ['127.0.0.1', '0.0.0.0'];
 
 /**
- * A random address of 127.0.0.0/8 lets engines share a port. On macOS, or with `isEverywhere`, only the port is random.
+ * By a random address of 127.0.0.0/8, engines share a port. On macOS, or with `isEverywhere`, only the port is random.
  * Throws a `StartError` if no port is free.
  */
 export async function freeAddress({ isEverywhere = false, randomHost = randomLoopback } = {}): Promise<EngineAddress> {

@@ -14,9 +14,9 @@ export type EngineKind = 'dynoxide' | 'dynamodb-local';
 export interface Launch {
   readonly isEverywhere: boolean;
   readonly accessKeyId: string;
-  /** `findProcesses` finds the engine by them. No other process has them. */
+  /** `findProcesses` finds no other process by them. */
   readonly identifyingArguments: string[];
-  /** `output` are the file descriptors of standard output and standard error. The engine ends with this process. */
+  /** `output` are the file descriptors of its output and its errors. The engine ends with this process. */
   spawn(address: EngineAddress, output: readonly [number, number]): ChildProcess;
   /** Called before the engine's first call. */
   started(): void;

@@ -4,11 +4,10 @@ import { type AwsAnswer, jsonAnswer } from '../iam/awsService.ts';
 export interface Write {
   readonly operation: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** The JSON text from which `input` was parsed. */
   readonly body: string;
 }
 
-/** The recorded capacity is multiplied by `share`. */
+/** Multiplies the recorded capacity by `share`. */
 export type SendWrite = (write: Write, share: number) => Promise<AwsAnswer>;
 
 /** A write as actions of a transaction. */
@@ -16,10 +15,9 @@ interface Unit {
   readonly write: Write;
   /** JSON texts. */
   readonly actions: readonly string[];
-  /** The keys of the written items, as JSON texts. */
+  /** Of the written items, as JSON texts. */
   readonly keys: readonly string[];
   readonly isTransaction: boolean;
-  /** The answer if the write succeeds. */
   readonly success: AwsAnswer;
   readonly promise: PromiseWithResolvers<AwsAnswer>;
 }
@@ -34,7 +32,6 @@ const MAX_ROUNDS = 3;
 /** More than the transactions that the SDK may still repeat. */
 const MAX_TOKENS = 1_000;
 
-/** The parameters that a single write and an action have in common. */
 const SHARED = new Set([
   'ConditionExpression',
   'ExpressionAttributeNames',
@@ -50,21 +47,19 @@ const NO_RESULT = jsonAnswer({});
 const ALL_PROCESSED = jsonAnswer({ UnprocessedItems: {} });
 
 /**
- * Groups the writes that wait for the engine into one transaction. The engine processes one call at a time and writes
- * to the disk at the end of each, which takes most of the time. Each write gets the same answer as alone: if the engine
- * cancels a group, the failed writes are sent one by one, and the others as a group again.
+ * Groups waiting writes into one transaction. The engine processes one call at a time and writes to the disk at the end
+ * of each, which takes most of the time. Each write gets the same answer as alone: if the engine cancels a group, the
+ * failed writes are sent one by one, and the others as a group again.
  */
 export class GroupedWrites {
   readonly #send: SendWrite;
   readonly #keyNames: ReadonlyMap<string, readonly string[]>;
-  /**
-   * The SDK repeats a transaction with the same token, which the engine does not get. So the answer comes from here.
-   */
+  /** The SDK repeats a transaction with its token, which the engine does not get. */
   readonly #byToken = new BoundedMap<string, Promise<AwsAnswer>>(MAX_TOKENS);
   #waiting: Unit[] = [];
   #sending = false;
 
-  /** `keyNames`: the key attributes by table. Writes to other tables are not grouped. */
+  /** Writes to tables without `keyNames` are not grouped. */
   constructor(send: SendWrite, keyNames: ReadonlyMap<string, readonly string[]>) {
     this.#send = send;
     this.#keyNames = keyNames;
@@ -113,7 +108,7 @@ export class GroupedWrites {
           characters + unit.write.body.length <= MAX_CHARACTERS &&
           !unit.keys.some((key) => keys.has(key)));
       (fits ? group : remaining).push(unit);
-      // Also of a write that does not fit. Otherwise a later write to the same item could overtake it.
+      // Otherwise a later write to the same item could overtake one that does not fit.
       for (const key of unit.keys) keys.add(key);
       if (fits) {
         actions += unit.actions.length;
@@ -160,10 +155,7 @@ export class GroupedWrites {
   }
 }
 
-/**
- * In a transaction, a write consumes twice its usual units, so half of them is recorded for single writes. Assumes that
- * all actions consume the same.
- */
+/** In a transaction, a write consumes twice its usual units. Assumes that all actions consume the same. */
 function capacityShare(group: readonly Unit[]): number {
   let [actions, recordedActions] = [0, 0];
   for (const unit of group) {
@@ -173,7 +165,7 @@ function capacityShare(group: readonly Unit[]): number {
   return recordedActions / actions;
 }
 
-/** Returns the writes for which the engine cancelled the group: all of them if the answer names none. */
+/** All writes of the group, if the answer names none. */
 function failedUnits(group: readonly Unit[], { body }: AwsAnswer): ReadonlySet<Unit> {
   const { CancellationReasons: reasons = [] } = JSON.parse(body) as { CancellationReasons?: { Code?: string }[] };
   const failed = new Set<Unit>();
@@ -187,7 +179,7 @@ function failedUnits(group: readonly Unit[], { body }: AwsAnswer): ReadonlySet<U
   return failed.size > 0 ? failed : new Set(group);
 }
 
-/** Returns undefined if a transaction cannot have the same effect as the write. */
+/** Undefined if a transaction cannot have the same effect. */
 function unitOf(write: Write, keyNames: ReadonlyMap<string, readonly string[]>): Unit | undefined {
   const keys: string[] = [];
   const addKey = (table: unknown, item: unknown) => {

@@ -5,9 +5,9 @@ import type { Socket } from 'node:net';
 const GUARD = 3;
 
 /**
- * Starts a guard and then becomes the command. The guard is a subshell that reads from a pipe. When this process ends,
- * the pipe closes, and the guard kills the command. A line through the pipe ends the guard without killing. The command
- * is in a variable, because `findProcesses` searches arguments and must not find the guard.
+ * Starts a guard, a subshell, and then becomes the command. When this process ends, the pipe closes, and the guard
+ * kills the command. A line through the pipe ends the guard without killing. The command is in a variable, because
+ * `findProcesses` searches arguments and must not find the guard.
  */
 const SCRIPT = `
 ( read -r _ <&${GUARD} || kill -9 $$ ) >/dev/null 2>&1 &
@@ -21,8 +21,8 @@ exec $command
 `;
 
 /**
- * Starts a command that ends when this process ends, even by SIGKILL. Ctrl-C in the terminal does not reach its
- * session. Arguments must not be empty or contain line feeds.
+ * The command ends when this process ends, even by SIGKILL. Ctrl-C does not reach its session. Arguments must not be
+ * empty or contain line feeds.
  */
 export function spawnGuarded(
   command: readonly string[],

@@ -1,11 +1,11 @@
 /**
- * Finds requests that DynamoDB rejects and the local engine accepts: keys of an index that are too large, and start
- * keys outside of the query's range. Both can come from customers.
+ * Finds requests that DynamoDB rejects and the local engine accepts: index keys that are too large, and start keys
+ * outside of the query's range. Both can come from customers.
  */
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** In bytes, by the name of the attribute. */
+/** Bytes by attribute. */
 export type IndexKeySizes = ReadonlyMap<string, number>;
 
 const MAX_PARTITION_KEY_BYTES = 2_048;
@@ -25,10 +25,7 @@ export function indexKeySizes({ GlobalSecondaryIndexes = [] }: Json): IndexKeySi
   );
 }
 
-/**
- * Returns the message with which DynamoDB rejects a request. Values are texts, or have the wire format (`{ S: 'text'
- * }`).
- */
+/** Returns DynamoDB's message. Values are texts, or have the wire format (`{ S: 'text' }`). */
 export function findRequestFault(operation: string, input: Json, sizes: IndexKeySizes): string | undefined {
   if (operation === 'Query') return findStartKeyFault(input);
   for (const action of actionsOf(operation, input)) {

@@ -13,7 +13,6 @@ interface Index {
   readonly Projection: unknown;
 }
 
-/** Passed to the engine unchanged. */
 interface VectorIndex {
   readonly IndexName: string;
 }
@@ -21,7 +20,7 @@ interface VectorIndex {
 interface Described {
   readonly IndexName: string;
   readonly IndexStatus: string;
-  /** A vector index cannot be searched before the engine has indexed all existing items. */
+  /** No search before the engine has indexed all existing items. */
   readonly Backfilling?: boolean;
 }
 
@@ -40,8 +39,8 @@ interface Indexes {
 }
 
 /**
- * Creates the table, or adds missing indexes. Throws a `StartError` if the existing table has other keys. Ignores what
- * the engine does not support: replicas, deletion protection, tags, encryption at rest.
+ * Adds missing indexes to an existing table. Throws a `StartError` if it has other keys. Ignores replicas, deletion
+ * protection, tags and encryption, which the engine does not support.
  */
 export async function ensureTable(engine: EngineCall, { name, properties }: TableModel): Promise<void> {
   const call = <T>(operation: string, input: object) =>
@@ -109,7 +108,7 @@ function missing<I extends VectorIndex>(indexes: readonly I[], present: readonly
   return indexes.filter(({ IndexName }) => !names.has(IndexName));
 }
 
-/** Also removes the attributes that only vector indexes use, which CreateTable refuses. */
+/** CreateTable refuses attributes that only vector indexes use. */
 export function withoutVectorIndexes({
   properties: { VectorIndexes: _, ...properties },
   ...table
@@ -126,7 +125,6 @@ export function withoutVectorIndexes({
   };
 }
 
-/** An index with on-demand billing has no capacity settings. */
 function withoutCapacity({ IndexName, KeySchema, Projection }: Index): Index {
   return { IndexName, KeySchema, Projection };
 }

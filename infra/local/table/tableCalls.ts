@@ -15,15 +15,14 @@ const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem',
 
 export interface TableCallsOptions {
   readonly engine: Pick<EngineConnections, 'post'>;
-  /** The key attributes by table. Only writes to these tables are grouped. */
+  /** Only writes to these tables are grouped. */
   readonly keyNames: ReadonlyMap<string, readonly string[]>;
   readonly indexKeySizes: IndexKeySizes;
   readonly measurements: Pick<Measurements, 'recordCapacity'>;
-  /** Called after every write to a table. */
   readonly onWrite: () => void;
 }
 
-/** Sends functions' calls to the engine, and records the capacity that they consume. */
+/** Sends calls to the engine, and records their consumed capacity. */
 export class TableCalls {
   readonly #options: TableCallsOptions;
   readonly #writes: GroupedWrites;
@@ -44,7 +43,7 @@ export class TableCalls {
     try {
       return await (WRITES.has(operation) ? this.#writes.send(call) : this.#send(call, 1, isAborted));
     } catch (error) {
-      // After a lost connection, the caller's SDK must retry, as for a server error.
+      // The caller's SDK retries a server error.
       return errorAnswer(500, 'InternalServerError', `The table engine did not answer: ${(error as Error).message}`);
     }
   }
