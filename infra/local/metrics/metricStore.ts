@@ -1,4 +1,4 @@
-import { type MetricId } from '../assembly/monitoring/expression.ts';
+import type { MetricId } from '../assembly/monitoring/expression.ts';
 import { bucketAt, Series } from './series.ts';
 
 /**
