@@ -8,7 +8,7 @@ import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import { NotificationConfigEntity } from '../workspaces/configs/notificationConfig.ts';
 import { initialConfigs, type NewApiKeySettings } from './rules.ts';
 
-/** Returns the operations that write the configurations of a new API key. Configurations with default values are not written. */
+/** Configurations with default values are not written. */
 export async function newApiKeySettingsOps(
   box: SecretBox,
   apiKey: string,

@@ -26,7 +26,6 @@ export const operatorFields = {
   platform: ofOperators,
 };
 
-/** The fields in a request for a new API key, besides its settings. */
 export const newApiKeyFields = {
   ownerEmail: MailAddress.describe(
     'The e-mail address of the owner of the workspace, as a check. Case does not matter.',
@@ -38,7 +37,7 @@ export const newApiKeyFields = {
   ),
 };
 
-/** The settings in a request for a new API key. Settings that are not sent have the defaults of their configuration. */
+/** Settings that are not sent have the defaults of their configuration. */
 export const newApiKeySettings = {
   allowedDomains: optional(list(Domain, MAX_DOMAINS_PER_CALL, 0)).describe(
     'The first allowed domains, as in `/v2/workspace/domains/add`.',
@@ -62,7 +61,7 @@ export const newApiKeySettings = {
 };
 export type NewApiKeySettings = z.output<z.ZodObject<typeof newApiKeySettings>>;
 
-/** The configurations of a new API key. A configuration is undefined if the request sends nothing for it. */
+/** Undefined if the request sends nothing for a configuration. */
 export interface InitialConfigs {
   readonly domains: string[] | undefined;
   readonly email: EmailConfig | undefined;
@@ -72,8 +71,8 @@ export interface InitialConfigs {
 }
 
 /**
- * Returns the configurations of a new API key. `sealed` has the settings that contain secrets, with these secrets encrypted. Throws
- * INVALID_ARGUMENT if webhooks are to be encrypted but no public key is sent.
+ * `sealed` has the settings with their secrets encrypted. Throws INVALID_ARGUMENT if webhooks are to be encrypted
+ * without a public key.
  */
 export function initialConfigs(
   sent: NewApiKeySettings,
@@ -99,8 +98,8 @@ function initialDomains({
 }
 
 /**
- * Returns the e-mail configuration, or undefined if nothing is sent for it. `setDefaultEmailTriggers: true` stores the default
- * triggers even if the service is off. `false` does not store them even if the service is on.
+ * `setDefaultEmailTriggers: true` stores the default triggers even if the service is off, `false` stores none even if
+ * it is on.
  */
 function initialEmail(
   { setDefaultEmailTriggers: defaults }: NewApiKeySettings,
@@ -121,10 +120,6 @@ function initialWebhooks(sent: Change<BasicWebhookConfig>): BasicWebhookConfig |
   return isSent(sent) ? changeBasicConfig(undefined, sent) : undefined;
 }
 
-/**
- * Returns the notification configuration, or undefined if nothing is sent for it. `setDefaultNotificationTriggers` works like
- * `setDefaultEmailTriggers`.
- */
 function initialNotifications({
   useNotificationService,
   setDefaultNotificationTriggers: defaults,
@@ -153,10 +148,7 @@ const OwnRegion = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/**
- * The regions that a request can name. For a production key, they must be the region of this deployment. For a testing key, any
- * region is allowed and has no effect.
- */
+/** For a production key, regions must be that of this deployment. For a testing key, they have no effect. */
 export const Regions = {
   persistenceDBRegion: optional(OwnRegion).describe(
     'A production key may name only the region of this service, such as `eu-central-1`. Ignored for a testing key.',
@@ -164,7 +156,6 @@ export const Regions = {
   realtimeDBRegion: optional(OwnRegion).describe('As `persistenceDBRegion`.'),
 };
 
-/** Throws INVALID_ARGUMENT if a request for a production key names a region other than `region`, the region of this deployment. */
 export function requireOwnRegion(
   sent: { readonly [name in keyof typeof Regions]?: string | undefined },
   type: string,

@@ -7,7 +7,7 @@ interface Window {
   readonly windowSeconds: number;
 }
 
-/** The rate limits of a public endpoint whose input is an e-mail address. Each endpoint has its own counters. */
+/** Of a public endpoint whose input is an e-mail address. Each endpoint has its own counters. */
 export class EmailLimits {
   readonly #limits: RateLimits;
   readonly #name: string;
@@ -22,8 +22,8 @@ export class EmailLimits {
   }
 
   /**
-   * Counts a call. Returns whether it is within the limit of its IP address and within the limit of its e-mail address. A call
-   * beyond the limit of its IP address does not count for the e-mail address.
+   * Returns whether a call is within the limits of its IP address and its e-mail address. A call beyond the first does
+   * not count for the second.
    */
   async allow({ sourceIp, email, now }: { sourceIp: string; email: string; now: number }): Promise<boolean> {
     return (
@@ -32,7 +32,7 @@ export class EmailLimits {
     );
   }
 
-  /** Takes back the count of a call for its e-mail address. `now` is the time at which the call was counted. */
+  /** `now` is the time at which the call was counted. */
   async giveBack({ email, now }: { email: string; now: number }): Promise<void> {
     await this.#limits.giveBack(`${this.#name} by e-mail`, emailKey(email), { ...this.#perEmail, now });
   }
@@ -53,7 +53,7 @@ export const emailStatusLimits: Capability<EmailLimits> = /* @__PURE__ */ combin
   ['EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL'],
 );
 
-/** The limits of requests for login links. Each e-mail address has a limit per hour, because everybody can request mails to it. */
+/** Everybody can request mails to an address, so it has a limit per hour. */
 export const loginLinkLimits: Capability<EmailLimits> = /* @__PURE__ */ combine(
   { rateLimits },
   (parts, env) =>

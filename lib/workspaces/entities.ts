@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineEntity } from '../table/entity.ts';
 import { apiKeyTypes } from './rules/workspaces.ts';
 
-/** Maps an owner's e-mail address in lower case to the workspace. An address has at most one workspace. */
+/** The key is in lower case. An address has at most one workspace. */
 export const OwnerEmailEntity = defineEntity({
   type: 'OwnerEmail',
   version: 1,
@@ -12,14 +12,13 @@ export const OwnerEmailEntity = defineEntity({
   schema: z.object({
     email: z.string(),
     workspaceId: z.string(),
-    /** When the expiry of the workspace's API keys was removed after the verification, epoch ms. Absent before that. */
+    /** When the expiry of the API keys was removed after the verification, epoch ms. */
     reactivatedAt: z.number().optional(),
   }),
   pk: (of: { email: string }) => ['OWNER', of.email],
   sk: (_key: unknown) => ['WORKSPACE'],
 });
 
-/** An API key in the list of its workspace. */
 export const WorkspaceApiKeyEntity = defineEntity({
   type: 'WorkspaceApiKey',
   version: 1,
@@ -31,7 +30,7 @@ export const WorkspaceApiKeyEntity = defineEntity({
   sk: (key: { apiKey: string }) => ['KEY', key.apiKey],
 });
 
-/** An auth token of an API key. `sealed` is its encrypted text. */
+/** `sealed` is its encrypted text. */
 export const AuthTokenEntity = defineEntity({
   type: 'AuthToken',
   version: 1,

@@ -1,4 +1,3 @@
-/** The workspace in the examples of the API reference. */
 export const exampleWorkspace = {
   id: 'ws_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
   name: 'Ada Lovelace workspace',

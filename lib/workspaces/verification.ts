@@ -16,10 +16,7 @@ import { emailKey, MAX_API_KEYS } from './rules/workspaces.ts';
 
 const TOKEN_BYTES = 32;
 
-/**
- * A login link. Its key contains the hash of its token. Only the mail contains the token itself. Verifying the owner deletes the
- * link.
- */
+/** The key has the hash of the token, which only the mail contains. Verifying the owner deletes the link. */
 export const LoginLinkEntity = defineEntity({
   type: 'LoginLink',
   version: 1,
@@ -36,12 +33,11 @@ function linkKey(token: string): { hash: string } {
   return { hash: Buffer.from(tokenHash(token)).toString('base64url') };
 }
 
-/** An owner who can get a login link. */
 export interface LinkOwner {
   readonly workspaceId: string;
-  /** The e-mail address, spelled as in the request that created the workspace. */
+  /** Spelled as in the request that created the workspace. */
   readonly email: string;
-  /** The domains of all API keys of the workspace. */
+  /** Of all API keys of the workspace. */
   readonly allowedDomains: readonly string[];
 }
 
@@ -52,7 +48,6 @@ export class LoginLinkIssuer {
     this.#table = table;
   }
 
-  /** Returns the owner with this e-mail address, or undefined if no workspace has this owner. */
   async findOwner(address: string): Promise<LinkOwner | undefined> {
     const ownerAddress = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });
     if (!ownerAddress) return undefined;
@@ -73,7 +68,6 @@ export class LoginLinkIssuer {
     );
   }
 
-  /** Creates a login link and returns its token. */
   async issue(link: Omit<LoginLink, 'validUntil'>, now: number): Promise<string> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     await this.#table.write([upsert(LoginLinkEntity, { ...linkKey(token), ...link, validUntil: linkValidUntil(now) })]);
@@ -88,15 +82,15 @@ export class OwnerVerifier {
     this.#table = table;
   }
 
-  /** Returns the link with a token, or undefined if the token is unknown, used or expired. */
+  /** Undefined if the token is unknown, used or expired. */
   async findLink(token: string, now: number): Promise<LoginLink | undefined> {
     const link = isLinkToken(token) ? await this.#table.get(LoginLinkEntity, linkKey(token)) : undefined;
     return link && isLive(link, now) ? link : undefined;
   }
 
   /**
-   * Verifies the owner of a link. Returns the link, or undefined if the token is unknown, used or expired. The same transaction
-   * deletes the link, so a token can be used only once.
+   * Returns the link, or undefined if the token is unknown, used or expired. The transaction deletes the link, so a
+   * token works once.
    */
   async verify(token: string, now: number): Promise<LoginLink | undefined> {
     return retryOnConflict(async () => {
@@ -116,7 +110,6 @@ export class OwnerVerifier {
   }
 }
 
-/** Reads whether owners are verified. After a verification, removes the expiry of the owner's API keys. */
 export class OwnerStatus {
   readonly #table: Table;
 
@@ -125,9 +118,8 @@ export class OwnerStatus {
   }
 
   /**
-   * Returns whether the owner with this e-mail address is verified, or undefined if no workspace has this owner. The first call
-   * after the verification removes the expiry of the workspace's API keys. It stores the time of this removal with the address, so
-   * every later call is one read.
+   * Undefined if no workspace has this owner. The first call after the verification removes the expiry of the API keys
+   * and stores the time of it, so every later call is one read.
    */
   async isVerified(address: string, now: number): Promise<boolean | undefined> {
     const owner = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });
@@ -141,7 +133,6 @@ export class OwnerStatus {
     return true;
   }
 
-  /** Removes the expiry of all API keys of a workspace. */
   async #reactivate(workspaceId: string): Promise<void> {
     const options = { prefix: ['KEY'], limit: MAX_API_KEYS };
     const read = (after: string | undefined) =>

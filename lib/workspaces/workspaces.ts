@@ -27,13 +27,10 @@ export type WorkspaceApiKey = Omit<Parameters<typeof WorkspaceApiKeyEntity.toIte
 
 export type AuthToken = z.output<typeof AuthTokenResponse>;
 
-/** The most auth tokens that one reset replaces. At present, an API key has at most one token. */
+/** Replaced by one reset. At present, an API key has at most one token. */
 const MAX_TOKENS = 50;
 
-/**
- * Creates API keys and their auth tokens. The table contains an auth token's hash, which authentication uses, and its encrypted
- * text, which the owner can list.
- */
+/** The table has an auth token's hash, for authentication, and its encrypted text, which the owner can list. */
 class KeyMaker {
   readonly box: SecretBox;
   readonly #issuer: TokenIssuer;
@@ -87,13 +84,12 @@ function secretOwnerOf(apiKey: string, tokenId: string): SecretOwner {
 
 export interface CreatedWorkspace {
   readonly workspace: Workspace;
-  /** The workspace's own auth token. Later calls cannot return it, because the table contains only its hash. */
+  /** Later calls cannot return it: the table has only its hash. */
   readonly workspaceAuthToken: string;
   readonly apiKey: WorkspaceApiKey;
   readonly authToken: string;
 }
 
-/** Writes workspaces, API keys and auth tokens. */
 export class WorkspaceWriter {
   readonly #table: Table;
   readonly #keys: KeyMaker;
@@ -103,10 +99,7 @@ export class WorkspaceWriter {
     this.#keys = keys;
   }
 
-  /**
-   * Creates a workspace with its first API key and auth token in one transaction. Returns `exists` if the owner's e-mail address
-   * has a workspace already.
-   */
+  /** Workspace, first API key and auth token in one transaction. Returns `exists` if the address has a workspace. */
   async create(
     details: OwnerDetails,
     verification: { verifiedAt?: number; verifyWithinMs?: number | undefined; keysExpireAt?: number | undefined },
@@ -142,14 +135,14 @@ export class WorkspaceWriter {
       ]);
       if (outcome === 'done')
         return { workspace, workspaceAuthToken, apiKey: { apiKey, ...key, createdAt: now }, authToken };
-      // The conflict can come from another transaction that also failed. Therefore read whether the address has a workspace.
+      // The conflict can come from another transaction that also failed.
       return (await this.#table.get(OwnerEmailEntity, address)) ? 'exists' : 'conflict';
     });
   }
 
   /**
-   * Creates an API key with the id `apiKey`, and returns its auth token. If an earlier try of the same request has created it,
-   * returns the stored token. The same transaction also executes the write operations `settings`. In these cases, creates no key:
+   * Creates an API key and returns its auth token, or the stored one if an earlier try of the same request has created
+   * it. `settings` are in the same transaction. Creates no key if the result is:
    * - `full`: the workspace has the most API keys that are allowed.
    * - `unverified`: the owner is unverified, and the grace period is over.
    * - `unknown`: the workspace does not exist.
@@ -165,8 +158,7 @@ export class WorkspaceWriter {
     }: { readonly settings: readonly WriteOp[]; readonly graceDays: number; readonly now: number },
   ): Promise<{ authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
     return retryOnConflict(async () => {
-      // The workspace must be read before its keys. If a key is created after this read, the workspace has a new revision, and the
-      // write below conflicts.
+      // Read before its keys: if a key is created after this read, the write below conflicts.
       const workspace = await this.#table.get(WorkspaceEntity, { workspaceId });
       if (!workspace) return 'unknown';
       const expiresAt = keysExpireAt(workspace, graceDays);
@@ -182,7 +174,7 @@ export class WorkspaceWriter {
       }
       if (present.length >= MAX_API_KEYS) return 'full';
       const { authToken, ops } = await this.#keys.apiKey(workspaceId, apiKey, fields, expiresAt, now);
-      // The write conflicts if another request has created a key or verified the owner since the workspace was read.
+      // Conflicts if another request has created a key or verified the owner.
       return this.#table.tryWrite([replace(WorkspaceEntity, workspace, workspace._r), ...ops, ...settings], {
         authToken,
       });
@@ -190,8 +182,8 @@ export class WorkspaceWriter {
   }
 
   /**
-   * Replaces all auth tokens of an API key by a new one and returns it. With `revokeUserTokens`, also revokes all user tokens.
-   * Returns undefined if the workspace does not have this key.
+   * Replaces all auth tokens by a new one. With `revokeUserTokens`, also revokes all user tokens. Undefined if the
+   * workspace does not have this key.
    */
   async resetAuthTokens(
     workspaceId: string,
@@ -223,7 +215,7 @@ export class WorkspaceWriter {
   }
 }
 
-/** Returns the changed fields that revoke all user tokens of an API key. No public key remains that could verify such a token. */
+/** No public key remains that could verify a user token. */
 export function withoutUserTokens({
   userTokenRevocations = 0,
 }: {
@@ -239,7 +231,6 @@ export class WorkspaceReader {
     this.#table = table;
   }
 
-  /** Returns a workspace and its API keys, oldest first, or undefined if the workspace does not exist. */
   async get(workspaceId: string): Promise<{ workspace: Workspace; apiKeys: WorkspaceApiKey[] } | undefined> {
     const [workspace, { values: apiKeys }] = await Promise.all([
       this.#table.get(WorkspaceEntity, { workspaceId }),
@@ -256,7 +247,6 @@ export class ApiKeyReader {
     this.#table = table;
   }
 
-  /** Returns the given API keys that belong to the workspace, in the given order. */
   async listByIds(workspaceId: string, apiKeys: readonly string[]): Promise<WorkspaceApiKey[]> {
     const keys = await this.#table.getMany(
       WorkspaceApiKeyEntity,
@@ -265,7 +255,6 @@ export class ApiKeyReader {
     return keys.filter((key) => key !== undefined);
   }
 
-  /** Returns a page of a workspace's API keys, oldest first. */
   async list(workspaceId: string, options: PageOptions): Promise<QueryPage<WorkspaceApiKey>> {
     return this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { prefix: ['KEY'], ...options });
   }
@@ -278,7 +267,7 @@ export class ApiKeyRenamer {
     this.#table = table;
   }
 
-  /** Renames an API key. Returns `unknown` if the workspace does not have this key. */
+  /** Returns `unknown` if the workspace does not have this key. */
   async rename(workspaceId: string, apiKey: string, apiKeyName: string): Promise<'done' | 'unknown'> {
     return retryOnConflict(async () => {
       const stored = await this.#table.get(WorkspaceApiKeyEntity, { workspaceId, apiKey });
@@ -297,9 +286,7 @@ export class AuthTokenReader {
     this.#box = box;
   }
 
-  /**
-   * Returns the auth tokens of an API key as plain text, oldest first. Returns undefined if the workspace does not have this key.
-   */
+  /** Plain text, oldest first. Undefined if the workspace does not have this key. */
   async list(workspaceId: string, apiKey: string): Promise<AuthToken[] | undefined> {
     const [key, { values: tokens }] = await Promise.all([
       this.#table.get(ApiKeyEntity, { apiKey }),
@@ -347,21 +334,20 @@ export const resetAuthTokens: Capability<Pick<WorkspaceWriter, 'resetAuthTokens'
   ({ table, keys }) => new WorkspaceWriter(table, keys),
 );
 
-/** Whether everybody may create workspaces through the API (`open`), and how many per minute from one IP address. */
+/** `perMinute` counts for one IP address. */
 export const workspaceCreation: Capability<{ readonly open: boolean; readonly perMinute: number }> = {
   grants: [],
   env: ['WORKSPACE_CREATION', 'WORKSPACE_CREATION_PER_MINUTE'],
   open: (env) => ({ open: env.WORKSPACE_CREATION === 'open', perMinute: Number(env.WORKSPACE_CREATION_PER_MINUTE) }),
 };
 
-/** The AWS region of this deployment. It is a part of the ARN of the master key. */
 export const ownRegion: Capability<string> = {
   grants: [],
   env: ['MASTER_KEY_SECRET_ARN'],
   open: (env) => env.MASTER_KEY_SECRET_ARN.split(':')[3] ?? '',
 };
 
-/** How long the API keys of an unverified owner work, in days. */
+/** In days. */
 export const unverifiedGraceDays: Capability<number> = {
   grants: [],
   env: ['UNVERIFIED_GRACE_DAYS'],

@@ -14,10 +14,7 @@ export const ApiKeyConfigEntity = defineConfig(
 
 const aiKeyOf = (tenant: string, provider: string): SecretOwner => ({ tenant, purpose: 'aiModelKey', id: provider });
 
-/**
- * Returns the AI keys of a request by provider: encrypted, and masked for answers. Both texts are empty if the request deletes the
- * key.
- */
+/** By provider: encrypted, and masked for answers. Both texts are empty if the request deletes the key. */
 export async function sealAiKeys(
   box: SecretBox,
   tenant: string,
@@ -40,7 +37,6 @@ export async function sealAiKeys(
   return Object.fromEntries(sealed);
 }
 
-/** Returns the access type of new documents of an API key. */
 export const newDocumentAccess: Capability<(tenant: string) => Promise<AccessType>> = {
   grants: [{ resource: 'table', actions: ['GetItem'] }],
   env: ['TABLE_NAME'],
@@ -50,7 +46,6 @@ export const newDocumentAccess: Capability<(tenant: string) => Promise<AccessTyp
   },
 };
 
-/** Returns the e-mail address of a workspace's owner. */
 export const workspaceOwner: Capability<(workspaceId: string) => Promise<string>> = {
   grants: [{ resource: 'table', actions: ['GetItem'] }],
   env: ['TABLE_NAME'],

@@ -4,8 +4,8 @@ import type { SecretBox } from '../../crypto/secretBox.ts';
 import { type ConfigEntity, configStore } from './configStore.ts';
 
 /**
- * Returns the fields that all `get` endpoints of configurations have in common (`get`), and those of all `update` endpoints
- * (`update`). Each endpoint spreads one of the two objects and adds its own fields. For a configuration with a secret, pass `box`.
+ * The fields that all `get` and all `update` endpoints of configurations have in common. An endpoint spreads one of the
+ * two objects. For a configuration with a secret, pass `box`.
  */
 export function configEndpoints<S extends z.ZodObject>(entity: ConfigEntity<S>, box?: Capability<SecretBox>) {
   const output = z.object({ data: entity.schema });

@@ -6,7 +6,7 @@ import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { tableWith } from '../../table/storeCapability.ts';
 import { insertOrReplace, type Table, type WriteOp } from '../../table/table.ts';
 
-/** The field of a configuration that is stored encrypted: `field` in the object `group`. An empty text is not encrypted. */
+/** Stored encrypted: `field` in the object `group`. An empty text is not encrypted. */
 interface SecretField extends Pick<SecretOwner, 'purpose' | 'id'> {
   readonly group: string;
   readonly field: string;
@@ -14,18 +14,17 @@ interface SecretField extends Pick<SecretOwner, 'purpose' | 'id'> {
 
 interface ConfigDefinition<S extends z.ZodObject> {
   readonly schema: S;
-  /** The value of a configuration that was never set. */
   readonly initial: z.output<S>;
   readonly secret?: SecretField;
-  /** Returns the operations that are written in the same transaction as every update. `changed` is the new configuration. */
+  /** Written in the transaction of every update. `changed` is the new configuration. */
   readonly alsoWrite?: (table: Table, tenant: string, changed: z.output<S>) => Promise<WriteOp[]>;
 }
 
-/** A kind of configuration. An API key has at most one configuration of each kind. */
+/** An API key has at most one configuration of each kind. */
 export type ConfigEntity<S extends z.ZodObject> = Entity<z.output<S>, { tenant: string }, unknown> &
   ConfigDefinition<S>;
 
-/** Defines a kind of configuration. `kind` is the sort key of its items. */
+/** `kind` is the sort key of its items. */
 export function defineConfig<S extends z.ZodObject>(
   kind: string,
   purpose: string,
@@ -44,7 +43,7 @@ export function defineConfig<S extends z.ZodObject>(
   return { ...entity, ...definition };
 }
 
-/** Reads and changes one kind of configuration. Callers pass and get secrets as plain text. */
+/** Callers pass and get secrets as plain text. */
 export class ConfigStore<S extends z.ZodObject> {
   readonly #table: Table;
   readonly #entity: ConfigEntity<S>;
@@ -56,7 +55,6 @@ export class ConfigStore<S extends z.ZodObject> {
     this.#box = box;
   }
 
-  /** Returns the configuration with its secret as plain text, or undefined if it was never set. Costs one read. */
   async get(tenant: string): Promise<z.output<S> | undefined> {
     const stored = await this.#table.get(this.#entity, { tenant });
     return stored && mapSecret('open', this.#entity, this.#box, tenant, withoutRevision(stored));
@@ -67,11 +65,9 @@ export class ConfigStore<S extends z.ZodObject> {
   }
 
   /**
-   * Replaces the configuration by the result of `change` and returns that result, with its secret as plain text. `change` gets the
-   * stored configuration and `sent`, both with an encrypted secret. It runs again after a conflict with another request, so no
-   * partial update is lost. Each attempt costs one read and one conditional write.
-   *
-   * Throws the errors of `change`, and ABORTED if the conflicts do not end.
+   * Replaces the configuration by the result of `change`, which gets the stored configuration and `sent`, both with an
+   * encrypted secret. It runs again after a conflict, so no partial update is lost. Costs one read and one conditional
+   * write per attempt. Throws ABORTED if the conflicts do not end.
    */
   async update<Sent extends object, C extends z.output<S>>(
     tenant: string,
@@ -81,7 +77,7 @@ export class ConfigStore<S extends z.ZodObject> {
     return mapSecret('open', this.#entity, this.#box, tenant, await this.#write(tenant, sent, change));
   }
 
-  /** Changes the configuration like `update`, but does not decrypt its secret and returns nothing. */
+  /** Like `update`, without decrypting the secret. */
   async write<Sent extends object>(
     tenant: string,
     sent: Sent,
@@ -115,7 +111,6 @@ function withoutRevision<T extends object>({ _r: _, ...config }: Stored<T>): T {
   return config as unknown as T;
 }
 
-/** Returns a configuration, or a change of one, with its secret encrypted (`seal`) or as plain text (`open`). */
 export async function mapSecret<T extends object>(
   operation: 'seal' | 'open',
   { secret }: Pick<ConfigDefinition<z.ZodObject>, 'secret'>,
@@ -132,10 +127,7 @@ export async function mapSecret<T extends object>(
   return { ...config, [group]: { ...fields, [field]: await box[operation](text, { tenant, purpose, id }) } };
 }
 
-/**
- * Returns the capability to read one kind of configuration, and with the action `PutItem` also to change it. For a kind with a
- * secret, pass `box`.
- */
+/** The action `PutItem` also allows changes. For a kind with a secret, pass `box`. */
 export function configStore<S extends z.ZodObject>(
   entity: ConfigEntity<S>,
   actions: readonly TableAction[],

@@ -3,7 +3,7 @@ import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.t
 import { allOn, CommentTriggers, commentVerbs, hasTriggers, StoredGroup } from './groupedTriggers.ts';
 import { type Change, merge } from './mergeConfig.ts';
 
-/** The latest time that a JavaScript `Date` can represent, epoch ms. */
+/** The latest time of a JavaScript `Date`. */
 const LAST_TIME = 8.64e15;
 
 const texts = {
@@ -15,7 +15,6 @@ const texts = {
   triggers: 'Which kinds of changes are logged. All, when activity logs are first enabled without triggers.',
 } as const;
 
-/** The stored configuration of activity logs. Answers return it unchanged. A field that was never set is absent. */
 export const ActivityConfig = /* @__PURE__ */ defineNamedSchema('ActivityConfig', () =>
   z
     .object({
@@ -40,8 +39,8 @@ export const ActivityConfigChange = /* @__PURE__ */ defineSchema(() =>
 export const initialActivityConfig: ActivityConfig = { isEnabled: false };
 
 /**
- * Returns the configuration after an update. If the update enables activity logs and no triggers are stored, fields that were never
- * set get values: all triggers on, `immutable` on, and `enabledTime` is `now`.
+ * If the update enables activity logs and no triggers are stored, unset fields get values: all triggers on, `immutable`
+ * on, and `enabledTime` is `now`.
  */
 export function changeActivityConfig(
   stored: ActivityConfig = initialActivityConfig,

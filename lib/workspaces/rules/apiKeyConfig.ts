@@ -6,10 +6,10 @@ import { HeaderSecret, merge } from './mergeConfig.ts';
 
 const aiProviders = ['openai', 'anthropic', 'gemini'] as const;
 
-/** The value of the field `planInfo`. Clients expect this field, but the service has no plans. */
+/** Clients expect this field, but the service has no plans. */
 export const planInfo = { type: 'selfHosted' } as const;
 
-/** A customer's key of an AI provider: encrypted, and masked for answers. In an update, empty texts delete the key. */
+/** Encrypted, and masked for answers. In an update, empty texts delete the key. */
 export const StoredAiKey = /* @__PURE__ */ defineSchema(() =>
   z.object({ sealedKey: z.string(), displayText: z.string() }),
 );
@@ -22,20 +22,17 @@ export const settingTexts = {
     'The access type of new documents outside folders that have none of their own. At first `public`. Existing documents stay as they are.',
 } as const;
 
-/** The stored configuration of an API key. */
 export const ApiKeyConfig = /* @__PURE__ */ defineSchema(() =>
   z.object({
     defaultDocumentAccessType: z.enum(accessTypes),
     isPrivateCommentsEnabled: z.boolean(),
     requireJwtToken: z.boolean(),
     requireAutoOrgUser: z.boolean(),
-    /** The AI keys by provider. */
     aiKeys: z.record(z.string(), StoredAiKey),
   }),
 );
 export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;
 
-/** The fields of an update. Unknown fields are rejected. */
 export const ApiKeyConfigChange = /* @__PURE__ */ defineSchema(() =>
   z.object({
     enablePrivateComments: optional(z.boolean()).describe(settingTexts.enablePrivateComments),
@@ -59,7 +56,6 @@ export const ApiKeyConfigChange = /* @__PURE__ */ defineSchema(() =>
 );
 export type ApiKeyConfigChange = z.output<typeof ApiKeyConfigChange>;
 
-/** The masked AI keys in an answer, by provider. */
 export const AiModelsResponse = /* @__PURE__ */ defineSchema(() =>
   z
     .record(
@@ -79,10 +75,7 @@ export const initialApiKeyConfig: ApiKeyConfig = {
   aiKeys: {},
 };
 
-/**
- * Returns the configuration after an update. Fields that are not sent keep their values. `sentKeys` has the AI keys of the request
- * by provider, encrypted.
- */
+/** Fields that are not sent keep their values. `sentKeys` has encrypted AI keys. */
 export function changeApiKeyConfig(
   stored: ApiKeyConfig = initialApiKeyConfig,
   sent: ApiKeyConfigChange,
@@ -101,15 +94,14 @@ export function changeApiKeyConfig(
 }
 
 const SHOWN_CHARACTERS = 4;
-/** Answers show the last characters only of keys with at least this length. They would reveal too much of a shorter key. */
+/** The last characters would reveal too much of a shorter key. */
 const MIN_SHOWN_CHARACTERS = 16;
 
-/** Returns the masked text of a key, such as `****a1b2`, or `****` for a short key. */
+/** `****a1b2`, or `****` for a short key. */
 export function maskKey(key: string): string {
   return key.length < MIN_SHOWN_CHARACTERS ? '****' : `****${key.slice(-SHOWN_CHARACTERS)}`;
 }
 
-/** Returns the masked AI keys of `providers`. The default is all providers with a key. */
 export function toAiKeysResponse(
   aiKeys: ApiKeyConfig['aiKeys'],
   providers: readonly string[] = Object.keys(aiKeys),

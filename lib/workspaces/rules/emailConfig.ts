@@ -5,13 +5,9 @@ import { mailableAddress, MailAddress } from '../../shared/mailAddress.ts';
 import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
 
-/**
- * The types of a mail provider. `custom` is SendGrid if a key is stored. Otherwise `custom` and `default` are the operator's Amazon
- * SES.
- */
+/** `custom` is SendGrid if a key is stored. Otherwise `custom` and `default` are the operator's Amazon SES. */
 const emailTypes = ['default', 'sendgrid', 'custom'] as const;
 
-/** What requests and answers say about the fields. */
 const texts = {
   useEmailService:
     'Whether events are mailed. By default false. The first `true` sets the default triggers: comments and huddles, except suggestions.',
@@ -26,7 +22,7 @@ const texts = {
   triggers: 'Which events are mailed. A trigger that was never set is off.',
 } as const;
 
-/** The e-mail configuration. The provider's API key is encrypted in the table. Answers contain it as plain text. */
+/** The provider's API key is encrypted in the table, and plain text in answers. */
 export const EmailConfig = /* @__PURE__ */ defineNamedSchema('EmailConfig', () =>
   z
     .object({
@@ -98,9 +94,8 @@ const firstEnable: Change<EmailConfig> = {
 };
 
 /**
- * Returns the configuration after an update. `useEmailService: true` or `type: custom` enables the service. If the update enables
- * it and no triggers are stored, the default triggers and the type `custom` are set. Fields of the request take precedence over
- * these defaults.
+ * `useEmailService: true` or `type: custom` enables the service. If no triggers are stored then, the default triggers
+ * and the type `custom` are set. Fields of the request take precedence.
  */
 export function changeEmailConfig(stored: EmailConfig = initialEmailConfig, sent: Change<EmailConfig>): EmailConfig {
   const enables = sent.useEmailService === true || sent.emailServiceConfig?.type === 'custom';

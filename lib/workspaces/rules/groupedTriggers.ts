@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 
-/** The event types of comments, by their trigger in configurations of notifications and activities. */
+/** Event types by trigger in configurations of notifications and activities. */
 export const commentVerbs = {
   newlyAdded: 'comment_annotation.add',
   added: 'comment.add',
@@ -23,13 +23,12 @@ export const commentVerbs = {
   unsubscribed: 'comment_annotation.unsubscribe',
 } as const;
 
-/** The event types of huddles, by their trigger in configurations of notifications. */
+/** Event types by trigger in configurations of notifications. */
 export const huddleVerbs = { created: 'huddle.create', join: 'huddle.join' } as const;
 
-/** Stored triggers: whether each is on, by group (such as `comment`) and verb (such as `added`). Answers return them unchanged. */
+/** By group (such as `comment`) and verb (such as `added`). */
 export type GroupedTriggers = Readonly<Record<string, Readonly<Record<string, boolean>> | undefined>>;
 
-/** The stored triggers of one group, by verb. */
 export const StoredGroup = /* @__PURE__ */ defineSchema(() =>
   z
     .record(z.string(), z.boolean())
@@ -47,7 +46,6 @@ const CommentGroup = /* @__PURE__ */ defineNamedSchema('CommentTriggersInput', (
   ),
 );
 
-/** The triggers of the group `comment` in a request. Unknown verbs are rejected. */
 export const CommentTriggers = /* @__PURE__ */ defineSchema(() =>
   optional(CommentGroup).describe('Triggers of comments and threads by name.'),
 );
@@ -65,7 +63,6 @@ function groupOf<V extends string>(verbs: Readonly<Record<V, string>>) {
   return z.object(Object.fromEntries(fields) as Record<V, z.ZodOptional<z.ZodBoolean>>);
 }
 
-/** Returns the triggers of a group by verb. All are on except the verbs in `except`. */
 export function allOn<V extends string>(
   verbs: Readonly<Record<V, string>>,
   except: readonly V[] = [],
@@ -73,7 +70,7 @@ export function allOn<V extends string>(
   return Object.fromEntries((Object.keys(verbs) as V[]).map((verb) => [verb, !except.includes(verb)]));
 }
 
-/** Returns whether any trigger is stored. If none is, enabling a service sets the default triggers. */
+/** If no trigger is stored, enabling a service sets the default triggers. */
 export function hasTriggers(triggers: GroupedTriggers | undefined): boolean {
   return Object.values(triggers ?? {}).some((group) => Object.keys(group ?? {}).length > 0);
 }

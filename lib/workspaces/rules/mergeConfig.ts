@@ -2,17 +2,14 @@ import * as z from 'zod';
 import { isObject } from '../../shared/collections.ts';
 import { defineSchema, limits } from '../../shared/schema.ts';
 
-/** A partial update of a configuration. At every depth, each field can be missing. */
+/** At every depth, each field can be missing. */
 export type Change<T> = {
   readonly [K in keyof T]?: (T[K] extends object | undefined ? Change<NonNullable<T[K]>> : T[K]) | undefined;
 };
 
-/**
- * Returns a configuration merged with a partial update, at every depth. Missing and undefined fields keep their values. A sent list
- * replaces the stored list.
- */
+/** At every depth. Missing and undefined fields keep their values. A sent list replaces the stored list. */
 export function merge<T extends object>(stored: T, sent: Change<T>): T {
-  // The result is built as a map, because assigning the key `__proto__` to an object would set its prototype.
+  // A map, because assigning the key `__proto__` to an object would set its prototype.
   const merged = new Map<string, unknown>(Object.entries(stored));
   for (const [key, value] of Object.entries(sent)) {
     const before = merged.get(key);
@@ -23,10 +20,7 @@ export function merge<T extends object>(stored: T, sent: Change<T>): T {
 
 const MAX_SECRET_CHARACTERS = 4_096;
 
-/**
- * A secret that the service sends to another service in a header, at most 4,096 characters. An empty text deletes the stored
- * secret.
- */
+/** A secret that the service sends in a header. An empty text deletes the stored one. */
 export const HeaderSecret = /* @__PURE__ */ defineSchema(() =>
   z
     .string()
@@ -41,7 +35,7 @@ export const HeaderSecret = /* @__PURE__ */ defineSchema(() =>
     ),
 );
 
-/** A line of text, at most 512 characters. It has no control characters, so it is safe in a mail header. It can be empty. */
+/** Without control characters, so it is safe in a mail header. It can be empty. */
 export const Line = /* @__PURE__ */ defineSchema(() =>
   z
     .string()

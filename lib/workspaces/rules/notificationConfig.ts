@@ -37,10 +37,7 @@ const StoredBatch = /* @__PURE__ */ defineSchema(() =>
     .describe(texts.batch),
 );
 
-/**
- * The stored configuration of in-app notifications. Answers return it unchanged. A field that was never set is absent. An enabled
- * delay or batch has no effect until its numbers are set, so callers can send the fields in any order.
- */
+/** An enabled delay or batch has no effect until its numbers are set, so callers can send the fields in any order. */
 export const NotificationConfig = /* @__PURE__ */ defineNamedSchema('NotificationConfig', () =>
   z
     .object({
@@ -101,7 +98,6 @@ export const initialNotificationConfig: NotificationConfig = {
   notificationServiceConfig: {},
 };
 
-/** The default triggers: all triggers of comments and huddles, except those about suggestions. */
 export const defaultNotificationTriggers = {
   comment: allOn(commentVerbs, ['suggestionAccepted', 'suggestionRejected']),
   huddle: allOn(huddleVerbs),
@@ -113,8 +109,8 @@ const firstEnable: NotificationConfig = {
 };
 
 /**
- * Returns the configuration after an update. If the update enables the service and no triggers are stored, the default triggers are
- * set. Triggers of the request take precedence.
+ * If the update enables the service and no triggers are stored, the defaults are set. Triggers of the request take
+ * precedence.
  */
 export function changeNotificationConfig(
   stored: NotificationConfig = initialNotificationConfig,

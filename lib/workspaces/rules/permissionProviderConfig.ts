@@ -14,10 +14,7 @@ const texts = {
   authToken: 'The secret of the provider, stored encrypted. No effect yet. Empty means none.',
 } as const;
 
-/**
- * The configuration of the customer's own permission provider. Its auth token is encrypted in the table. Answers contain it as
- * plain text.
- */
+/** The auth token is encrypted in the table, and plain text in answers. */
 export const PermissionProviderConfig = z.object({
   usePermissionProvider: z.boolean().describe(texts.usePermissionProvider),
   permissionProviderConfig: z
@@ -29,7 +26,7 @@ export const PermissionProviderConfig = z.object({
 });
 export type PermissionProviderConfig = z.output<typeof PermissionProviderConfig>;
 
-/** The fields of an update. An empty text deletes the stored value. */
+/** An empty text deletes the stored value. */
 export const PermissionProviderConfigChange = z.object({
   usePermissionProvider: optional(z.boolean()).describe(texts.usePermissionProvider),
   permissionProviderConfig: optional(
@@ -46,8 +43,8 @@ export const initialPermissionProviderConfig: PermissionProviderConfig = {
 };
 
 /**
- * Throws INVALID_ARGUMENT unless the URL is empty or an http(s) URL of a public host. The URL must not contain credentials, because
- * the table stores it unencrypted.
+ * Throws INVALID_ARGUMENT unless the URL is empty or an http(s) URL of a public host, without credentials: the table
+ * stores it unencrypted.
  */
 export function requireProviderUrl(permissionProviderUrl: string | undefined, policy: AddressPolicy): void {
   if (!permissionProviderUrl) return;

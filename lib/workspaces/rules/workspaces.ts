@@ -2,21 +2,15 @@ import * as z from 'zod';
 import { dict } from '../../shared/collections.ts';
 import { defineNamedSchema, defineSchema, Name, Text } from '../../shared/schema.ts';
 
-/** The most API keys of one workspace. */
 export const MAX_API_KEYS = 100;
 
-/** The name of the first auth token of an API key. */
 export const DEFAULT_TOKEN_NAME = 'Default Auth Token';
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
-/**
- * The name of an owner or a workspace, 1 to 200 characters. `pipe` checks this limit before the larger one of `Name`, so error
- * messages say 200.
- */
+/** `pipe` checks this limit before the larger one of `Name`, so messages say 200. */
 export const ShortName = /* @__PURE__ */ defineSchema(() => z.string().min(1).max(200).pipe(Name));
 
-/** The URL of an owner's picture. */
 export const AvatarUrl = /* @__PURE__ */ defineSchema(() =>
   z
     .url({ protocol: /^https?$/, error: 'must be a valid http(s) URL' })
@@ -24,7 +18,7 @@ export const AvatarUrl = /* @__PURE__ */ defineSchema(() =>
     .pipe(Text),
 );
 
-/** The time in which an owner must verify the e-mail address: one minute to 48 hours, in milliseconds. */
+/** One minute to 48 hours. */
 export const VerifyWithinMs = /* @__PURE__ */ defineSchema(() =>
   z
     .int()
@@ -39,7 +33,6 @@ export const ApiKeyType = /* @__PURE__ */ defineSchema(() =>
     .describe('What the API key is for. Both types work alike, but only a production key checks its regions.'),
 );
 
-/** An API key in answers. */
 export const ApiKeyResponse = /* @__PURE__ */ defineNamedSchema('ApiKey', () =>
   z
     .object({
@@ -50,7 +43,6 @@ export const ApiKeyResponse = /* @__PURE__ */ defineNamedSchema('ApiKey', () =>
     .describe('An API key of a workspace. It has organizations, users, content and settings of its own.'),
 );
 
-/** An auth token in answers, with its text. */
 export const AuthTokenResponse = /* @__PURE__ */ defineNamedSchema('AuthToken', () =>
   z
     .object({
@@ -61,7 +53,6 @@ export const AuthTokenResponse = /* @__PURE__ */ defineNamedSchema('AuthToken', 
     .describe('A secret with which your servers call the service.'),
 );
 
-/** A workspace in answers. */
 export const WorkspaceResponse = /* @__PURE__ */ defineNamedSchema('Workspace', () =>
   z
     .object({
@@ -89,11 +80,9 @@ export const WorkspaceResponse = /* @__PURE__ */ defineNamedSchema('Workspace', 
     .describe('A workspace with its owner and its API keys.'),
 );
 
-/** The fields of a new API key. */
 export interface ApiKeyFields {
   readonly apiKeyName: string;
   readonly type: z.output<typeof ApiKeyType>;
-  /** Whether the key gets a default auth token. */
   readonly withToken: boolean;
 }
 
@@ -103,7 +92,6 @@ interface StoredApiKey {
   readonly type: z.output<typeof ApiKeyType>;
 }
 
-/** The details in a request for a new workspace. All except the e-mail address have defaults. */
 export interface OwnerDetails {
   readonly ownerEmail: string;
   readonly name?: string | undefined;
@@ -111,12 +99,12 @@ export interface OwnerDetails {
   readonly avatar?: string | undefined;
 }
 
-/** Returns an e-mail address in lower case, as the keys of items in the table contain it. */
+/** As keys in the table contain it. */
 export function emailKey(email: string): string {
   return email.toLowerCase();
 }
 
-/** The domains of disposable mail services. Their addresses expire after minutes, so their owners could not verify them later. */
+/** Addresses of disposable mail services expire after minutes, so their owners could not verify them later. */
 const disposableDomains: ReadonlySet<string> = new Set([
   '10minutemail.com',
   'dispostable.com',
@@ -135,7 +123,7 @@ const disposableDomains: ReadonlySet<string> = new Set([
   'yopmail.com',
 ]);
 
-/** Returns whether an e-mail address belongs to a disposable mail service. Compares its domain and all parents of the domain. */
+/** Compares the domain and all its parents. */
 export function isDisposable(email: string): boolean {
   const labels = emailKey(email)
     .slice(email.lastIndexOf('@') + 1)
@@ -143,7 +131,6 @@ export function isDisposable(email: string): boolean {
   return labels.some((_label, index) => disposableDomains.has(labels.slice(index).join('.')));
 }
 
-/** Returns a workspace's name and owner with their defaults. */
 export function describeWorkspace({
   ownerEmail,
   name = ownerEmail,
@@ -153,19 +140,18 @@ export function describeWorkspace({
   return { workspaceName, owner: { email: ownerEmail, name, avatar } };
 }
 
-/** Returns the name of a workspace's first API key, such as `Ada Test API Key` for `ada@example.com`. */
+/** `Ada Test API Key` for `ada@example.com`. */
 export function firstApiKeyName(ownerEmail: string): string {
   return `${capitalised(ownerEmail.slice(0, ownerEmail.lastIndexOf('@')))} Test API Key`;
 }
 
-/** Returns the default name of an API key, such as `Production API Key`. */
 export function defaultApiKeyName(type: string): string {
   return `${capitalised(type)} API Key`;
 }
 
 /**
- * Returns when the API keys of a workspace expire, epoch ms. Returns undefined if the owner's address is verified. `verifyWithinMs`
- * can shorten the operator's grace period, but not extend it.
+ * Epoch ms. Undefined if the owner is verified. `verifyWithinMs` can shorten the operator's grace period, but not
+ * extend it.
  */
 export function keysExpireAt(
   workspace: { verifiedAt?: number | undefined; verifyWithinMs?: number | undefined; createdAt: number },
