@@ -12,14 +12,10 @@ import { issueUserTokens } from './issuer.ts';
 import { USER_TOKEN_SECONDS } from './rules/claims.ts';
 import { type AccessRemoval, disablingId, seenRemovals } from './rules/tokenAccess.ts';
 
-/**
- * The largest number of characters of a token. API Gateway accepts 10,240 bytes of headers, and browsers send other
- * headers too.
- */
+/** API Gateway accepts 10,240 bytes of headers, and browsers send others too. */
 const MAX_TOKEN_CHARACTERS = 7_500;
 const PARALLEL = 8;
 
-/** A resource to which a token gives access. */
 export type RequestedGrant = ResourceReference & {
   readonly accessRole?: AccessRole | undefined;
   readonly expiresAt?: number | undefined;
@@ -38,11 +34,11 @@ interface CallContext {
 }
 
 /**
- * Creates a user, or replaces the sent fields of the profile. Makes the user a member of the requested organizations, and
- * returns a token with the grants. Throws:
+ * Creates a user, or replaces the sent fields of the profile. Makes the user a member of the requested organizations,
+ * and returns a token with the grants. Throws:
  *
- * - INVALID_ARGUMENT for an unknown organization, an end in the past, an address that cannot receive mail, or more grants
- * than fit into a token
+ * - INVALID_ARGUMENT for an unknown organization, an end in the past, an address that cannot receive mail, or more
+ * grants than fit into a token
  * - NOT_FOUND for an unknown folder or document
  * - FAILED_PRECONDITION for a disabled resource
  * - ABORTED if the user's access to one of the resources is removed at the same time
@@ -76,8 +72,8 @@ export const generateUserToken = /* @__PURE__ */ combine(
         expiresAt: Math.floor(now / 1000) + USER_TOKEN_SECONDS,
         grants: [...grants.values()],
       };
-      // All internal ids of users have the same length, so this token is as long as the token of the registered user.
-      // A request whose token is too long must not register the user.
+      // All internal ids of users have the same length, so this token is as long as that of the registered user. A
+      // request whose token is too long must not register the user.
       if ((await sign(claims)).length > MAX_TOKEN_CHARACTERS) throw tooManyGrants();
       const memberships = [...grants.values()].filter(({ resourceType }) => resourceType === 'organization');
       const [results, removals] = await Promise.all([

@@ -10,17 +10,14 @@ import { tableWith } from '../table/storeCapability.ts';
 import { replace, type Table } from '../table/table.ts';
 import { tokenKeyId, toPayload } from './rules/claims.ts';
 
-/**
- * The largest number of public keys that an API key has at a time. Each version of the signing key and each revocation
- * of user tokens adds one. Above this number, the oldest one is dropped.
- */
+/** Each version of the signing key and each revocation adds a public key. The oldest is dropped. */
 const MAX_KEYS = 5;
 
 type UnsignedClaims = Omit<UserClaims, 'tenant' | 'answerKey'>;
 
 /**
- * Issues user tokens: JWTs with an Ed25519 signature. Each API key has its own private key, which is derived from the
- * signing key. The record of the API key contains the public key, so functions that verify tokens read no secret.
+ * JWTs with an Ed25519 signature. Each API key has a private key, derived from the signing key. Its record has the
+ * public key, so functions that verify tokens read no secret.
  */
 export class UserTokenIssuer {
   readonly #table: Table;
@@ -34,8 +31,8 @@ export class UserTokenIssuer {
   }
 
   /**
-   * Returns a function that signs tokens of an API key. Stores the public key before a private key signs its first
-   * token. `answerKey`, which encrypts stored answers for the user, changes only when the signing key is rotated.
+   * Stores the public key before the private key signs its first token. `answerKey`, which encrypts stored answers for
+   * the user, changes only with the signing key.
    */
   async signer(tenant: string): Promise<(claims: UnsignedClaims) => Promise<string>> {
     const { version, key } = await this.#ring.current();
@@ -60,7 +57,6 @@ export class UserTokenIssuer {
   }
 }
 
-/** Lets a function issue user tokens. The function can then read the signing key. */
 export const issueUserTokens: Capability<UserTokenIssuer> = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['GetItem', 'PutItem']), ring: signingKey },
   ({ table, ring }, env) => new UserTokenIssuer(table, ring, env.SERVICE_NAME),

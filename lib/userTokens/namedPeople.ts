@@ -14,7 +14,9 @@ export interface NamedPeople {
   readonly profiles: ReadonlyMap<string, Profile>;
 }
 
-/** Costs two read units per user, and per non-member one for the document and for each folder above it. Sends two rounds of BatchGet. */
+/**
+ * Two read units per user, and per non-member one for the document and each folder above it. Two rounds of BatchGet.
+ */
 export async function readPeople(
   table: Table,
   scope: OrganizationScope,

@@ -4,18 +4,16 @@ import type { AccessRole, ResourceType } from '../app/rules/access.ts';
 import { type KeyRing, permissionKey } from '../crypto/keyRing.ts';
 import { deriveKey } from '../crypto/sealing.ts';
 
-/** What a customer's permission provider answers about one user and resource. */
 export interface ProvidedPermission {
   readonly userId: string;
   readonly resourceId: string;
   readonly type: ResourceType;
   readonly hasAccess: boolean;
   readonly accessRole?: AccessRole | undefined;
-  /** When the access ends, epoch ms. */
+  /** Epoch ms. */
   readonly expiresAt?: number | undefined;
 }
 
-/** Signs the answers of permission providers. */
 export class PermissionSigner {
   readonly #ring: KeyRing;
 
@@ -24,8 +22,8 @@ export class PermissionSigner {
   }
 
   /**
-   * Returns the HMAC-SHA-256 of permissions in hexadecimal, with a separate key for each API key. The order of
-   * permissions changes the signature. The order of their fields does not.
+   * HMAC-SHA-256 in hexadecimal, with a key for each API key. The order of permissions changes the signature, the order
+   * of their fields does not.
    */
   async sign(tenant: string, permissions: readonly ProvidedPermission[]): Promise<string> {
     const { key } = await this.#ring.current();

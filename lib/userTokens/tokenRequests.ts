@@ -13,7 +13,6 @@ const TokenGrant = /* @__PURE__ */ defineNamedSchema('TokenGrant', () =>
   ),
 );
 
-/** The resources to which a requested token gives access. */
 export const TokenPermissions = z.object({
   resources: list(TokenGrant, limits.permissionIds, 0).describe(
     'All grants must fit into a token of 7,500 characters: about a hundred documents of one organization.',
@@ -33,7 +32,7 @@ const TokenUserProperties = /* @__PURE__ */ defineNamedSchema('TokenUserProperti
     .describe('The organization and the profile of the user.'),
 );
 
-/** The older form of a token request. It has the organization in the properties of the user. */
+/** Has the organization in the properties of the user. */
 export const OlderTokenRequest = z.object({
   userId: Id,
   userProperties: TokenUserProperties,
@@ -42,10 +41,7 @@ export const OlderTokenRequest = z.object({
   ),
 });
 
-/**
- * Converts a token request from the older form. The organization becomes one of the resources, unless the request names it
- * there, perhaps with a role or an end.
- */
+/** The organization becomes one of the resources, unless the request names it there. */
 export function toTokenRequest({
   userId,
   userProperties: { organizationId, name, email, isAdmin = false },
@@ -69,7 +65,6 @@ export const TokenResponse = z.object({
   }),
 });
 
-/** The message of every call that returns a user token. */
 export const TOKEN_MESSAGE = 'Token generated successfully.';
 
 export const exampleToken = { data: { token: '<signed token>' } };

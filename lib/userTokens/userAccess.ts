@@ -31,41 +31,35 @@ import {
   tokenOrganizationPermission,
 } from './rules/tokenAccess.ts';
 
-/** The range of sort keys that contains grants and removals of grants. */
+/** Grants and removals of grants. */
 const GRANT_KEYS = ['GRANT', 'GRANT_REMOVED~'] as const;
 const GRANTS_PER_QUERY = 1_000;
-/** A refused user's access is read again at most once in this time, in milliseconds. */
+/** A refused user's access is read again at most once in this time. */
 const REREAD_MILLISECONDS = 1_000;
 const MAX_REREADS = 1_000;
-/** The largest number of documents, and of folders, that are kept for one user and organization. */
+/** Documents, and folders, that are kept for one user and organization. */
 const MAX_RESOURCES = 1_000;
 
-/** The stored grants of a user in an organization, and the records of removed grants. */
 interface MemberAccess {
   readonly access: Omit<UserAccess, 'now'>;
   readonly removals: readonly AccessRemoval[];
 }
 
-/** What is kept about a user in an organization. */
 interface MemberRecord {
   readonly organization: Stored<Organization>;
   readonly scope: OrganizationScope;
   readonly user: Stored<User>;
-  /** Reads the user's access at the first call. The result is kept as long as this record. */
+  /** Reads at the first call. */
   readonly readAccess: () => Promise<MemberAccess>;
-  /**
-   * The documents that requests named, by the id that the customer chose. These and the folders are kept as long as
-   * this record.
-   */
+  /** By the id that the customer chose. */
   readonly documents: Map<string, Promise<Stored<Document> | undefined>>;
   readonly folders: Map<string, Promise<Stored<Folder> | undefined>>;
 }
 
-/** Reads what a user may do. All results are kept for 10 s, so lost access ends within this time. */
+/** All results are kept for 10 s, so lost access ends within this time. */
 export class UserAccessReader {
   readonly #table: Table;
   readonly #members;
-  /** When access was last read again after a refusal, by user and organization. */
   readonly #rereadAt = new BoundedMap<string, number>(MAX_REREADS);
 
   constructor(table: Table) {
@@ -74,8 +68,8 @@ export class UserAccessReader {
   }
 
   /**
-   * Returns the user and the access. Throws PERMISSION_DENIED if a role is not enough or the organization is disabled, and for unknown
-   * resources too, so ids cannot be guessed. `fresh` reads with strong consistency.
+   * Throws PERMISSION_DENIED if a role is not enough or the organization is disabled, and for unknown resources too, so
+   * ids cannot be guessed. `fresh` reads with strong consistency.
    */
   async check(
     claims: UserClaims,
@@ -117,7 +111,6 @@ export class UserAccessReader {
     if (!member || member.user.internalId !== claims.userKey || member.organization.disabled) return undefined;
     const namesOrganization = resources.documentIds.length === 0 && resources.folderId === undefined;
     const needsNoRole = needs === 'self' && namesOrganization;
-    // The grants and the named resources are read in parallel.
     const [stored, permissionsOf] = await Promise.all([
       member.readAccess(),
       needsNoRole ? undefined : this.#readResources(member, resources),
@@ -134,9 +127,8 @@ export class UserAccessReader {
   }
 
   /**
-   * Reads the documents and the folder that a request names. Returns a function that computes the user's permission on
-   * each of them from the user's access. Without documents and folder, it computes the permission on the organization.
-   * The permission on a missing resource is undefined.
+   * The result computes the user's permission on each named resource, or on the organization if none is named.
+   * Undefined for a missing resource.
    */
   async #readResources(
     member: MemberRecord,
@@ -155,7 +147,7 @@ export class UserAccessReader {
           ];
   }
 
-  /** Returns a document with its folder, or undefined if the document or its folder does not exist. */
+  /** Undefined if the document or its folder does not exist. */
   async #placedDocument(member: MemberRecord, documentId: string): Promise<DocumentWithFolder | undefined> {
     const document = await keep(member.documents, documentId, () =>
       BatchReader.of(this.#table).get(DocumentEntity, { ...member.scope, documentId }),
@@ -212,10 +204,7 @@ export class UserAccessReader {
     };
   }
 
-  /**
-   * Returns whether the access of a refused user may be read again now. The method has no `await`, so only one of
-   * several parallel requests gets true.
-   */
+  /** No `await`, so only one of several parallel requests gets true. */
   #mayReread(id: string, now: number): boolean {
     if ((this.#rereadAt.get(id) ?? -Infinity) + REREAD_MILLISECONDS > now) return false;
     this.#rereadAt.set(id, now);
@@ -223,7 +212,6 @@ export class UserAccessReader {
   }
 }
 
-/** Queries grants and records of removed grants, which are in the same partition. */
 const grantsAndRemovals: QueryableEntity<
   { readonly grant?: Stored<Grant>; readonly removal?: Stored<AccessRemoval> },
   { readonly tenant: string; readonly organizationKey: string; readonly userId: string }
@@ -258,13 +246,13 @@ function memberId({ tenant, userId }: UserClaims, organizationId: string): strin
   return JSON.stringify([tenant, userId, organizationId]);
 }
 
-/** Returns a function that reads once and then returns the same value. After an error, the next call reads again. */
+/** After an error, the next call reads again. */
 function readOnce<T>(read: () => Promise<T>): () => Promise<T> {
   const values = new Map<'', Promise<T>>();
   return () => keep(values, '', read);
 }
 
-/** Returns the value of a key. Reads it if the map does not have it. A failed read is not kept. */
+/** A failed read is not kept. */
 async function keep<K, T>(values: Map<K, Promise<T>>, key: K, read: () => Promise<T>): Promise<T> {
   const kept = values.get(key);
   if (kept) return kept;

@@ -8,7 +8,7 @@ import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
 import { allowedOrigin } from '../workspaces/rules/domains.ts';
 import { parseToken, revocationsOf } from './rules/claims.ts';
 
-/** The largest number of characters of a header. API Gateway rejects requests with more than 10,240 bytes of headers. */
+/** The limit of API Gateway. */
 const MAX_HEADER_CHARACTERS = 10_240;
 
 const NOTHING_READ: ReadUserToken = { caller: undefined, allowedOrigin: undefined, allowedDomains: [] };
@@ -19,9 +19,9 @@ interface KeyRecord {
 }
 
 /**
- * Verifies user tokens with the public keys in the record of the API key. Functions that verify tokens therefore cannot
- * issue them. The record and the allowed domains are read with one BatchGet and kept for 10 s. If the kept record has no
- * key for a token, or does not allow an origin, it is read again, so new keys and domains work at once.
+ * Verifies with the public keys in the record of the API key, so functions that verify tokens cannot issue them. Record
+ * and allowed domains are one BatchGet, kept for 10 s. If they lack a key or an origin, they are read again, so new
+ * ones work at once.
  */
 export class UserCredentials {
   readonly #serviceName: string;
@@ -38,7 +38,6 @@ export class UserCredentials {
     });
   }
 
-  /** Reads and verifies the user token in an `authorization` header. */
   async read(
     { authorization, origin }: { readonly authorization: string; readonly origin: string | undefined },
     options: CacheOptions,
@@ -73,7 +72,6 @@ export class UserCredentials {
   }
 }
 
-/** Returns the token in an `authorization` header with the scheme `Bearer`, or undefined for any other header. */
 function bearerToken(header: string): string | undefined {
   return /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(header)?.[1];
 }

@@ -7,14 +7,14 @@ import { morePermissive, tokenDocumentPermission, tokenFolderPermission } from '
 
 type Caller = ApiKeyCaller | UserCaller;
 
-/** Returns a function that says whether a caller may see a document. With an API key, it is true for all documents. */
+/** With an API key, every document. */
 export function maySeeDocument(caller: Caller): (document: DocumentAccess) => boolean {
   if (caller.level !== 'user') return () => true;
   const { access } = caller.user;
   return (document) => tokenDocumentPermission(access, document).errorCode === undefined;
 }
 
-/** Returns a function that says whether a user may see a folder. Returns undefined for an API key, which may see all folders. */
+/** Undefined for an API key, which may see all folders. */
 export function folderFilter(caller: Caller): ((folder: FolderAccess) => boolean) | undefined {
   if (caller.level !== 'user') return undefined;
   const { access } = caller.user;
@@ -27,8 +27,8 @@ export function isStranger(caller: Caller): boolean {
 }
 
 /**
- * Returns a user's permissions. If the caller has a user token, the token's grants count too, and unknown folders and documents
- * have the same entries as forbidden ones, so that ids cannot be guessed.
+ * For a user token, its grants count too, and unknown folders and documents have the same entries as forbidden ones, so
+ * that ids cannot be guessed.
  */
 export function permissionsOf(caller: Caller, user: UserAccess, requested: RequestedResources): UserPermissions {
   if (caller.level !== 'user') return userPermissions(user, requested);

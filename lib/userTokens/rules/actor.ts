@@ -2,17 +2,14 @@ import type { ActorField } from '../../app/rules/userRule.ts';
 import { isObject } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 
-/** The user of the token, who acts. */
 export interface Actor {
   readonly userId: string;
-  /** The stored profile. */
   readonly profile?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Returns `data` with the acting user filled into the given fields. A field with `keepMissing` is filled only if it
- * exists. Throws PERMISSION_DENIED if a field names another user. A value of the wrong type stays, because the schema
- * rejects it.
+ * A field with `keepMissing` is filled only if it exists. Throws PERMISSION_DENIED if a field names another user. A
+ * value of the wrong type stays, because the schema rejects it.
  */
 export function fillActor(data: unknown, fields: readonly ActorField[], actor: Actor): unknown {
   return fields.reduce<unknown>(
@@ -21,10 +18,7 @@ export function fillActor(data: unknown, fields: readonly ActorField[], actor: A
   );
 }
 
-/**
- * Returns `input` with the acting user's stored profile in each field that contains a user. Otherwise a browser could
- * write under someone else's name.
- */
+/** The stored profile replaces what the browser sent: it could write under someone else's name. */
 export function completeActor(input: unknown, fields: readonly ActorField[], actor: Actor): unknown {
   const { userId, profile } = actor;
   const complete = {
@@ -42,7 +36,7 @@ export function completeActor(input: unknown, fields: readonly ActorField[], act
   );
 }
 
-/** Throws PERMISSION_DENIED if `data` has one of these fields, unless its value is `false` or null. */
+/** Throws PERMISSION_DENIED if a field is present, unless it is `false` or null. */
 export function requireAbsent(data: unknown, fields: readonly string[]): void {
   for (const path of fields)
     changeAt(data, path.split('.'), (value) => {
@@ -51,7 +45,6 @@ export function requireAbsent(data: unknown, fields: readonly string[]): void {
     });
 }
 
-/** Returns a copy of `data` without these fields. */
 export function omitFields(data: unknown, fields: readonly string[]): unknown {
   return fields.reduce((omitted, path) => changeAt(omitted, path.split('.'), () => undefined), data);
 }
@@ -84,10 +77,7 @@ function actorIn(value: unknown, { path, holds, keepMissing }: ActorField, { use
 
 export type DataPath = readonly (string | number)[];
 
-/**
- * Returns a copy of a value with the results of `change` in the fields at `path`. If an object on the path is missing,
- * nothing is added. `at` is the position of the value.
- */
+/** Returns a copy. If an object on the path is missing, nothing is added. `at` is the position of the value. */
 export function changeAt(
   value: unknown,
   path: readonly string[],

@@ -3,13 +3,9 @@ import type { AccessRole, ResourceType, UserClaims } from '../../app/rules/acces
 import { decodeBase64Url } from '../../shared/base64Url.ts';
 import { parseJson } from '../../shared/parseJson.ts';
 
-/** The lifetime of a user token in seconds: 48 hours. */
 export const USER_TOKEN_SECONDS = 48 * 60 * 60;
 
-/**
- * The resource type and the role of a grant as two letters. The short form lets a token with a hundred grants fit into
- * a header.
- */
+/** Two letters, so that a token with a hundred grants fits into a header. */
 const grantCodes = {
   oe: ['organization', 'editor'],
   ov: ['organization', 'viewer'],
@@ -20,7 +16,7 @@ const grantCodes = {
 } as const satisfies Record<string, readonly [ResourceType, AccessRole]>;
 type GrantCode = keyof typeof grantCodes;
 
-/** A grant as the token contains it: the two letters, the resource's internal id, and the end in Unix seconds if there is one. */
+/** The two letters, the resource's internal id, and the end in Unix seconds if there is one. */
 const GrantTuple = z.union([
   z.tuple([z.enum(Object.keys(grantCodes) as GrantCode[]), z.string()]),
   z.tuple([z.enum(Object.keys(grantCodes) as GrantCode[]), z.string(), z.number()]),
@@ -35,19 +31,16 @@ const Payload = z.object({
   answerKey: z.string(),
   iat: z.number(),
   exp: z.number(),
-  /** The exact time of issue, epoch ms. `iat` has only seconds. */
+  /** Epoch ms. `iat` has only seconds. */
   issuedAt: z.number(),
   isAdmin: z.boolean(),
-  /** Grants by organization, as pairs of the organization's internal id and its grants. */
+  /** By the organization's internal id. */
   grants: z.array(z.tuple([z.string(), z.array(GrantTuple)])),
   seen: z.array(z.string()).optional(),
 });
 export type TokenPayload = z.output<typeof Payload>;
 
-/**
- * Returns the payload of a token. Grants are grouped by organization, because this makes the payload shorter and tokens
- * must fit into a header.
- */
+/** Grants are grouped by organization, so that the token fits into a header. */
 export function toPayload(issuer: string, claims: UserClaims): TokenPayload {
   const byOrganization = Map.groupBy(claims.grants, ({ organizationKey }) => organizationKey);
   return {
@@ -72,7 +65,7 @@ export function toPayload(issuer: string, claims: UserClaims): TokenPayload {
   };
 }
 
-/** Returns the claims in a payload, or undefined if it is not the payload of a user token of this issuer. */
+/** Undefined if it is not the payload of a user token of this issuer. */
 export function toClaims(issuer: string, payload: unknown): UserClaims | undefined {
   const { data } = Payload.safeParse(payload);
   if (data?.iss !== issuer) return undefined;
@@ -95,38 +88,31 @@ export function toClaims(issuer: string, payload: unknown): UserClaims | undefin
   };
 }
 
-/**
- * The parts of a private key's id: the version of the signing key, and the revocation count. The count is the number of
- * times that all user tokens of the API key were revoked.
- */
+/** `revocations` counts how often all user tokens of the API key were revoked. */
 export interface TokenKey {
   readonly version: string;
   readonly revocations: number;
 }
 
-/** Returns the id of a private key. The header of a token contains the id of the key that signed it. */
+/** In the header of a token. */
 export function tokenKeyId({ version, revocations }: TokenKey): string {
   return `${version}.${revocations}`;
 }
 
-/** Returns the revocation count that the id of a private key contains. */
 export function revocationsOf(keyId: string): number {
   return Number(keyId.slice(keyId.lastIndexOf('.') + 1));
 }
 
-/** The parts of a token whose signature is not verified yet. */
 export interface UnverifiedToken {
-  /** The id of the key that signed the token. */
   readonly keyId: string;
   readonly claims: UserClaims;
-  /** The part of the token that the signature covers. */
   readonly signedText: string;
   readonly signature: Uint8Array;
 }
 
 const Header = z.object({ alg: z.literal('EdDSA'), kid: z.string() });
 
-/** Returns the parts of a user token, or undefined for any other text. Does not verify the signature. */
+/** Undefined for other text. Does not verify the signature. */
 export function parseToken(issuer: string, token: string): UnverifiedToken | undefined {
   const [header = '', payload = '', signature = '', ...others] = token.split('.');
   const signatureBytes = decodeBase64Url(signature);

@@ -2,17 +2,14 @@ import type { UserRule } from '../../app/rules/userRule.ts';
 import { distinct, isObject } from '../../shared/collections.ts';
 import { invalid } from '../../shared/errors.ts';
 
-/**
- * The resources that a request names, by the ids that the customer chose. A request without documents and folder names
- * the organization.
- */
+/** By the ids that the customer chose. Without documents and folder, the organization. */
 export interface NamedResources {
   readonly organizationId: string;
   readonly documentIds: readonly string[];
   readonly folderId: string | undefined;
 }
 
-/** Returns the resources that a request names. Throws INVALID_ARGUMENT if the rule needs a field that is missing. */
+/** Throws INVALID_ARGUMENT if the rule needs a field that is missing. */
 export function namedResources({ on }: Pick<UserRule, 'on'>, input: unknown): NamedResources {
   const fields = isObject(input) ? input : {};
   const organizationId = requireText(fields.organizationId, 'organizationId');
