@@ -3,7 +3,7 @@ import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { CfnTopic } from 'aws-cdk-lib/aws-sns';
 import { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import type { IConstruct } from 'constructs';
-import type { Grant } from '../../lib/app/capability.ts';
+import type { IamGrant } from '../../lib/app/capability.ts';
 import { LambdaFunction } from './lambdaFunction.ts';
 import type { SourceAction } from './workerFunction.ts';
 
@@ -16,7 +16,7 @@ const send = ['Decrypt', 'GenerateDataKey'];
  * A service uses the key in the name of the caller, who needs these actions of KMS. For the table they are those that
  * the constructs of the CDK grant.
  */
-const keyActions: Readonly<Record<Grant['actions'][number] | SourceAction, readonly string[]>> = {
+const keyActions: Readonly<Record<IamGrant['actions'][number] | SourceAction, readonly string[]>> = {
   GetItem: read,
   BatchGetItem: read,
   Query: read,

@@ -30,7 +30,7 @@ import { derivedId } from '../shared/ids.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { type Page, pages } from '../table/pages.ts';
+import { type ItemPage, pages } from '../table/pages.ts';
 import { type RecordPage } from '../table/recordPage.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -433,7 +433,7 @@ export class ActivityWriter {
     });
   }
 
-  async #readDeletions(scope: DocumentScope, options: RecordPageOptions): Promise<Page<Deletion>> {
+  async #readDeletions(scope: DocumentScope, options: RecordPageOptions): Promise<ItemPage<Deletion>> {
     const { values, next } = await this.#table.query(ActivityEntity, scope, options);
     const { documentKey } = scope;
     return { values: values.map(({ id, createdAt }) => ({ id, position: { documentKey, createdAt } })), next };
@@ -443,7 +443,7 @@ export class ActivityWriter {
     scope: AnyScope,
     targetEntityId: string,
     options: RecordPageOptions,
-  ): Promise<Page<Deletion>> {
+  ): Promise<ItemPage<Deletion>> {
     const { activities, next } = await this.#reader.readTarget(scope, targetEntityId, {
       ...options,
       descending: false,

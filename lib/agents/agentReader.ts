@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import { invalid } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
-import { type Page, pages } from '../table/pages.ts';
+import { type ItemPage, pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { PageOptions, Table } from '../table/table.ts';
@@ -83,7 +83,7 @@ export class AgentReader {
   }
 
   /** Returns a page of versions, newest first, or undefined for an unknown agent. */
-  async listVersions(tenant: string, agentId: string, page: PageOptions): Promise<Page<AgentVersion> | undefined> {
+  async listVersions(tenant: string, agentId: string, page: PageOptions): Promise<ItemPage<AgentVersion> | undefined> {
     const [agent, versions] = await Promise.all([
       this.#table.get(AgentEntity, { tenant, agentId }),
       this.#table.query(AgentVersionEntity, { tenant, agentId }, { ...page, descending: true }),

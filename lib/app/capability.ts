@@ -20,7 +20,7 @@ export const vectorIndexNames = ['review', 'content'] as const;
 export type VectorIndexName = (typeof vectorIndexNames)[number];
 
 /** A permission on a resource of the stack. */
-export type Grant =
+export type IamGrant =
   | { resource: 'table'; actions: readonly TableAction[] }
   | { resource: `index/${IndexName}`; actions: readonly 'Query'[] }
   | { resource: `index/${VectorIndexName}`; actions: readonly 'SearchVectors'[] }
@@ -39,7 +39,7 @@ export type QueueAction = 'GetQueueAttributes' | 'SendMessage';
 export type ModelName = 'embedding' | 'claude' | 'nova';
 export type SecretName =
   'secret/heartbeat' | 'secret/liveKey' | 'secret/masterKey' | 'secret/permissionKey' | 'secret/signingKey';
-export type ResourceName = Grant['resource'];
+export type ResourceName = IamGrant['resource'];
 
 /** The environment variables of functions. `infra/constructs/environment.ts` sets their values. */
 export type EnvironmentName =
@@ -81,7 +81,7 @@ export type EnvironmentName =
 export type Environment = Readonly<Record<EnvironmentName, string>>;
 
 export interface Capability<T> {
-  readonly grants: readonly Grant[];
+  readonly grants: readonly IamGrant[];
   readonly env: readonly EnvironmentName[];
   /** Returns the object that the function's `run` gets. The first request that needs it makes this call, once per process. */
   open(env: Environment): T;
@@ -155,7 +155,7 @@ export function optionalVariable(env: Environment, name: LocalVariable | Runtime
 }
 
 /** Returns the union of grants, with one entry per resource, sorted by resource. An entry lists each action once. */
-export function mergeGrants(grants: Iterable<Grant>): { resource: ResourceName; actions: string[] }[] {
+export function mergeGrants(grants: Iterable<IamGrant>): { resource: ResourceName; actions: string[] }[] {
   const byResource = new Map<ResourceName, Set<string>>();
   for (const grant of grants) {
     const actions = byResource.get(grant.resource) ?? new Set();

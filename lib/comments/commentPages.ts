@@ -9,7 +9,7 @@ import type { Reaction } from '../reactions/rules.ts';
 import { accessDenied } from '../shared/accessDenied.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import type { Stored } from '../table/entity.ts';
-import { type Page, pages } from '../table/pages.ts';
+import { type ItemPage, pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import type { Comment } from './rules/comments.ts';
@@ -95,7 +95,7 @@ export class CommentPages {
     { scope, key }: LocatedThread,
     listing: CommentListing,
     toResponse: (comment: CommentWithReactions) => V,
-  ): Promise<Page<V>> {
+  ): Promise<ItemPage<V>> {
     return this.#withThread(scope, key, this.#list(scope, key, listing, toResponse));
   }
 
@@ -104,7 +104,7 @@ export class CommentPages {
     key: ThreadKey,
     { userIds, limit, after, viewer }: CommentListing,
     toResponse: (comment: CommentWithReactions) => V,
-  ): Promise<Page<V>> {
+  ): Promise<ItemPage<V>> {
     const isReadable = commentFilter(viewer);
     // Each step reads as many comments as all steps before. The next page reads the unused comments of the last step again, so a
     // listing reads at most about twice as many comments as the thread has.

@@ -1,5 +1,5 @@
 import type { ItemOutcome } from '../shared/results.ts';
-import type { Page } from '../table/pages.ts';
+import type { ItemPage } from '../table/pages.ts';
 
 /** The result of a deletion for one record. */
 export type DeletionResult = readonly [id: string, outcome: ItemOutcome];
@@ -21,7 +21,7 @@ const MAX_FAILED_RECORDS = 500;
  * each record of a page. At most 500 failed records are in the result.
  */
 export async function deleteInPages<T>(
-  listing: AsyncIterable<Page<T>>,
+  listing: AsyncIterable<ItemPage<T>>,
   deleteAll: (records: readonly T[]) => Promise<readonly DeletionResult[]>,
   clock: () => number,
 ): Promise<DeletedRecords> {

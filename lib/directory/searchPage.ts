@@ -1,5 +1,5 @@
 import { jsonBytes } from '../shared/bytes.ts';
-import type { Page } from '../table/pages.ts';
+import type { ItemPage } from '../table/pages.ts';
 
 /** Records of a list, each with its sort key. The next read continues after `next`, which is undefined at the end of the list. */
 export interface ReadPage<V> {
@@ -31,7 +31,7 @@ const PAGE_BYTES = 4_000_000;
 export async function searchPage<V>(
   read: (after: string | undefined, count: number) => Promise<ReadPage<V>>,
   { limit, after, isMatch }: SearchOptions<V>,
-): Promise<Page<V>> {
+): Promise<ItemPage<V>> {
   const values: V[] = [];
   let [position, bytes] = [after, 0];
   for (let reads = 0; reads < READS; reads++) {

@@ -5,7 +5,7 @@ import { ApiError, invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import type { ItemOutcome, ItemResult } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { type Page, pages } from '../table/pages.ts';
+import { type ItemPage, pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, insertOrReplace, type PageOptions, type QueryPage, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
@@ -70,7 +70,7 @@ export interface GroupWithMembers {
 type GroupSource = (
   after: string | undefined,
   limit: number,
-) => Promise<Page<{ readonly group: Stored<Group>; readonly position: string }>>;
+) => Promise<ItemPage<{ readonly group: Stored<Group>; readonly position: string }>>;
 
 /** The largest number of groups whose members are read at the same time. */
 const GROUPS_PER_READ = 10;
@@ -153,7 +153,7 @@ export class GroupReader {
     scope: OrganizationScope,
     groupIds: readonly string[] | undefined,
     { limit, after }: PageOptions,
-  ): Promise<Page<GroupWithMembers>> {
+  ): Promise<ItemPage<GroupWithMembers>> {
     const source = groupIds ? this.#among(scope, groupIds) : this.#all(scope);
     const listed: { group: Stored<Group>; members: readonly GroupMember[] }[] = [];
     let cursor = after === undefined ? {} : (JSON.parse(after) as GroupCursor);

@@ -7,7 +7,7 @@ import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Key, type Stored } from '../table/entity.ts';
 import { readDue } from '../table/indexValues.ts';
 import { tenantOf } from '../table/keys.ts';
-import type { Page } from '../table/pages.ts';
+import type { ItemPage } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type ItemRead, type PageOptions, replace, type Table, type WriteOp } from '../table/table.ts';
 import { type EventPayload, MAX_PAYLOAD_BYTES } from './rules/payload.ts';
@@ -245,7 +245,7 @@ export class OutboxStore {
   }
 
   /** Lists a shard's events in the outbox that were written before `before` (epoch ms), oldest first. */
-  async listPending(shard: number, before: number, options: PageOptions): Promise<Page<StoredEvent>> {
+  async listPending(shard: number, before: number, options: PageOptions): Promise<ItemPage<StoredEvent>> {
     const { values, next } = await readDue(this.#table, EventEntity, pendingEvents(shard), before, options);
     return { values: values.filter(({ fannedOutAt }) => fannedOutAt === undefined), next };
   }

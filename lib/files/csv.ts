@@ -1,5 +1,5 @@
 import { type CsvError, parse } from 'csv-parse/sync';
-import { boundedCells, isBlank, type Row, type Table, tableLimits, type UnreadPart } from './table.ts';
+import { boundedCells, type FileTable, isBlank, type Row, tableLimits, type UnreadPart } from './table.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
 const SAMPLE_ROWS = 20;
@@ -9,7 +9,7 @@ const MAX_EXCERPT_BYTES = 4 * 1_024;
 const FILE_TOO_LONG = 'The file is longer than the limit: this row and all rows after it were left out.';
 
 /** Uses the delimiter whose first rows get the highest score. */
-export function readCsv(text: string, scoreOf: (rows: readonly Row[]) => number): Table {
+export function readCsv(text: string, scoreOf: (rows: readonly Row[]) => number): FileTable {
   const bytes = Buffer.from(text);
   // All delimiters that the text lacks give the same rows.
   const missing = DELIMITERS.filter((delimiter) => !text.includes(delimiter)).slice(1);
@@ -22,12 +22,12 @@ export function readCsv(text: string, scoreOf: (rows: readonly Row[]) => number)
 }
 
 /** A quote without an end makes only its own line unreadable. */
-function readRows(bytes: Buffer, delimiter: string, sample: Records): Table {
+function readRows(bytes: Buffer, delimiter: string, sample: Records): FileTable {
   const rows: Row[] = [];
   const unread: UnreadPart[] = [];
   let remaining = bytes;
   let line = 0;
-  const endBefore = (row: number, text = firstLineOf(remaining)): Table => ({
+  const endBefore = (row: number, text = firstLineOf(remaining)): FileTable => ({
     rows,
     unread: [...unread, { row, text, reason: FILE_TOO_LONG }],
   });

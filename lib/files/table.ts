@@ -13,7 +13,7 @@ export interface UnreadPart {
   readonly reason: string;
 }
 
-export interface Table {
+export interface FileTable {
   readonly rows: readonly Row[];
   readonly unread: readonly UnreadPart[];
 }

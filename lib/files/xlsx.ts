@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { InvalidFileError } from './invalidFileError.ts';
-import { boundedCells, isBlank, type Row, type Table } from './table.ts';
+import { boundedCells, type FileTable, isBlank, type Row } from './table.ts';
 import { formatDate, readDateStyles } from './xlsxDates.ts';
 import { readSharedStrings, readSheet, type Sheet, type SheetCell } from './xlsxSheet.ts';
 import { localName, newXmlBudget, readXml, type XmlBudget } from './xml.ts';
@@ -16,7 +16,7 @@ const MAX_PATH_CHARACTERS = 1_024;
 /** The first bytes of XLS (before Excel 2007) and of spreadsheets with a password. */
 const OLD_FORMAT = 'd0cf11e0';
 
-export interface NamedTable extends Table {
+export interface NamedTable extends FileTable {
   readonly name: string;
 }
 

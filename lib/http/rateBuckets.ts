@@ -50,7 +50,7 @@ const MAX_BUCKETS = 1_000;
 /** After a failed write to a shared bucket, the next write follows after this time at the earliest, in milliseconds. */
 const PAUSE_AFTER_FAILURE = 1_000;
 
-export interface TokenRequest extends BucketKey {
+export interface BucketRequest extends BucketKey {
   /** The API key's own limit in calls per second. The default is the limit in the operator's settings. */
   readonly perSecond?: number | undefined;
   /** Tokens after the call's first one. */
@@ -101,7 +101,7 @@ export class RateBuckets {
   }
 
   /** A call above the user's limit takes no token of the API key. */
-  async take({ tenant, limitClass, userKey, perSecond, more, now }: TokenRequest): Promise<TokenTaken | TokenRefused> {
+  async take({ tenant, limitClass, userKey, perSecond, more, now }: BucketRequest): Promise<TokenTaken | TokenRefused> {
     const limit = { ...this.#limits[limitClass], ...(perSecond !== undefined && { perSecond }) };
     const toWrite = tokensPerWrite(limit);
     const isOfUser = userKey !== undefined;

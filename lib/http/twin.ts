@@ -35,7 +35,7 @@ export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends U
   };
 }
 
-interface ListingPage {
+interface PagedAnswer {
   readonly data: unknown;
   readonly nextPageToken?: string | null;
   readonly pageToken?: string | null;
@@ -94,7 +94,7 @@ export function defineUnpagedTwin<
       let pageToken: string | null | undefined;
       for (let page = 0; page < MAX_PAGES; page++) {
         const input = { ...(call.input as object), ...(pageToken && { pageToken }) } as z.output<I>;
-        const answer = (await endpoint.run({ ...call, input })) as unknown as ListingPage;
+        const answer = (await endpoint.run({ ...call, input })) as unknown as PagedAnswer;
         rows = join(rows, answer.data as readonly never[]) as readonly never[];
         pageToken = answer.nextPageToken ?? answer.pageToken;
         if (!pageToken) return { data: rows.map(toRow) };

@@ -4,7 +4,7 @@ import type { Log } from '../observability/log.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { readDue } from '../table/indexValues.ts';
-import type { Page } from '../table/pages.ts';
+import type { ItemPage } from '../table/pages.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type PageOptions, remove, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
@@ -229,7 +229,7 @@ export class JobSweeper {
   }
 
   /** Lists the jobs of a shard that are due at a time (epoch ms), the most overdue first. */
-  async listDue(shard: number, at: number, options: PageOptions): Promise<Page<StoredJob>> {
+  async listDue(shard: number, at: number, options: PageOptions): Promise<ItemPage<StoredJob>> {
     const { values, next } = await readDue(this.#table, JobEntity, dueJobs(shard), at, options);
     return { values: values.filter(({ dueAt }) => dueAt <= at), next };
   }

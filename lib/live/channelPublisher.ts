@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { WorkerCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { BoundedMap } from '../shared/boundedMap.ts';
-import { type EventPublisher, PUBLISH_MILLISECONDS } from './eventApi.ts';
+import { type HintPublisher, PUBLISH_MILLISECONDS } from './eventApi.ts';
 import { toPublishes } from './rules/events.ts';
 
 const PACE_MILLISECONDS = 50;
@@ -18,11 +18,11 @@ const MAX_REMEMBERED_CHANNELS = 10_000;
 export type PublishCall = Pick<WorkerCall<never>, 'clock' | 'log' | 'measures'>;
 
 export class ChannelPublisher {
-  readonly #events: EventPublisher;
+  readonly #events: HintPublisher;
   readonly #sleep: (milliseconds: number) => Promise<unknown>;
   readonly #next = new BoundedMap<string, number>(MAX_REMEMBERED_CHANNELS);
 
-  constructor(events: EventPublisher, sleep: (milliseconds: number) => Promise<unknown> = wait) {
+  constructor(events: HintPublisher, sleep: (milliseconds: number) => Promise<unknown> = wait) {
     this.#events = events;
     this.#sleep = sleep;
   }

@@ -8,7 +8,7 @@ export const PUBLISH_MILLISECONDS = 2_000;
 /** AppSync answers 200 even if it rejects some events. */
 const Answer = z.object({ failed: z.array(z.object({ index: z.number(), code: z.number().optional() })).default([]) });
 
-export interface EventPublisher {
+export interface HintPublisher {
   /** At most five events, each a JSON text. Throws if AppSync does not accept all of them. */
   publish(channel: string, events: readonly string[]): Promise<void>;
 }
@@ -32,7 +32,7 @@ export function eventApiAddress(env: Environment): EventApiAddress {
   };
 }
 
-export class HttpEventPublisher implements EventPublisher {
+export class HttpEventPublisher implements HintPublisher {
   readonly #url: URL;
   readonly #signer: RequestSigner;
   readonly #credentials: SigningCredentials;
@@ -65,7 +65,7 @@ export class HttpEventPublisher implements EventPublisher {
   }
 }
 
-export const publishEventsLive: Capability<EventPublisher> = {
+export const publishEventsLive: Capability<HintPublisher> = {
   grants: [{ resource: 'live/channels', actions: ['EventPublish'] }],
   env: ['LIVE_HTTP_HOST', 'LIVE_REALTIME_HOST'],
   open: (env) =>

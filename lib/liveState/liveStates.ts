@@ -7,7 +7,7 @@ import { ApiError, invalid } from '../shared/errors.ts';
 import { limits } from '../shared/schema.ts';
 import { countDown, countUp } from '../table/counters.ts';
 import { defineEntity } from '../table/entity.ts';
-import type { Page } from '../table/pages.ts';
+import type { ItemPage } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insertOrReplace, type PageOptions, type Table } from '../table/table.ts';
@@ -86,7 +86,7 @@ export class LiveStateStore {
     return states.flatMap((state) => (state ? [toLiveStateResponse(state)] : []));
   }
 
-  async list(scope: DocumentScope, options: PageOptions): Promise<Page<LiveStateResponse>> {
+  async list(scope: DocumentScope, options: PageOptions): Promise<ItemPage<LiveStateResponse>> {
     const { values, next } = await this.#table.query(LiveStateEntity, scope, options);
     return { values: values.map(toLiveStateResponse), next };
   }

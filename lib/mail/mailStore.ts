@@ -5,7 +5,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
 import { readDue } from '../table/indexValues.ts';
-import type { Page } from '../table/pages.ts';
+import type { ItemPage } from '../table/pages.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type PageOptions, replace, type Table, upsert } from '../table/table.ts';
@@ -128,7 +128,11 @@ export class MailStore {
   }
 
   /** Returns a page of a shard's mails that were due before `time` (epoch ms), the most overdue first. */
-  async listDue(shard: number, time: number, options: PageOptions): Promise<Page<StoredMail<ReadyMail | SendingMail>>> {
+  async listDue(
+    shard: number,
+    time: number,
+    options: PageOptions,
+  ): Promise<ItemPage<StoredMail<ReadyMail | SendingMail>>> {
     const { values, next } = await readDue(this.#table, MailEntity, dueMails(shard), time, options);
     const isDue = (mail: StoredMail): mail is StoredMail<ReadyMail | SendingMail> =>
       (isReadyMail(mail) || isSendingMail(mail)) && (mail.dueAt ?? 0) <= time;

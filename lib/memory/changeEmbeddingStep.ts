@@ -23,8 +23,8 @@ type Walk = z.output<typeof Walk>;
 const Purge = z.object({ stale: z.string(), after: z.string().optional() });
 type Purge = z.output<typeof Purge>;
 
-const Progress = z.object({ walk: Walk.optional(), removal: Purge.optional() });
-type Progress = z.output<typeof Progress>;
+const EmbeddingProgress = z.object({ walk: Walk.optional(), removal: Purge.optional() });
+type EmbeddingProgress = z.output<typeof EmbeddingProgress>;
 
 const JUDGMENTS_PER_STEP = 25;
 const PURGED_PER_STEP = 100;
@@ -57,7 +57,7 @@ export async function changeEmbeddingStep(
   const now = clock();
   if (!stored) return 'done';
   const { _r: revision, ...before } = stored;
-  const { walk, removal } = Progress.parse(JSON.parse(progress));
+  const { walk, removal } = EmbeddingProgress.parse(JSON.parse(progress));
   const { model } = embedders.current;
   const state = changeTo(before, model);
   const change: Change = { store, tenant, state, revision, now };
@@ -88,13 +88,13 @@ async function continueWalk(
   });
   await store.putVectors(tenant, model, await embedWith(current, judgments));
   const embedded = walk.embedded + judgments.length;
-  if (next !== undefined) return { progress: { walk: { ...walk, embedded, after: next } } satisfies Progress };
+  if (next !== undefined) return { progress: { walk: { ...walk, embedded, after: next } } satisfies EmbeddingProgress };
   const everyFunctionReadAt = since + REQUESTS_ENDED_MS;
   // After this time, no request uses a state without the new model. If a pass that started later finds nothing to
   // embed, all judgments have vectors of the model.
   if (embedded > 0 || walk.from < everyFunctionReadAt) {
     const from = Math.max(now, everyFunctionReadAt);
-    return { progress: { walk: { model, since, from, embedded: 0 } } satisfies Progress, notBefore: from };
+    return { progress: { walk: { model, since, from, embedded: 0 } } satisfies EmbeddingProgress, notBefore: from };
   }
   await store.replaceState(tenant, completeChange(state), revision);
   return { progress: {}, notBefore: now + REQUESTS_ENDED_MS };
@@ -102,7 +102,7 @@ async function continueWalk(
 
 async function continuePurge({ store, tenant, state, revision }: Change, { stale, after }: Purge): Promise<StepResult> {
   const next = await store.purgeVectors(tenant, stale, { limit: PURGED_PER_STEP, after });
-  if (next !== undefined) return { progress: { removal: { stale, after: next } } satisfies Progress };
+  if (next !== undefined) return { progress: { removal: { stale, after: next } } satisfies EmbeddingProgress };
   await store.replaceState(tenant, withoutStaleModel(state, stale), revision);
   return { progress: {} };
 }

@@ -22,7 +22,7 @@ import { invalid } from '../shared/errors.ts';
 import { readDefined } from '../shared/readDefined.ts';
 import { limits } from '../shared/schema.ts';
 import { joinKey } from '../table/keys.ts';
-import { type Page, pages } from '../table/pages.ts';
+import { type ItemPage, pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import {
@@ -105,7 +105,7 @@ export class NotificationReader {
     organization: OrganizationKeys,
     filter: NotificationFilter,
     options: NotificationPageOptions,
-  ): Promise<Page<NotificationResponse>> {
+  ): Promise<ItemPage<NotificationResponse>> {
     const scope = organizationScope(tenant, organization);
     const { notificationIds, userId } = filter;
     const document =
@@ -220,7 +220,7 @@ export class NotificationReader {
     document: Document | undefined,
     { userId, locationId }: NotificationFilter,
     after: string | undefined,
-  ): AsyncGenerator<Page<string>> {
+  ): AsyncGenerator<ItemPage<string>> {
     if (userId !== undefined) {
       const batches = this.#listInvolved(
         scope,
@@ -252,7 +252,7 @@ export class NotificationReader {
     locationId: string | undefined,
     { after, limit, ascending = false }: PageRequest,
     toResponse: (notification: Notification) => V,
-  ): Promise<Page<V>> {
+  ): Promise<ItemPage<V>> {
     const { values, next } = await listRecords(this.#table, NotificationEntity, {
       documents: document
         ? givenDocuments([{ documentId: document.documentId, scope: { ...scope, documentKey: document.internalId } }])

@@ -1,7 +1,7 @@
 import { isoTime } from '../shared/isoTime.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { tenantOf } from './keys.ts';
-import type { Page } from './pages.ts';
+import type { ItemPage } from './pages.ts';
 import type { PageOptions, QueryOptions, Table } from './table.ts';
 
 export type WithTenant<T> = Stored<T> & { readonly tenant: string };
@@ -27,7 +27,7 @@ export async function readGsi3<T, P, K>(
   entity: Entity<T, P, K>,
   parts: readonly string[],
   options: PageOptions & Pick<QueryOptions, 'between'>,
-): Promise<Page<WithTenant<T>>> {
+): Promise<ItemPage<WithTenant<T>>> {
   const { keys, next } = await table.queryIndex('gsi3', parts, options);
   return { values: await valuesOf(table, entity, keys), next };
 }
@@ -42,6 +42,6 @@ export async function readDue<T, P, K>(
   parts: readonly string[],
   time: number,
   options: PageOptions,
-): Promise<Page<WithTenant<T>>> {
+): Promise<ItemPage<WithTenant<T>>> {
   return readGsi3(table, entity, parts, { ...options, between: [isoTime(0), isoTime(time)] });
 }

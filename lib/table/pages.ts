@@ -1,4 +1,4 @@
-export interface Page<V> {
+export interface ItemPage<V> {
   readonly values: V[];
   /** Undefined on the last page. */
   readonly next: string | undefined;
@@ -16,7 +16,7 @@ export async function* pages<P extends { readonly next: string | undefined }>(
   } while (after !== undefined);
 }
 
-export async function readAll<V>(read: (after: string | undefined) => Promise<Page<V>>): Promise<V[]> {
+export async function readAll<V>(read: (after: string | undefined) => Promise<ItemPage<V>>): Promise<V[]> {
   const all: V[] = [];
   for await (const { values } of pages(read)) all.push(...values);
   return all;

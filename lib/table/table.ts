@@ -25,7 +25,7 @@ import {
 import { documentClients, type TableClient } from './documentClient.ts';
 import { type Entity, indexPartition, type Key, type Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
-import type { Page } from './pages.ts';
+import type { ItemPage } from './pages.ts';
 import { pause, retryOnConflict } from './retryOnConflict.ts';
 import { conflictsOf, isThrottledTransaction, throttled } from './writeErrors.ts';
 
@@ -99,7 +99,7 @@ export function removeUnlessNewer<T, P, K>(entity: Entity<T, P, K>, key: P & K, 
 /** Positions of the operations that conflicted. Then nothing was written. */
 export type WriteOutcome = 'done' | { readonly conflicts: readonly number[] };
 
-export type QueryPage<T> = Page<Stored<T>>;
+export type QueryPage<T> = ItemPage<Stored<T>>;
 
 export interface KeyPage {
   readonly keys: Key[];

@@ -5,7 +5,7 @@ import { RECORDS_PER_READ, searchPage } from '../directory/searchPage.ts';
 import { GroupReader, readGroups } from '../directory/userGroups.ts';
 import { documentResource, type ListedUser, readUsers, type Resource, UserReader } from '../directory/users.ts';
 import { dict } from '../shared/collections.ts';
-import type { Page } from '../table/pages.ts';
+import type { ItemPage } from '../table/pages.ts';
 import { type RecordPage } from '../table/recordPage.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
@@ -60,7 +60,7 @@ export class UserLists {
     scope: OrganizationScope,
     { from, groupIds = [], userIds }: UserSelection,
     options: UserListOptions,
-  ): Promise<Page<ListedUser>> {
+  ): Promise<ItemPage<ListedUser>> {
     const groupKeys = from ? [] : await this.#groups.requireKeys(scope, groupIds);
     if (!userIds)
       return searchPage((after, count) => {
@@ -82,7 +82,7 @@ export class UserLists {
   async ofDocuments(
     scope: OrganizationScope,
     { limit, after, isMatch }: UserListOptions,
-  ): Promise<Page<UserOfDocument>> {
+  ): Promise<ItemPage<UserOfDocument>> {
     const { values, next } = await listAcrossDocuments({
       documents: allDocuments(this.#documents, scope),
       from: listingCursor.position(after),

@@ -11,7 +11,7 @@ import {
 import { AFTER_ALL_TIMES, isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { readDue, readGsi3, valuesOf } from '../table/indexValues.ts';
-import type { Page } from '../table/pages.ts';
+import type { ItemPage } from '../table/pages.ts';
 import { queryShards, shardNumbers, shardOf } from '../table/queryShards.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -205,7 +205,7 @@ export class DeliveryStore {
   }
 
   /** Lists the pending deliveries of a shard that were due before a time (epoch ms), the most overdue first. */
-  async listDue(shard: number, at: number, options: PageOptions): Promise<Page<StoredDelivery<PendingDelivery>>> {
+  async listDue(shard: number, at: number, options: PageOptions): Promise<ItemPage<StoredDelivery<PendingDelivery>>> {
     const { values, next } = await readDue(this.#table, DeliveryEntity, duePartition(shard), at, options);
     const isDue = (delivery: StoredDelivery): delivery is StoredDelivery<PendingDelivery> =>
       isPending(delivery) && delivery.dueAt <= at;
@@ -220,7 +220,7 @@ export class DeliveryStore {
     { tenant, endpointId }: EndpointKey,
     since: number,
     { limit, after, descending = false }: PageOptions & { readonly descending?: boolean },
-  ): Promise<Page<StoredDelivery>> {
+  ): Promise<ItemPage<StoredDelivery>> {
     const entries = await queryShards(this.#table, 'gsi4', endpointPartitions(tenant, endpointId), {
       between: [isoTime(since), AFTER_ALL_TIMES],
       after,
@@ -240,7 +240,7 @@ export class DeliveryStore {
    * Lists the failed deliveries of a range, oldest event first. A page has fewer than `limit` deliveries if some were recovered in
    * the meantime.
    */
-  async listFailed(range: FailedRange, options: PageOptions): Promise<Page<StoredDelivery>> {
+  async listFailed(range: FailedRange, options: PageOptions): Promise<ItemPage<StoredDelivery>> {
     const partition = failedDeliveriesTo(range.tenant, range.endpointId);
     const { values, next } = await readGsi3(this.#table, DeliveryEntity, partition, {
       ...options,

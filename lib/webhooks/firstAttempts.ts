@@ -5,7 +5,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { readDue } from '../table/indexValues.ts';
-import type { Page } from '../table/pages.ts';
+import type { ItemPage } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
@@ -81,7 +81,7 @@ export class FirstAttemptStore {
   }
 
   /** Lists the groups of a shard that were due before a time (epoch ms), the most overdue first. */
-  async listDue(shard: number, at: number, options: PageOptions): Promise<Page<Stored<FirstAttemptGroup>>> {
+  async listDue(shard: number, at: number, options: PageOptions): Promise<ItemPage<Stored<FirstAttemptGroup>>> {
     const { values, next } = await readDue(this.#table, FirstAttemptsEntity, groupPartition(shard), at, options);
     return { values: values.filter(({ dueAt }) => dueAt <= at), next };
   }

@@ -4,7 +4,7 @@ import { jsonBytes } from '../shared/bytes.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { AFTER_ALL_TIMES, isoTime } from '../shared/isoTime.ts';
 import type { Key, Stored } from '../table/entity.ts';
-import type { Page } from '../table/pages.ts';
+import type { ItemPage } from '../table/pages.ts';
 import { type IndexEntry, queryShards, shardNumbers } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
@@ -62,7 +62,11 @@ export class MessageReader {
    * Lists messages of the last 30 days. A page ends at `limit` messages, at about 4 MB, or after 1,000 examined messages. With a
    * filter, every page can therefore have fewer messages than `limit`, even none.
    */
-  async list(tenant: string, filter: MessageFilter, { limit, after, now }: MessagePageOptions): Promise<Page<Message>> {
+  async list(
+    tenant: string,
+    filter: MessageFilter,
+    { limit, after, now }: MessagePageOptions,
+  ): Promise<ItemPage<Message>> {
     const hasFilter = filter.endpointId !== undefined || filter.status !== undefined;
     const step = hasFilter ? EXAMINED_PER_STEP : limit;
     const values: Message[] = [];

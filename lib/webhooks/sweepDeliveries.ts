@@ -1,6 +1,6 @@
 import { combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import type { Page } from '../table/pages.ts';
+import type { ItemPage } from '../table/pages.ts';
 import type { PageOptions } from '../table/table.ts';
 import type { Timing } from '../workers/rules/schedule.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
@@ -59,7 +59,7 @@ export function sweepFirstAttempts({ groups, ...ports }: Omit<DeliverySweepPorts
 }
 
 interface OverdueWork<V> {
-  readonly listDue: (shard: number, at: number, options: PageOptions) => Promise<Page<V>>;
+  readonly listDue: (shard: number, at: number, options: PageOptions) => Promise<ItemPage<V>>;
   /** Returns since when a value is due, epoch ms. */
   readonly dueSince: (value: V) => number;
   /** Postpones a value and returns the messages to send. Returns none if another sweep was first. */

@@ -3,7 +3,7 @@ import type { Uses } from '../app/capability.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import type { Page } from '../table/pages.ts';
+import type { ItemPage } from '../table/pages.ts';
 import { shardNumbers } from '../table/queryShards.ts';
 import type { PageOptions } from '../table/table.ts';
 
@@ -57,7 +57,7 @@ export async function sweepShard(
 /** Reads the pages of a shard and passes each page to `work`. Stops 5 seconds before the deadline of the run. */
 export async function sweepPages<T>(
   { clock, deadline }: Pick<SweepCall, 'clock' | 'deadline'>,
-  read: (options: PageOptions) => Promise<Page<T>>,
+  read: (options: PageOptions) => Promise<ItemPage<T>>,
   work: (values: readonly T[]) => Promise<void>,
 ): Promise<void> {
   let after: string | undefined;
@@ -72,7 +72,7 @@ export async function sweepPages<T>(
 export async function sweepShards<T>(
   shards: number,
   call: Pick<SweepCall, 'clock' | 'deadline'>,
-  read: (shard: number, options: PageOptions) => Promise<Page<T>>,
+  read: (shard: number, options: PageOptions) => Promise<ItemPage<T>>,
   work: (values: readonly T[]) => Promise<void>,
 ): Promise<void> {
   await inParallel(shardNumbers(shards), shards, (shard) => sweepPages(call, (options) => read(shard, options), work));

@@ -17,7 +17,7 @@ export interface WorldOptions extends EngineOptions {
   readonly isCleared?: boolean;
 }
 
-export interface World {
+export interface AcmeWorld {
   readonly engine: Engine;
   /** The customer of the running test. */
   readonly customer: Customer;
@@ -38,7 +38,7 @@ export function acmeWorld({
   documents,
   isCleared = false,
   ...options
-}: WorldOptions = {}): World {
+}: WorldOptions = {}): AcmeWorld {
   const engine = forAllTests(() => startEngine(options));
   if (isCleared) beforeEach(() => clearTable(engine));
   let current: Customer;

@@ -69,7 +69,7 @@ interface Message {
  * Simulates the processing of one event. Clock, table and queues are fakes, but fan-out, worker and sweep are real.
  * Each access to the table, a queue or a receiver is a step. Before each step, `choose` decides what happens next.
  */
-export class World {
+export class DeliveryWorld {
   now = START;
   crashes = 0;
   /**

@@ -23,7 +23,7 @@ export interface ModelDocument {
   readonly threads: Set<string>;
 }
 
-interface Grant {
+interface ModelGrant {
   role: AccessRole;
   readonly expiresAt: number | undefined;
   readonly fields: readonly string[];
@@ -48,7 +48,7 @@ export class ModelOrganization {
   readonly documents = new Map<string, ModelDocument>();
   readonly groups = new Map<string, Set<string>>();
   /** The users' grants: by user id, then by resource. */
-  readonly grants = new Map<string, Map<ModelResource, Grant>>();
+  readonly grants = new Map<string, Map<ModelResource, ModelGrant>>();
   readonly contacts = new Map<ModelResource, Set<string>>();
   /**
    * Access fields that an answer of `permissions/get` may still contain until the jobs have ended, by user id. They
@@ -66,7 +66,7 @@ export class ModelOrganization {
     return type === 'folder' ? this.folders.get(id) : this.documents.get(id);
   }
 
-  grantsOf(userId: string): Map<ModelResource, Grant> {
+  grantsOf(userId: string): Map<ModelResource, ModelGrant> {
     return upsert(this.grants, userId, () => new Map());
   }
 
@@ -74,7 +74,7 @@ export class ModelOrganization {
    * Returns a user's grant on the resource itself. A grant that has expired at `now` (epoch milliseconds) does not
    * count.
    */
-  currentGrant(userId: string, resource: ModelResource, now: number): Grant | undefined {
+  currentGrant(userId: string, resource: ModelResource, now: number): ModelGrant | undefined {
     const grant = this.grantsOf(userId).get(resource);
     return grant && (grant.expiresAt === undefined || grant.expiresAt > now / 1000) ? grant : undefined;
   }
@@ -129,7 +129,7 @@ export class ModelOrganization {
   ) {
     const grants = this.grantsOf(userId);
     const live = (resource: ModelResource) => this.currentGrant(userId, resource, now);
-    const toEntry = ({ role, expiresAt }: Grant, accessType?: AccessType) => ({
+    const toEntry = ({ role, expiresAt }: ModelGrant, accessType?: AccessType) => ({
       accessRole: role,
       ...(accessType && { accessType }),
       ...(expiresAt !== undefined && { expiresAt }),

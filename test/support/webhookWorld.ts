@@ -1,10 +1,10 @@
 import { beforeAll } from '@jest/globals';
-import { acmeWorld, forEachTest, type World, type WorldOptions } from './acmeWorld.ts';
+import { type AcmeWorld, acmeWorld, forEachTest, type WorldOptions } from './acmeWorld.ts';
 import { DeliverySystem } from './deliveries.ts';
 import { WebhookReceiver } from './hooks.ts';
 import { newWebhookCustomer, paths } from './webhooks.ts';
 
-interface WebhookWorld extends World {
+interface WebhookWorld extends AcmeWorld {
   /** The receiver of the customer's webhooks. */
   readonly hooks: WebhookReceiver;
   /** The workers that deliver the customer's webhooks. */

@@ -29,7 +29,7 @@ const LOCAL_PATH = '/_local/';
 /** Variables of API Gateway, by the name after `$context.`. */
 export type AccessContext = Readonly<Record<string, string>>;
 
-interface Progress {
+interface RequestProgress {
   route?: string;
   integrationMilliseconds?: number;
   integrationError?: string;
@@ -113,7 +113,7 @@ export class Gateway {
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = randomUUID();
     const [receivedAt, time] = [performance.now(), Date.now()];
-    const progress: Progress = {};
+    const progress: RequestProgress = {};
     const { status, headers, body } = await (
       isLocal(request) ? this.#answerLocal(request) : this.#answer(request, requestId, progress)
     ).catch((error: unknown) => {
@@ -185,7 +185,7 @@ export class Gateway {
     });
   }
 
-  async #answer(request: IncomingMessage, requestId: string, progress: Progress): Promise<GatewayResponse> {
+  async #answer(request: IncomingMessage, requestId: string, progress: RequestProgress): Promise<GatewayResponse> {
     const receivedAt = Date.now();
     if (!this.#isAllowed(request)) return this.#refuseHost(request, requestId);
     const body = declaredTooLarge(request) && request.headers.expect ? undefined : await readBody(request);

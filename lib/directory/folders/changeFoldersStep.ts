@@ -35,7 +35,7 @@ const Data = z.object({
  */
 export type FolderJobData = z.output<typeof Data>;
 
-const Progress = z.object({
+const FolderProgress = z.object({
   /** The current round. The second round starts after the end of all requests that may have read the tree before the change. */
   round: z.enum(['first', 'second']),
   /**
@@ -52,7 +52,7 @@ const Progress = z.object({
   /** The ids of the jobs that this job waits for. They delete folders. */
   waitFor: z.array(z.string()).optional(),
 });
-type Progress = z.output<typeof Progress>;
+type FolderProgress = z.output<typeof FolderProgress>;
 
 /**
  * Runs one step of the job that applies a request's changes to the folders below the changed folders.
@@ -70,8 +70,8 @@ export async function changeFoldersStep(
 ): Promise<StepResult> {
   const { organizationKey, organizationId } = Data.parse(JSON.parse(job.data));
   const scope = { tenant: job.tenant, organizationKey };
-  const progress: Progress =
-    job.progress === undefined ? { round: 'first', missed: false } : Progress.parse(JSON.parse(job.progress));
+  const progress: FolderProgress =
+    job.progress === undefined ? { round: 'first', missed: false } : FolderProgress.parse(JSON.parse(job.progress));
   const secondRoundAt = job.createdAt + REQUESTS_ENDED_MS;
   if (progress.round === 'second' && clock() < secondRoundAt) return { progress, notBefore: secondRoundAt };
 
@@ -83,7 +83,7 @@ export async function changeFoldersStep(
     const stopped = await applyChanges(walk, progress, ownChanges, purgeFolders);
     if (stopped) return { progress: stopped };
     if (progress.round === 'first')
-      return { progress: { round: 'second', missed: walk.missed } satisfies Progress, notBefore: secondRoundAt };
+      return { progress: { round: 'second', missed: walk.missed } satisfies FolderProgress, notBefore: secondRoundAt };
   }
 
   // This job cannot rewrite folders that another job is deleting, so their stored ancestors stay outdated. Without this job's
@@ -94,7 +94,7 @@ export async function changeFoldersStep(
   const waitFor = progress.waitFor ?? (walk.missed ? otherDeletions : []);
   if (waitFor.some((jobId) => otherDeletions.includes(jobId)))
     return {
-      progress: { round: 'second', missed: walk.missed, waitFor } satisfies Progress,
+      progress: { round: 'second', missed: walk.missed, waitFor } satisfies FolderProgress,
       notBefore: clock() + CHECK_INTERVAL,
     };
 
@@ -106,7 +106,7 @@ export async function changeFoldersStep(
     job,
     'folderChanges',
     { organizationKey, organizationId },
-    { progress: { round: 'second', missed: walk.missed, waitFor } satisfies Progress },
+    { progress: { round: 'second', missed: walk.missed, waitFor } satisfies FolderProgress },
   );
 }
 
@@ -129,10 +129,10 @@ export interface FolderWalk {
  */
 async function applyChanges(
   walk: FolderWalk,
-  { round, at, stack }: Progress,
+  { round, at, stack }: FolderProgress,
   ownChanges: readonly StoredFolderChange[],
   purgeFolders: PurgeFolders,
-): Promise<Progress | undefined> {
+): Promise<FolderProgress | undefined> {
   const budget = { pages: PAGES };
   const hasTime = () => walk.clock() < walk.deadline;
   for (const { folderKey, folderId, kind } of ownChanges) {

@@ -1,7 +1,7 @@
 import { invalid } from '../../shared/errors.ts';
 import { inSlices } from '../../shared/inSlices.ts';
 import type { Stored } from '../../table/entity.ts';
-import type { Page } from '../../table/pages.ts';
+import type { ItemPage } from '../../table/pages.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 import type { PageOptions, Table } from '../../table/table.ts';
 import { type OrganizationScope } from '../organizationScope.ts';
@@ -52,7 +52,7 @@ export class FolderTreeReader {
     scope: OrganizationScope,
     folder: Folder | undefined,
     { maxDepth, limit, after, isVisible }: TreeOptions,
-  ): Promise<Page<FolderTree>> {
+  ): Promise<ItemPage<FolderTree>> {
     const parentKey = folder?.internalId ?? rootFolderId;
     const first = await this.#children(scope, parentKey, { limit, after, isMatch: isVisible });
     const byParent = new Map<string, Stored<Folder>[]>();
@@ -89,7 +89,7 @@ export class FolderTreeReader {
     scope: OrganizationScope,
     parentKey: string,
     options: SearchOptions<Stored<Folder>>,
-  ): Promise<Page<Stored<Folder>>> {
+  ): Promise<ItemPage<Stored<Folder>>> {
     const { values, next } = await searchPage(async (after, count) => {
       const entries = await this.#readEntries(scope, parentKey, { limit: count, after });
       const folderIds = entries.values.map(({ id }) => id);

@@ -5,7 +5,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { ItemResult } from '../../shared/results.ts';
 import { defineEntity, type Stored } from '../../table/entity.ts';
-import { type Page, readAll } from '../../table/pages.ts';
+import { type ItemPage, readAll } from '../../table/pages.ts';
 import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 import { insert, insertOrReplace, type Table } from '../../table/table.ts';
@@ -197,7 +197,7 @@ export class FolderReader {
   async #resolved(
     scope: OrganizationScope,
     folders: readonly (Stored<Folder> | undefined)[],
-    firstChanges: Page<StoredFolderChange>,
+    firstChanges: ItemPage<StoredFolderChange>,
   ): Promise<(Stored<Folder> | undefined)[] | undefined> {
     const changes = new Map<string, FolderChange>();
     const addChanges = (stored: readonly StoredFolderChange[]) => {

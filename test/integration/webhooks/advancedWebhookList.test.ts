@@ -8,14 +8,14 @@ import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 
 const { customer, useNewCustomer } = acmeWorld({ newCustomer: newWebhookCustomer });
 
-interface Page {
+interface WebhookPage {
   readonly ids: string[];
   readonly iterator: string | null;
   readonly prevIterator: string | null;
   readonly done: boolean;
 }
 
-async function list(data: object = {}): Promise<Page> {
+async function list(data: object = {}): Promise<WebhookPage> {
   const { endpoints, ...rest } = await customer.ok(paths.list, data);
   return { ids: endpoints.map(({ id }: any) => id), ...rest };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AttemptOutcome } from '../../../lib/webhooks/rules/loggedAttempt.ts';
-import { type Choose, type Faults, World, worldTiming } from '../../support/deliveryWorld.ts';
+import { type Choose, DeliveryWorld, type Faults, worldTiming } from '../../support/deliveryWorld.ts';
 
 const attempts = worldTiming.schedule.length;
 
@@ -17,14 +17,14 @@ async function runWorld(
   choose: Choose,
   faults: Faults,
   { deletes = [] as string[], endpoints = ['good', 'late', 'dead'], hasAudience = false } = {},
-): Promise<World> {
-  const world = new World({ endpoints, outcome, choose, faults, deletes, hasAudience });
+): Promise<DeliveryWorld> {
+  const world = new DeliveryWorld({ endpoints, outcome, choose, faults, deletes, hasAudience });
   await world.run();
   return world;
 }
 
 /** Expects that all deliveries have their given ends and that no work is left. Only a fault may repeat an attempt. */
-function expectNothingLost(world: World, ends: Record<string, string | RegExp>): void {
+function expectNothingLost(world: DeliveryWorld, ends: Record<string, string | RegExp>): void {
   const ended = Object.entries(ends).map(([endpointId, expected]) => {
     const row = world.rows.get(endpointId)!;
     return [endpointId, new RegExp(expected).test(row.status) ? expected : row.status, 'dueAt' in row];

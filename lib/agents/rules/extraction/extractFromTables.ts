@@ -1,4 +1,4 @@
-import type { Row, Table } from '../../../files/table.ts';
+import type { FileTable, Row } from '../../../files/table.ts';
 import { findHeader, type Header } from './agentColumns.ts';
 import {
   type AgentCandidate,
@@ -8,7 +8,7 @@ import {
   toExtractionResult,
 } from './extractionResult.ts';
 
-export type SourceTable = Table & { readonly name?: string };
+export type SourceTable = FileTable & { readonly name?: string };
 
 const MAX_NAME = 80;
 const MAX_LISTED = 20;

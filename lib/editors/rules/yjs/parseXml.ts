@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
 import { decodeName } from './xmlEscapes.ts';
-import { addRun, type Attribute, type ListKind, type Named, type Run, type XmlNode } from './xmlNodes.ts';
+import { addRun, type Attribute, type ListKind, type Named, type TextRun, type XmlNode } from './xmlNodes.ts';
 import type { Vocabulary } from './xmlVocabulary.ts';
 
 interface ParsedElement extends Named {
@@ -82,7 +82,7 @@ function parseElements(text: string, limits: XmlLimits, vocabulary?: Vocabulary)
 
 function elementNodesOf(parsed: readonly ParsedNode[], vocabulary: Vocabulary): XmlNode[] {
   const nodes: XmlNode[] = [];
-  let runs: Run[] = [];
+  let runs: TextRun[] = [];
   const endText = () => {
     if (runs.length > 0) nodes.push({ shape: 'text', runs });
     runs = [];
@@ -106,12 +106,12 @@ export function isLayoutText(text: string): boolean {
   return /^[ \t\r\n]*$/.test(text) && text.includes('\n');
 }
 
-function runsOf(node: ParsedNode, outer: readonly Named[], vocabulary: Vocabulary): Run[] | undefined {
+function runsOf(node: ParsedNode, outer: readonly Named[], vocabulary: Vocabulary): TextRun[] | undefined {
   if (typeof node === 'string') return [{ text: node, marks: outer }];
   const { name, attributes, children } = node;
   if (!vocabulary.isMark(name) || outer.some((mark) => mark.name === name) || children.length === 0) return undefined;
   const marks = [...outer, { name, attributes }].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const runs: Run[] = [];
+  const runs: TextRun[] = [];
   for (const child of children) {
     const inner = runsOf(child, marks, vocabulary);
     if (!inner) return undefined;

@@ -10,7 +10,7 @@ import {
   type ElementNode,
   type ListKind,
   type Named,
-  type Run,
+  type TextRun,
   type XmlNode,
 } from './xmlNodes.ts';
 
@@ -146,8 +146,8 @@ function textAttributes(entries: readonly (readonly [string, unknown])[]): Attri
   });
 }
 
-function readRuns(text: Shared): Run[] {
-  const runs: Run[] = [];
+function readRuns(text: Shared): TextRun[] {
+  const runs: TextRun[] = [];
   const marks = new Map<string, Named>();
   for (const { content } of itemsOf(text)) {
     if (content instanceof Y.ContentString) {

@@ -15,9 +15,9 @@ import {
   keyOf,
   marksKeyOf,
   type Named,
-  type Run,
   type SpanNode,
   type TextNode,
+  type TextRun,
   type XmlNode,
 } from './xmlNodes.ts';
 import { Vocabulary } from './xmlVocabulary.ts';
@@ -205,7 +205,7 @@ function textOf(node: XmlNode, limit: number): string {
   return text;
 }
 
-function charactersOf(runs: readonly Run[]): string {
+function charactersOf(runs: readonly TextRun[]): string {
   return runs.map(({ text }) => text).join('');
 }
 
@@ -214,8 +214,8 @@ function idOf(node: XmlNode): string | undefined {
   return node.attributes.find(([name]) => /^(__)?(id|blockId|data-id|key)$/.test(name))?.[1];
 }
 
-function cutRuns(runs: readonly Run[], length: number): Run[] {
-  const firstRuns: Run[] = [];
+function cutRuns(runs: readonly TextRun[], length: number): TextRun[] {
+  const firstRuns: TextRun[] = [];
   let remaining = length;
   for (const { text, marks } of runs) {
     if (remaining > 0) firstRuns.push({ text: text.slice(0, remaining), marks });
@@ -231,7 +231,7 @@ interface DeltaStep {
   attributes?: Record<string, unknown>;
 }
 
-function deltaOf(before: readonly Run[], after: readonly Run[], vocabulary: Vocabulary): DeltaStep[] {
+function deltaOf(before: readonly TextRun[], after: readonly TextRun[], vocabulary: Vocabulary): DeltaStep[] {
   const [old, target] = [new RunReader(before), new RunReader(after)];
   const delta: DeltaStep[] = [];
   const retain = (length: number) => {
@@ -264,10 +264,10 @@ function deltaOf(before: readonly Run[], after: readonly Run[], vocabulary: Voca
 }
 
 class RunReader {
-  readonly #runs: Run[];
+  readonly #runs: TextRun[];
   #read = 0;
 
-  constructor(runs: readonly Run[]) {
+  constructor(runs: readonly TextRun[]) {
     this.#runs = [...runs].reverse();
   }
 
@@ -290,7 +290,7 @@ class RunReader {
     }
   }
 
-  get #current(): Run {
+  get #current(): TextRun {
     return at(this.#runs, this.#runs.length - 1);
   }
 }

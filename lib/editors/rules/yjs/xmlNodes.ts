@@ -9,7 +9,7 @@ export type XmlNode = TextNode | ElementNode | SpanNode;
 
 export interface TextNode {
   readonly shape: 'text';
-  readonly runs: readonly Run[];
+  readonly runs: readonly TextRun[];
 }
 /** An `opaque` node has content that XML cannot express. It stays as it is until another node replaces it. */
 export interface ElementNode extends Named {
@@ -26,7 +26,7 @@ export interface Named {
   readonly attributes: readonly Attribute[];
 }
 export type Attribute = readonly [name: string, text: string];
-export interface Run {
+export interface TextRun {
   readonly text: string;
   readonly marks: readonly Named[];
 }
@@ -61,7 +61,7 @@ export function marksKeyOf(marks: readonly Named[]): string {
   return marks.map(keyOf).join();
 }
 
-export function addRun(runs: Run[], { text, marks }: Run): void {
+export function addRun(runs: TextRun[], { text, marks }: TextRun): void {
   const last = runs.at(-1);
   if (last?.marks.length === marks.length && marksKeyOf(last.marks) === marksKeyOf(marks))
     runs[runs.length - 1] = { text: last.text + text, marks: last.marks };
@@ -88,7 +88,7 @@ export function writeXml(nodes: readonly XmlNode[], limit: number): string {
     write('>');
   };
   const writeEnd = ({ name }: Named) => write(`</${encodeName(name)}>`);
-  const writeRun = ({ text, marks }: Run) => {
+  const writeRun = ({ text, marks }: TextRun) => {
     marks.forEach(writeStart);
     write(escapeText(text));
     marks.toReversed().forEach(writeEnd);
