@@ -26,8 +26,8 @@ const requests: Readonly<Record<MixedPath, (number: number) => object>> = {
 };
 
 /**
- * Sends each call on a table in memory. Returns the capacity units of the second call by partition. Ids in partition
- * names are replaced by placeholders.
+ * Returns the capacity units of the last repetition of each call, by path and by partition. Placeholders replace the ids
+ * in the names of partitions.
  */
 export async function measureCallFootprints(): Promise<Readonly<Record<string, Readonly<Record<string, Units>>>>> {
   const { table, cloud, stop } = await startMemoryWorld();

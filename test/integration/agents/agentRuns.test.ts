@@ -217,10 +217,10 @@ describe('an execution of an agent', () => {
     await addThreads(customer, ['other']);
     beforeWrite(
       async () => {
+        // The call has read its data. Before it writes, only the record of the run changes, not its thread.
         await addThreads(customer, [finding('t', 'run-1')]);
         await count();
         expect(await runs()).toEqual(['COUNTED#run-1']);
-        // The call read its data before the job counted. The thread itself has not changed since.
       },
       (ops) => ops.length > 1,
     );

@@ -10,7 +10,6 @@ import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';
 import { codePoint, unicodeText } from '../../support/unicodeText.ts';
 
-/** Generates any Unicode text. */
 const anyText = unicodeText({ maxLength: 30 });
 const json = fc
   .jsonValue({ stringUnit: codePoint, maxDepth: 4 })
