@@ -24,7 +24,6 @@ interface VectorIndex {
   readonly SearchSchema: readonly { readonly AttributeName: string }[];
 }
 
-/** The only replica is in the region of the stack. */
 interface TableProperties {
   readonly AttributeDefinitions: readonly { readonly AttributeName: string }[];
   readonly Replicas: readonly [

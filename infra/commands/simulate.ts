@@ -33,7 +33,7 @@ const MIN_SHARE = 0.001;
 
 type Rows = readonly (readonly string[])[];
 
-/** The call mix of `npm run load`, the default settings, and a million API keys. */
+/** Returns the call mix of `npm run load`, the default settings, and a million API keys. */
 export function defaultWorkload(): Workload {
   const { requestsPerSecond, readsPerSecondPerKey, writesPerSecondPerKey } = readSettings(() => undefined);
   return {

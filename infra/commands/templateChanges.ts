@@ -53,7 +53,7 @@ const stateful: Readonly<Record<string, StatefulType>> = {
       'WriteOnDemandThroughputSettings',
     ],
   },
-  // No template has this type. A deployment of an old one is found before its table is removed.
+  // No template has this type any more. A deployed table of this type is found before an update removes it.
   'AWS::DynamoDB::Table': { holds: 'all data', inPlace: [] },
   // `GenerateSecretString` is missing, because its change generates a new value that overwrites the old one.
   'AWS::SecretsManager::Secret': {

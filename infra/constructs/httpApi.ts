@@ -94,7 +94,7 @@ function createDomain(scope: Construct, stage: CfnStage, domainName: string, cer
     domainName,
     domainNameConfigurations: [{ certificateArn, endpointType: 'REGIONAL', securityPolicy: 'TLS_1_2' }],
   });
-  // While the routes are created, API Gateway has as many changes as it accepts.
+  // While the routes are created, API Gateway has as many changes as it accepts, so the domain waits.
   domain.addResourceDependency(stage);
   new CfnApiMapping(scope, 'DomainMapping', { apiId: stage.apiId, domainName: domain.ref, stage: stage.ref });
   new CfnOutput(scope, 'DomainTarget', { value: domain.attrRegionalDomainName });

@@ -20,7 +20,7 @@ const CORE_MEGABYTES = 1_769;
 /** Functions cache credentials for ten seconds, but the cost assumes no cache. */
 export const CREDENTIALS_UNITS_READ = 0.5;
 const LOG_BYTES = 900;
-/** The lines START, END and REPORT. */
+/** Lambda logs the lines START, END and REPORT of each run. */
 export const LAMBDA_LOG_BYTES = 300;
 const HEADER_BYTES = 600;
 /** Loading Node and the code, on a whole core (`npm run bench bundles`), and the assumed rest of a start. */
@@ -93,7 +93,7 @@ export function costOfCall(
   };
 }
 
-/** The call claims the key before it runs, and stores its answer. */
+/** A call claims its key before it runs, and stores its answer. */
 export const idempotencyConsumption = { roundTrips: 2, read: 0, written: 2 } as const satisfies RequestConsumption;
 
 export function withIdempotencyKey({ roundTrips, read, written }: RequestConsumption): RequestConsumption {
@@ -137,8 +137,8 @@ export function costsOfCalls(
 const ERROR_BYTES = 120;
 
 /**
- * The dearest refused call without valid credentials: an unknown API key of the right form, which a process reads eventually and
- * then consistently. A malformed key costs no read.
+ * The dearest call that is refused. Before a process refuses an unknown API key of the right form, it reads the key
+ * twice: eventually and consistently. A malformed key costs no read.
  */
 export const refusedCall = costOfCall(
   'a call with an unknown API key',

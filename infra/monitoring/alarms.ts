@@ -66,7 +66,6 @@ export interface MonitoringProps {
     readonly family: string;
     readonly functions: readonly { readonly endpoint: Routed; readonly construct: LambdaFunction }[];
   }[];
-  /** The workers with their functions. */
   readonly workers: readonly { readonly worker: Worker; readonly construct: LambdaFunction }[];
   readonly api: CfnApi;
   readonly table: CfnGlobalTable;

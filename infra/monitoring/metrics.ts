@@ -81,13 +81,13 @@ export function stoppedLoops(): MathExpression {
 /** The limit of CloudWatch. */
 const METRICS_PER_ALARM = 10;
 
-/** Returns an expression for `failures`, with 0 in place of less than 1 % of `all`. */
+/** Returns an expression with the value of `failures`, or 0 below 1 % of `all`. */
 function whereFrequent(failures: string, all: string): string {
   return `${failures} * (${failures} >= ${MIN_FAULT_SHARE} * ${all})`;
 }
 
 /**
- * Returns an expression for each ten workers. Its value is the number of crashed runs of the worker with the most
+ * Returns an expression for every ten workers. Its value is the number of crashed runs of the worker with the most
  * crashes.
  */
 export function workerCrashes(
@@ -220,8 +220,8 @@ export function tableMetric(table: CfnGlobalTable, metricName: string, label: st
 }
 
 /**
- * Lambda writes this sum over the account without dimensions. CloudWatch accepts only one query per graph, and this is
- * none.
+ * Lambda writes this sum over all functions of the account, so it needs no query: CloudWatch accepts only one per
+ * graph.
  */
 export function allFunctions(metricName: 'Duration' | 'Invocations' | 'Throttles', label?: string): Metric {
   return metric('AWS/Lambda', metricName, {}, 'Sum', label);

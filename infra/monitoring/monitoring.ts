@@ -271,7 +271,8 @@ function mailReputationAlarm(name: keyof typeof REVIEWED, verb: string): AlarmDe
 
 function mailTopic(stack: Stack, email: string): string {
   const topic = new Topic(stack, 'Alarms', { enforceSSL: true });
-  // The policy of `enforceSSL` replaces the default policy of the topic, which lets the alarms of this account publish.
+  // The policy that `enforceSSL` adds replaces the default policy of the topic, with which the alarms of this account
+  // could publish.
   topic.addToResourcePolicy(
     new PolicyStatement({
       principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],

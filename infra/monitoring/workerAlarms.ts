@@ -20,15 +20,15 @@ import {
 
 /** Failures of one worker in five minutes. */
 const FAILURES = 5;
-/** Periods of five minutes, after which a worker with a timer counts as stopped. */
+/** A worker with a timer counts as stopped after this many periods of five minutes. */
 const PERIODS_WITHOUT_RUN = 3;
 const BEHIND_MINUTES = 5;
 const OVERDUE_MINUTES = 10;
 const FAN_OUT_SECONDS = 30;
 const FIRST_ATTEMPT_SECONDS = 5;
 /**
- * Failed attempts in five minutes. In an outage, five mails an hour make two or three attempts in five minutes. With a
- * high number, they would be lost without an alarm.
+ * In an outage, five mails an hour make two or three failed attempts in five minutes. With a much higher number, their
+ * loss would cause no alarm.
  */
 const MAIL_ATTEMPTS = 5;
 /** With few events, a single slow delivery is already the 99th percentile, so one late period means nothing. */

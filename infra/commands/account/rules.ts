@@ -5,7 +5,7 @@ import type { MailAccount, ModelAccess, Reading, Readings } from './readings.ts'
 export interface AccountFinding {
   readonly is: string;
   readonly needed: string;
-  /** Where the operator changes it: a page of the console, a quota or a file. */
+  /** A page of the console, a quota or a file, where the operator changes what is missing. */
   readonly where: string;
   readonly isRefused?: true;
 }

@@ -20,11 +20,13 @@ export const workday: LiveTraffic = {
 
 const PRESENCE_SECONDS = 10;
 const CHECK_SECONDS = 120;
-/** The token of a connection is valid for 15 minutes. */
+/** The client renews the token of a connection before its 15 minutes end. */
 const CONNECT_SECONDS = 14 * 60;
 /** A connection, and subscriptions to the document channel, the awareness channel and the user's own channel. */
 const OPERATIONS_TO_CONNECT = 4;
-/** One edit that is alone in its batch. test/integration/live/publishing.test.ts asserts these values. */
+/**
+ * For one edit that is alone in its batch of the worker. test/integration/live/publishing.test.ts asserts these values.
+ */
 export const editConsumption = { calls: 3, read: 2, written: 4 } as const;
 const PUBLISHER_MILLISECONDS = 40;
 const AUTHORIZER_MILLISECONDS = 5;

@@ -3,7 +3,7 @@ import { limitedClasses } from '../../../lib/observability/rateLimited.ts';
 import { prices } from '../../cost/prices.ts';
 import type { CostLine } from './idle.ts';
 
-/** Of one endpoint: all faults, and faults in instances in which many calls fail. */
+/** An endpoint has a metric of all faults, and one of faults in instances in which many calls fail. */
 const FAULT_METRICS = 2;
 
 /**

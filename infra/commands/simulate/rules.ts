@@ -40,7 +40,7 @@ export interface OwnLimits {
   readonly requestsPerSecond: number;
   readonly readsPerSecondPerKey: number;
   readonly writesPerSecondPerKey: number;
-  /** The number of workers that run at a time for the queues `deliver` and `mail`. */
+  /** The largest numbers of concurrent runs of the workers for the queues `deliver` and `mail`. */
   readonly deliverConcurrency: number;
   readonly mailConcurrency: number;
 }
@@ -64,7 +64,7 @@ export function batchSize(messagesPerSecond: number): number {
   return Math.min(BATCH_SIZE, Math.max(1, messagesPerSecond / pollsPerSecond));
 }
 
-/** At most ten. A batch of the stream can be larger, but its consumption is not measured. */
+/** Returns at most ten: a batch of the stream can be larger, but its consumption is not measured. */
 export function eventBatchSize(eventsPerSecond: number): number {
   const pollsPerSecond = assumptions.streamShards * assumptions.streamPollsPerSecond;
   return Math.min(BATCH_SIZE, Math.max(1, eventsPerSecond / pollsPerSecond));
@@ -224,7 +224,7 @@ export function keysAboveLimits({ calls, limits, tenantShares }: Workload, reque
   return { keys, rejected: requestsPerSecond === 0 ? 0 : rejected / requestsPerSecond };
 }
 
-/** The other requests find their credentials in the memory of the execution environment. */
+/** The remaining requests find their credentials in the memory of an execution environment. */
 export function credentialReadShare({ calls, tenantShares }: Workload, requestsPerSecond: number): number {
   if (requestsPerSecond === 0) return 1;
   let reads = 0;

@@ -1,4 +1,4 @@
-/** An address of the contents leads on to the page of the operation. */
+/** On the page of contents, the hash of an operation leads to the page of this operation. */
 export function setUpHash(): void {
   openTarget();
   addEventListener('hashchange', openTarget);
