@@ -41,7 +41,7 @@ export class Heartbeat {
     try {
       await this.#writeAndRead(isoTime(now));
     } catch (error) {
-      // The operator may have replaced the credentials.
+      // The operator may have replaced the credentials, so the next heartbeat reads them again.
       this.#headers = undefined;
       throw error;
     }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineSchema } from '../../shared/schema.ts';
 
-/** `ids` if content changed, the other optional fields if an editor changed. */
+/** Has `ids` if content changed, and the other optional fields if an editor changed. */
 const HintResponse = /* @__PURE__ */ defineSchema(() =>
   z.object({
     type: z

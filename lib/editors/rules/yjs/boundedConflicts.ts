@@ -20,7 +20,7 @@ export function withBoundedConflicts<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    // `openDocument` turns TooManyConflicts into MalformedUpdate.
+    // The steps decide, because `openDocument` turns TooManyConflicts into MalformedUpdate.
     throw steps < 0 ? new TooManyConflicts() : error;
   } finally {
     Y.Item.prototype.integrate = integrate;
