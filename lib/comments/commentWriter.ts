@@ -1,49 +1,34 @@
 import { findAgents } from '../agents/agentRuns.ts';
 import type { Capability } from '../app/capability.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
-import type { DocumentContext } from '../content/documentScope.ts';
+import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import { findRecordKeys } from '../content/recordIds.ts';
-import { contextAllows } from '../directory/rules/access.ts';
 import { distinct } from '../shared/collections.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
-import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, inTransactions, itemOf, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, type Table } from '../table/table.ts';
 import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
-import { changeEventOps, type LoggedVerbs, readLoggedVerbs, threadDeletedEvent } from './changeEvents.ts';
 import { CommentAdditionEntity } from './commentAdditions.ts';
-import { type ChangedComment, changeOps, fitsTransaction, OPS_BESIDE_HEAD, writeChanges } from './commentChanges.ts';
-import { commentInvolvementOps } from './commentInvolvements.ts';
-import { deleteComments } from './deleteComments.ts';
-import { commentDeletionOps, type DeletableThread, deleteThreads } from './deleteThreads.ts';
+import { commitInParts } from './commitInParts.ts';
+import { openTarget } from './commitTarget.ts';
+import { commit, type CommitTarget, fitsTransaction, type LoadedThread, threadTransaction } from './commitThread.ts';
+import { deleteThreads, deletionTransaction } from './deleteThreads.ts';
+import { loadForDeletion, loadWholeThread } from './loadDeletion.ts';
 import type { ChangeOptions } from './rules/changeOptions.ts';
 import { agentsOfComments } from './rules/commentAgents.ts';
-import type { ContentChange } from './rules/commentEvents.ts';
+import { type CommentChange, isTooLarge, type NewComment } from './rules/comments.ts';
 import {
-  accessFieldsOf,
-  changeComment,
-  type Comment,
-  type CommentChange,
-  hasTextChange,
-  isTooLarge,
-  MAX_COMMENTS,
-  type NewComment,
-  newComments,
-} from './rules/comments.ts';
-import { addComments, changeComments, type Thread } from './rules/threads.ts';
-import { hiddenDeletionOps } from './threadAccessChanges.ts';
-import {
-  CommentEntity,
-  commentKey,
-  readThreads,
-  ThreadEntity,
-  type ThreadKey,
-  threadNotFound,
-  ThreadReader,
-} from './threads.ts';
+  type CommentSelection,
+  decideCommentAddition,
+  decideCommentDeletion,
+  decideCommentUpdate,
+  isSelected,
+} from './rules/decideComments.ts';
+import type { Refusals } from './rules/threadParts.ts';
+import { readThreads, ThreadEntity, type ThreadKey, threadNotFound, ThreadReader } from './threads.ts';
 
 /** The result for one comment of a request. */
 export interface CommentResult extends ItemOutcome {
@@ -52,31 +37,14 @@ export interface CommentResult extends ItemOutcome {
 
 /** Comments to add to a thread. */
 interface Addition {
-  readonly context: DocumentContext;
+  readonly target: CommitTarget;
   readonly key: ThreadKey;
   readonly sent: readonly NewComment[];
-  readonly logged: LoggedVerbs;
   /** The id of the addition, if a repeated request has the same id. */
   readonly additionId: string | undefined;
   /** The field of the request that has the comments. */
   readonly field: string;
   readonly byUser: boolean;
-  readonly now: number;
-}
-
-/** A request that changes or deletes comments of a thread. */
-interface CommentCall {
-  readonly context: DocumentContext;
-  readonly key: ThreadKey;
-  readonly options: ChangeOptions;
-  readonly logged: LoggedVerbs;
-}
-
-/** Selects comments of a thread by id, by author, or by both. If both fields are undefined, selects all comments. */
-export interface CommentSelection {
-  readonly commentIds?: readonly number[] | undefined;
-  /** The user ids of authors. */
-  readonly userIds?: readonly string[] | undefined;
 }
 
 /** The number of comments that are read together before they are changed or deleted. Each can have 256 KB. */
@@ -106,24 +74,23 @@ export class CommentWriter {
     context: DocumentContext,
     annotationId: string,
     sent: readonly NewComment[],
-    { verify, ...options }: { verify: boolean } & Pick<Addition, 'additionId' | 'field' | 'byUser' | 'now'>,
+    { verify, now, ...options }: { verify: boolean; now: number } & Pick<Addition, 'additionId' | 'field' | 'byUser'>,
   ): Promise<number[]> {
     const authors = distinct(sent.map(({ from }) => from.userId));
-    const logs = sent.some(({ triggerActivities }) => triggerActivities);
-    const [key, logged, allowed] = await Promise.all([
+    const log = sent.some(({ triggerActivities }) => triggerActivities ?? false);
+    const [key, target, allowed] = await Promise.all([
       this.#requireThread(context, annotationId),
-      readLoggedVerbs(this.#table, context.scope.tenant, logs),
-      verify ? findUsersWithAccess(this.#table, context, authors, options.now) : new Set(authors),
+      openTarget(this.#table, context, { log, now }),
+      verify ? findUsersWithAccess(this.#table, context, authors, now) : new Set(authors),
     ]);
     if (!authors.every((userId) => allowed.has(userId)))
       throw new ApiError('PERMISSION_DENIED', 'User does not have access to document');
-    return retryOnConflict(() => this.#tryAdd({ context, key, sent, logged, ...options }));
+    return retryOnConflict(() => this.#tryAdd({ target, key, sent, ...options }));
   }
 
   /** Tries once to add the comments, in one transaction. A reader therefore sees all of them or none. */
-  async #tryAdd(addition: Addition): Promise<number[] | 'conflict'> {
-    const { context, key, sent, additionId, field, byUser, now } = addition;
-    const { scope } = context;
+  async #tryAdd({ target, key, sent, additionId, field, byUser }: Addition): Promise<number[] | 'conflict'> {
+    const { scope, now } = target;
     const named = agentsOfComments(sent, { createdAt: now, now });
     const [thread, agents, earlier] = await Promise.all([
       this.#table.get(ThreadEntity, { ...scope, ...key }),
@@ -132,28 +99,28 @@ export class CommentWriter {
     ]);
     if (!thread) throw threadNotFound();
     if (earlier) return [...earlier.commentIds];
-    if (thread.commentCount + sent.length > MAX_COMMENTS)
-      throw new ApiError('FAILED_PRECONDITION', `A thread takes at most ${MAX_COMMENTS} comments`);
+    const before = { thread, comments: [], reactions: [], agents };
+    const decided = decideCommentAddition(before, sent, { now, byUser });
+    if ('refused' in decided) throw new ApiError('FAILED_PRECONDITION', decided.refused);
     agents.requireAll(named);
-    const comments = newComments(sent, thread.lastCommentId, {
-      annotationId: key.annotationId,
-      threadCreatedAt: thread.createdAt,
-      createdAt: now,
-      byUser,
-    });
+    const { result: commentIds } = decided;
+    const ops =
+      additionId === undefined
+        ? []
+        : [insert(CommentAdditionEntity, { ...scope, additionId, commentIds, addedAt: now })];
+    const transaction = threadTransaction(target, before, { ...decided, agents: named, ops });
     // Stored profiles can be larger than the sent ones.
-    if (byUser && comments.some(isTooLarge)) throw tooLargeError(field);
-    const ops = [...additionOps(addition, thread, comments), ...agents.recordRuns(named, now).ops];
-    if (!fitsTransaction(ops)) throw tooLargeError(field);
-    if ((await this.#table.write(ops)) === 'done') return comments.map(({ commentId }) => commentId);
-    await this.#requireFreeIds(addition);
+    if ((byUser && decided.after.comments.some(isTooLarge)) || !fitsTransaction(transaction.ops))
+      throw tooLargeError(field);
+    if ((await commit(this.#table, transaction)) === 'done') return commentIds;
+    await this.#requireFreeIds(scope, key, sent);
     return 'conflict';
   }
 
   /** Throws ALREADY_EXISTS if the thread already has a comment with an id from the request. */
-  async #requireFreeIds({ context, key, sent }: Addition): Promise<void> {
+  async #requireFreeIds(scope: DocumentScope, key: ThreadKey, sent: readonly NewComment[]): Promise<void> {
     const commentIds = sent.flatMap(({ commentId }) => commentId ?? []);
-    const comments = await this.#threads.findComments(context.scope, key, commentIds);
+    const comments = await this.#threads.findComments(scope, key, commentIds);
     const taken = comments.find((comment) => comment !== undefined);
     if (taken) throw new ApiError('ALREADY_EXISTS', `Comment ${taken.commentId} already exists`);
   }
@@ -169,53 +136,25 @@ export class CommentWriter {
     change: CommentChange,
     options: ChangeOptions,
   ): Promise<CommentResult[]> {
-    const call = await this.#beginCall(context, annotationId, options);
-    const commentIds = await this.#selectIds(call, selection);
-    return inSlices(commentIds, COMMENTS_PER_BATCH, (ids) => {
-      const isSelected = authorFilter(selection.userIds);
-      return retryOnConflict(() => this.#tryUpdate(call, ids, isSelected, change));
-    });
-  }
-
-  async #tryUpdate(
-    call: CommentCall,
-    ids: readonly number[],
-    isSelected: CommentFilter,
-    change: CommentChange,
-  ): Promise<CommentResult[] | 'conflict'> {
-    const { scope } = call.context;
-    const { now } = call.options;
-    const named = agentsOfComments([change], { createdAt: now, now });
-    const [[thread, comments], agents] = await Promise.all([
-      this.#readComments(call, ids),
-      findAgents(this.#table, scope.tenant, named),
-    ]);
-    agents.requireAll(named);
-    if (!thread) return ids.map(notFoundResult);
-    const changes: ChangedComment[] = [];
-    let head: Thread = thread;
-    const results = ids.map((commentId, index): CommentResult => {
-      const before = comments[index];
-      if (!before || !isSelected(before)) return notFoundResult(commentId);
-      const after = changeComment(before, change, now, call.options.byUser);
-      if ('refused' in after) return { commentId, success: false, message: after.refused };
-      const next = changeComments(head, [before], [after], now);
-      if ('refused' in next) return { commentId, success: false, message: next.refused };
-      const eventOps = updateEventOps(call, next, before, after);
-      // All comments get the same agent, so its run is recorded once, with the first changed comment.
-      if (changes.length === 0) eventOps.push(...agents.recordRuns(named, now).ops);
-      const changed = { before, after, eventOps };
-      if (changeOps(scope, thread, changed, now).length > OPS_BESIDE_HEAD)
-        return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
-      changes.push(changed);
-      head = next;
-      return { commentId, success: true, message: 'Updated successfully' };
-    });
-    const outcome = await writeChanges(this.#table, scope, thread, changes, now);
-    if (outcome === 'conflict') return outcome;
-    return 'refused' in outcome
-      ? ids.map((commentId) => ({ commentId, success: false, message: outcome.refused }))
-      : results;
+    const { target, key } = await this.#beginCall(context, annotationId, options);
+    const { scope, now } = target;
+    const agents = agentsOfComments([change], { createdAt: now, now });
+    const commentIds = await this.#selectIds(scope, key, selection);
+    const refusals = await inSlices(commentIds, COMMENTS_PER_BATCH, (batch) =>
+      commitInParts(this.#table, batch, {
+        target,
+        read: async (ids) => {
+          const [thread, lookup] = await Promise.all([
+            this.#threads.findParts(scope, key, ids),
+            findAgents(this.#table, scope.tenant, agents),
+          ]);
+          lookup.requireAll(agents);
+          return thread && { ...thread, agents: lookup };
+        },
+        decide: (before, ids) => ({ ...decideCommentUpdate(before, ids, { selection, change, options }), agents }),
+      }),
+    );
+    return toResults(commentIds, refusals, 'Updated successfully');
   }
 
   /**
@@ -229,127 +168,70 @@ export class CommentWriter {
     selection: CommentSelection,
     options: ChangeOptions,
   ): Promise<CommentResult[]> {
-    const call = await this.#beginCall(context, annotationId, options);
-    if (selection.commentIds || selection.userIds) {
-      const commentIds = await this.#selectIds(call, selection);
-      return inSlices(commentIds, COMMENTS_PER_BATCH, (ids) => {
-        const deletedIds = new Set<number>();
-        return retryOnConflict(() => this.#tryDelete(call, ids, authorFilter(selection.userIds), deletedIds));
+    const { target, key } = await this.#beginCall(context, annotationId, options);
+    const { scope } = target;
+    const commentIds = await this.#selectIds(scope, key, selection);
+    let refusals: Refusals = [];
+    if (selection.commentIds || selection.userIds)
+      refusals = await inSlices(commentIds, COMMENTS_PER_BATCH, (batch) =>
+        commitInParts(this.#table, batch, {
+          target,
+          read: async (ids) => this.#readForDeletion(scope, key, ids, selection),
+          decide: (before, ids) => decideCommentDeletion(before, ids, selection, options),
+          toTransaction: deletionTransaction,
+        }),
+      );
+    else
+      await retryOnConflict(async () => {
+        const thread = await this.#table.get(ThreadEntity, { ...scope, ...key });
+        if (!thread) throw threadNotFound();
+        const deletion = { report: target.report, options };
+        const [outcome] = await deleteThreads(this.#table, scope, [thread], options.now, deletion);
+        return outcome === 'deleted' ? 'done' : 'conflict';
       });
-    }
-    return retryOnConflict(async () => {
-      const [[thread], commentIds] = await Promise.all([this.#readComments(call, []), this.#selectIds(call, {})]);
-      if (!thread) throw threadNotFound();
-      return (await this.#deleteThread(call, thread)) === 'conflict' ? 'conflict' : commentIds.map(deletedResult);
-    });
+    return toResults(commentIds, refusals, 'Deleted successfully');
   }
 
-  /**
-   * Tries once to delete comments. Adds the ids of deleted comments to `deletedIds`, so that the next try still reports them as
-   * deleted.
-   */
-  async #tryDelete(
-    call: CommentCall,
+  async #readForDeletion(
+    scope: DocumentScope,
+    key: ThreadKey,
     ids: readonly number[],
-    isSelected: CommentFilter,
-    deletedIds: Set<number>,
-  ): Promise<CommentResult[] | 'conflict'> {
-    const [thread, read] = await this.#readComments(call, ids);
-    const comments = thread ? read.filter((comment) => comment !== undefined).filter(isSelected) : [];
-    const successful = new Set([...deletedIds, ...comments.map(({ commentId }) => commentId)]);
-    const results = ids.map((commentId) =>
-      successful.has(commentId) ? deletedResult(commentId) : notFoundResult(commentId),
-    );
-    if (!thread || comments.length === 0) return results;
-    const isLast = comments.length === thread.commentCount;
+    selection: CommentSelection,
+  ): Promise<LoadedThread | 'conflict' | undefined> {
+    const before = await this.#threads.findParts(scope, key, ids);
+    const deleted = before?.comments.filter((comment) => isSelected(selection, comment)) ?? [];
+    if (!before || deleted.length === 0) return before;
+    if (deleted.length < before.thread.commentCount) return loadForDeletion(this.#table, scope, before, deleted);
     // The thread and its comments are not read at the same moment. A comment can be deleted in between, so the same number of
     // comments can include another one.
-    if (isLast && !(await this.#hasOnly(call, thread, comments))) return 'conflict';
-    const outcome = await (isLast
-      ? this.#deleteThread(call, thread, ({ _r }) => _r === thread._r)
-      : this.#deleteSome(call, thread, comments, deletedIds));
-    return outcome === 'conflict' ? 'conflict' : results;
+    const storedIds = deleted.length === 1 ? [before.thread.first.commentId] : await this.#selectIds(scope, key, {});
+    const hasOnly = storedIds.every((id) => deleted.some(({ commentId }) => commentId === id));
+    return hasOnly ? loadWholeThread(this.#table, scope, before) : 'conflict';
   }
 
-  /** Returns whether a thread has no other comments than these. */
-  async #hasOnly(call: CommentCall, { first }: Thread, comments: readonly Comment[]): Promise<boolean> {
-    const ids = new Set(comments.map(({ commentId }) => commentId));
-    const storedIds = comments.length === 1 ? [first.commentId] : await this.#selectIds(call, {});
-    return storedIds.every((commentId) => ids.has(commentId));
-  }
-
-  async #deleteThread(
-    { context, options, logged }: CommentCall,
-    thread: Stored<Thread>,
-    isSelected?: (thread: Stored<Thread>) => boolean,
-  ): Promise<'done' | 'conflict'> {
-    const eventOps = (deletable: DeletableThread) =>
-      changeEventOps(context, [threadDeletedEvent(deletable, options)], logged, options.now);
-    const [outcome] = await deleteThreads(this.#table, context.scope, [thread], options.now, { eventOps, isSelected });
-    return outcome === 'deleted' ? 'done' : 'conflict';
-  }
-
-  /** Deletes comments of a thread that keeps at least one comment, in as few transactions as possible. */
-  async #deleteSome(
-    call: CommentCall,
-    thread: Stored<Thread>,
-    comments: readonly Stored<Comment>[],
-    deletedIds: Set<number>,
-  ): Promise<'done' | 'conflict'> {
-    const { scope } = call.context;
-    const { now } = call.options;
-    const units = comments.map((comment) => {
-      const eventOps = deletionEventOps(call, thread, comment);
-      const ops = [...commentDeletionOps(scope, thread, comment), ...hiddenDeletionOps(scope, thread, comment, now)];
-      return { comment, eventOps, ops: [...ops, ...eventOps] };
-    });
-    let head = thread;
-    // Three operations are kept free. One can start a job. Two can move the assignee's involvement to the new first comment.
-    for (const group of inTransactions(units, { operations: OPS_BESIDE_HEAD - 3 })) {
-      const removed = group.map(({ comment }) => comment);
-      const extraOps = group.flatMap(({ eventOps }) => eventOps);
-      const outcome = await deleteComments(this.#table, scope, head, removed, { extraOps, now });
-      if (outcome === 'conflict') return 'conflict';
-      for (const { commentId } of removed) deletedIds.add(commentId);
-      head = outcome;
-    }
-    return 'done';
-  }
-
-  async #beginCall(context: DocumentContext, annotationId: string, options: ChangeOptions): Promise<CommentCall> {
-    const [key, logged] = await Promise.all([
+  async #beginCall(
+    context: DocumentContext,
+    annotationId: string,
+    options: ChangeOptions,
+  ): Promise<{ target: CommitTarget; key: ThreadKey }> {
+    const [key, target] = await Promise.all([
       this.#requireThread(context, annotationId),
-      readLoggedVerbs(this.#table, context.scope.tenant, options.log),
+      openTarget(this.#table, context, options),
     ]);
-    return { context, key, options, logged };
+    return { key, target };
   }
 
   /** Returns the distinct ids of the selected comments. Ids from the request are not checked. */
   async #selectIds(
-    { context, key }: CommentCall,
+    scope: DocumentScope,
+    key: ThreadKey,
     { commentIds, userIds }: CommentSelection,
   ): Promise<readonly number[]> {
     if (commentIds) return [...new Set(commentIds)];
-    const isSelected = authorFilter(userIds);
     const ids: number[] = [];
-    for await (const comments of this.#threads.commentPages(context.scope, key, PAGE_SIZE))
-      ids.push(...comments.filter(isSelected).map(({ commentId }) => commentId));
+    for await (const comments of this.#threads.commentPages(scope, key, PAGE_SIZE))
+      ids.push(...comments.filter((comment) => isSelected({ userIds }, comment)).map(({ commentId }) => commentId));
     return ids;
-  }
-
-  /**
-   * Returns the thread without its other comments, and its comments with these ids, in the order of `ids`. A missing item is
-   * undefined.
-   */
-  async #readComments(
-    { context: { scope }, key }: CommentCall,
-    ids: readonly number[],
-  ): Promise<[Stored<Thread> | undefined, (Stored<Comment> | undefined)[]]> {
-    const [thread, ...comments] = await this.#table.batchGet(
-      itemOf(ThreadEntity, { ...scope, ...key }),
-      ...ids.map((commentId) => itemOf(CommentEntity, commentKey(scope, key, commentId))),
-    );
-    return [thread, comments];
   }
 
   async #requireThread({ scope, document }: DocumentContext, annotationId: string): Promise<ThreadKey> {
@@ -360,99 +242,11 @@ export class CommentWriter {
   }
 }
 
-/**
- * Returns the operations that add comments. They write the thread, the comments and their events, and for each involved user an
- * item which says that the comment involves the user. Throws FAILED_PRECONDITION if the thread would be too large.
- */
-function additionOps(
-  { context, sent, logged, additionId, now }: Addition,
-  thread: Stored<Thread>,
-  comments: readonly Comment[],
-): WriteOp[] {
-  const { scope } = context;
-  const next = addComments(thread, comments, now);
-  if ('refused' in next) throw new ApiError('FAILED_PRECONDITION', next.refused);
-  const commentIds = comments.map(({ commentId }) => commentId);
-  const events = comments.map((comment, index): ContentChange => {
-    const { triggerNotification: notify = false, triggerActivities: log = false } = sent[index] as NewComment;
-    return { verb: 'added', actor: comment.from, thread: next, revision: 1, comment, notify, log };
+function toResults(ids: readonly number[], refusals: Refusals, success: string): CommentResult[] {
+  return ids.map((commentId, index) => {
+    const refused = refusals[index];
+    return { commentId, success: refused === undefined, message: refused ?? success };
   });
-  return [
-    replace(ThreadEntity, { ...scope, ...next }, thread._r),
-    ...comments.flatMap((comment) => [
-      insert(CommentEntity, { ...scope, ...comment }, now),
-      ...commentInvolvementOps(scope, undefined, { thread, comment }),
-    ]),
-    ...changeEventOps(context, events, logged, now),
-    ...(additionId === undefined
-      ? []
-      : [insert(CommentAdditionEntity, { ...scope, additionId, commentIds, addedAt: now })]),
-  ];
-}
-
-function updateEventOps(
-  { context, options, logged }: CommentCall,
-  thread: Thread,
-  before: Stored<Comment>,
-  after: Comment,
-): WriteOp[] {
-  // Users who have the new access context, but not the former one, may not read the former text.
-  const isFormerTextOpen = contextAllows(
-    { accessFields: accessFieldsOf(before.context) },
-    accessFieldsOf(after.context),
-  );
-  const event: ContentChange = {
-    verb: 'updated',
-    actor: options.actor ?? before.from,
-    thread,
-    revision: before._r + 1,
-    comment: after,
-    from: isFormerTextOpen ? before.commentText : undefined,
-    to: after.commentText,
-    notify: options.notify,
-    log: options.log && hasTextChange(before, after),
-  };
-  return changeEventOps(context, [event], logged, options.now);
-}
-
-function deletionEventOps(
-  { context, options: { actor, notify, log, now }, logged }: CommentCall,
-  thread: Thread,
-  comment: Stored<Comment>,
-): WriteOp[] {
-  const event = {
-    verb: 'deleted',
-    actor: actor ?? comment.from,
-    thread,
-    revision: comment._r,
-    comment,
-    notify,
-    log,
-  } as const;
-  return changeEventOps(context, [event], logged, now);
-}
-
-type CommentFilter = (comment: Comment) => boolean;
-
-/**
- * Returns a filter that accepts comments of these authors, or all comments if `userIds` is undefined. A comment that was accepted
- * once stays accepted. A retry needs this, because an earlier write of the same request can have changed the author.
- */
-function authorFilter(userIds: readonly string[] | undefined): CommentFilter {
-  const authors = userIds && new Set(userIds);
-  const accepted = new Set<number>();
-  return ({ commentId, from }) => {
-    if (!authors || authors.has(from.userId)) accepted.add(commentId);
-    return accepted.has(commentId);
-  };
-}
-
-function notFoundResult(commentId: number): CommentResult {
-  return { commentId, success: false, message: 'Not found' };
-}
-
-function deletedResult(commentId: number): CommentResult {
-  return { commentId, success: true, message: 'Deleted successfully' };
 }
 
 function tooLargeError(field: string): ApiError {

@@ -2,33 +2,41 @@ import * as z from 'zod';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { removeInvolvement } from '../content/involvements.ts';
 import { findRecordIds, recordIdKey, releaseRecordId } from '../content/recordIds.ts';
-import { isOpenToAll } from '../content/rules/threadAccess.ts';
 import { DeletedEditor, purgeEditor } from '../editors/deleteEditors.ts';
 import { endJob, startJob } from '../jobs/jobStore.ts';
-import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
-import { ReactionReference } from '../reactions/rules.ts';
+import { readCommentReactions } from '../reactions/reactions.ts';
+import { type Reaction, ReactionReference } from '../reactions/rules.ts';
 import { newId } from '../shared/ids.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { inTransactions, remove, type Table, type WriteOp } from '../table/table.ts';
-import { type Decision, writeEach } from '../table/writeEach.ts';
-import { type AssignedThread, assigneeInvolvement, commentInvolvementOps } from './commentInvolvements.ts';
-import { recordThreadDeletion } from './deletedThreads.ts';
+import { writeEach } from '../table/writeEach.ts';
+import {
+  type CommitTarget,
+  commitThread,
+  type LoadedThread,
+  MAX_OPERATIONS,
+  type ThreadChanges,
+  type ThreadTransaction,
+  threadTransaction,
+} from './commitThread.ts';
+import { loadWholeThread, MAX_COMMENTS_IN_TRANSACTION } from './loadDeletion.ts';
+import type { ChangeOptions } from './rules/changeOptions.ts';
 import type { Comment } from './rules/comments.ts';
-import { type Thread, threadAccessOf } from './rules/threads.ts';
+import { decideThreadDeletion } from './rules/decideThread.ts';
+import { NO_PARTS } from './rules/threadParts.ts';
+import type { Thread } from './rules/threads.ts';
+import { type AssignedThread, assigneeInvolvement, involvementsOf } from './threadInvolvements.ts';
 import { CommentEntity, ThreadEntity, threadHeadReader, ThreadReader } from './threads.ts';
 
 /** How long a request has to purge the leftover of its own deletion (milliseconds). After this time, a job purges the leftover. */
 const PURGE_DEADLINE_MILLISECONDS = 5 * 60 * 1000;
-/** The largest thread that one transaction deletes completely: its number of comments, and their size in bytes. */
-const MAX_COMMENTS_IN_TRANSACTION = 20;
+/** The largest size of the comments, in bytes, that a transaction deletes with their thread. */
 const MAX_BYTES_IN_TRANSACTION = 300_000;
 /** The number of threads that are loaded at the same time. Each can have `MAX_COMMENTS_IN_TRANSACTION` comments in memory. */
 const THREADS_PER_BATCH = 50;
-/** The largest number of operations in one DynamoDB transaction. */
-const MAX_OPERATIONS = 100;
 /** The number of comments that one read of a purge returns. */
 const COMMENTS_PER_PAGE = 25;
 const PARALLEL = 4;
@@ -57,44 +65,13 @@ const Leftover = z.object({
   /** An editor whose head (the item of the editor itself) is deleted. */
   editor: DeletedEditor.optional(),
 });
-export type Leftover = z.output<typeof Leftover>;
-
-/** A deletion whose leftover is not purged yet. */
-export interface UnfinishedLeftover {
-  readonly jobId: string;
-  readonly leftover: Leftover;
-}
-
-/**
- * Returns the operation that starts the job for a leftover. Write it in the transaction of the deletion. Call
- * `finishLeftoverPurge` after that transaction.
- */
-export function startLeftoverPurge(
-  { tenant, organizationKey, documentKey }: DocumentScope,
-  fields: Omit<Leftover, 'organizationKey' | 'documentKey'>,
-  now: number,
-): { op: WriteOp; unfinished: UnfinishedLeftover } {
-  const jobId = newId('job', now);
-  const leftover = { organizationKey, documentKey, ...fields };
-  const job = { jobId, kind: 'purgeLeftover', data: leftover, dueAt: now + PURGE_DEADLINE_MILLISECONDS } as const;
-  return { op: startJob(tenant, job, now), unfinished: { jobId, leftover } };
-}
-
-/** Purges a leftover and deletes its job. */
-export async function finishLeftoverPurge(
-  table: Table,
-  tenant: string,
-  { jobId, leftover }: UnfinishedLeftover,
-): Promise<void> {
-  await purgeLeftover(table, tenant, leftover);
-  await table.writeAll([endJob(tenant, jobId)]);
-}
+type Leftover = z.output<typeof Leftover>;
 
 /** Purges the leftover that a job has as its data. Several workers can do this for the same job at the same time. */
 export async function purgeLeftover(table: Table, tenant: string, data: unknown): Promise<void> {
   const { organizationKey, documentKey, documentId, thread, reactions = [], editor } = Leftover.parse(data);
   const scope: DocumentScope = { tenant, organizationKey, documentKey };
-  await deleteReactions(table, scope, documentId, reactions);
+  await deleteReactions(table, scope, reactions);
   if (thread) await purgeThread(table, scope, documentId, thread);
   if (editor) await purgeEditor(table, scope, editor);
 }
@@ -124,8 +101,8 @@ async function purgeThread(
       return;
     }
     const references = values.flatMap((comment) => comment.reactions ?? []);
-    await deleteReactions(table, scope, documentId, references);
-    const groups = inTransactions(values.map((comment) => ({ ops: commentDeletionOps(scope, thread, comment) })));
+    await deleteReactions(table, scope, references);
+    const groups = inTransactions(values.map((comment) => ({ ops: commentPurgeOps(scope, thread, comment) })));
     // On a conflict, a comment got a new reaction. The comment stays, and the loop reads it again with that reaction.
     for (const group of groups) await table.write(group.flatMap(({ ops }) => ops));
   }
@@ -134,30 +111,64 @@ async function purgeThread(
 async function deleteReactions(
   table: Table,
   scope: DocumentScope,
-  documentId: string,
   references: readonly ReactionReference[],
 ): Promise<void> {
-  await inParallel(references, PARALLEL, async (reference) => {
-    await retryOnConflict(async () => {
-      const reactions = await readCommentReactions(table, scope, [reference]);
-      const ops = reactionDeletionOps(scope, documentId, reactions);
-      return table.tryWrite(ops);
-    });
-  });
+  await inParallel(references, PARALLEL, (reference) =>
+    retryOnConflict(async () => {
+      const [reaction] = await readCommentReactions(table, scope, [reference]);
+      const before = { comments: [], reactions: reaction ? [reaction] : [] };
+      return commitThread(table, { scope, now: Date.now() }, before, { after: NO_PARTS, events: [] });
+    }),
+  );
 }
 
-/** Returns the operations that delete a comment and its involvements, but not its reactions. */
-export function commentDeletionOps(scope: DocumentScope, thread: AssignedThread, comment: Stored<Comment>): WriteOp[] {
+function commentPurgeOps(scope: DocumentScope, thread: AssignedThread, comment: Stored<Comment>): WriteOp[] {
   return [
     remove(CommentEntity, { ...scope, ...comment }, comment._r),
-    ...commentInvolvementOps(scope, { thread, comment }, undefined),
+    ...involvementsOf(scope, { thread, comments: [comment], reactions: [] }).map((involved) =>
+      removeInvolvement(scope, involved),
+    ),
   ];
 }
 
-/** A thread to delete, with its first comments. */
-export interface DeletableThread {
-  readonly thread: Stored<Thread>;
-  readonly comments: readonly Stored<Comment>[];
+/**
+ * Derives the transaction of a deletion. If it is too large, the reactions of deleted comments, or all records of a deleted thread
+ * besides its head, are left over. `onWritten` purges them. If the invocation ends early, a job does.
+ */
+export function deletionTransaction(
+  target: CommitTarget,
+  before: LoadedThread,
+  changes: ThreadChanges,
+): ThreadTransaction {
+  const transaction = threadTransaction(target, before, changes);
+  if (!before.isPartial && transaction.ops.length <= MAX_OPERATIONS) return transaction;
+  const { scope, now } = target;
+  const { after, ops = [] } = changes;
+  const { documentId, annotationId, createdAt, first, assignedTo } = before.thread;
+  const kept = before.reactions.filter((reaction) => after.reactions.includes(reaction));
+  const left = after.thread
+    ? { reactions: before.reactions.filter((reaction) => !kept.includes(reaction)).map(toReference) }
+    : { thread: { annotationId, createdAt, first, assignedTo: assignedTo && { userId: assignedTo.userId } } };
+  const data: Leftover = {
+    organizationKey: scope.organizationKey,
+    documentKey: scope.documentKey,
+    documentId,
+    ...left,
+  };
+  const jobId = newId('job', now);
+  const job = { jobId, kind: 'purgeLeftover', data, dueAt: now + PURGE_DEADLINE_MILLISECONDS } as const;
+  const rest = { ...before, ...(after.thread ? { reactions: kept } : NO_PARTS), isPartial: true };
+  return {
+    ...threadTransaction(target, rest, { ...changes, ops: [...ops, startJob(scope.tenant, job, now)] }),
+    onWritten: async (table) => {
+      await purgeLeftover(table, scope.tenant, data);
+      await table.writeAll([endJob(scope.tenant, jobId)]);
+    },
+  };
+}
+
+function toReference({ annotationId: id, createdAt }: Reaction): ReactionReference {
+  return { id, createdAt };
 }
 
 /**
@@ -166,9 +177,9 @@ export interface DeletableThread {
  */
 export type ThreadDeletion = 'deleted' | 'absent' | 'busy';
 
-interface ThreadDeletionOptions {
-  /** Returns the operations of a thread's events. By default a deletion has no events. */
-  readonly eventOps?: (thread: DeletableThread) => readonly WriteOp[];
+interface ThreadDeletionOptions extends Pick<CommitTarget, 'report'> {
+  /** How the event of the deletion is reported. By default it is not. */
+  readonly options?: Pick<ChangeOptions, 'actor' | 'notify' | 'log'>;
   /** Returns whether the thread, as it is stored now, is to be deleted. By default it is, whatever other requests changed. */
   readonly isSelected?: ((thread: Stored<Thread>) => boolean) | undefined;
 }
@@ -183,7 +194,7 @@ export async function deleteThreads(
   scope: DocumentScope,
   threads: readonly Stored<Thread>[],
   now: number,
-  { eventOps = () => [], isSelected = () => true }: ThreadDeletionOptions = {},
+  { report, options = { notify: false, log: false }, isSelected = () => true }: ThreadDeletionOptions = {},
 ): Promise<ThreadDeletion[]> {
   return inSlices(threads, THREADS_PER_BATCH, async (slice) => {
     const readHeads = threadHeadReader(table, scope);
@@ -191,23 +202,23 @@ export async function deleteThreads(
       table,
       items: slice,
       read: async (items) => loadThreads(table, scope, await readHeads(items)),
-      decide: (_thread, loaded) =>
-        loaded && isSelected(loaded.thread)
-          ? decideDeletion(scope, loaded, eventOps(loaded), now)
-          : { result: { outcome: 'absent' }, ops: [] },
+      decide: (_thread, loaded) => {
+        if (!loaded || !isSelected(loaded.thread)) return { result: { outcome: 'absent' }, ops: [] };
+        const decided = decideThreadDeletion(loaded, options);
+        const { ops, onWritten } = deletionTransaction({ scope, now, report }, loaded, decided);
+        return { result: { outcome: 'deleted', onWritten }, ops };
+      },
       conflicted: () => ({ outcome: 'busy' }),
     });
-    await inParallel(results, PARALLEL, async ({ unfinished }) => {
-      if (unfinished) await finishLeftoverPurge(table, scope.tenant, unfinished);
+    await inParallel(results, PARALLEL, async ({ onWritten }) => {
+      await onWritten?.(table);
     });
     return results.map(({ outcome }) => outcome);
   });
 }
 
-interface LoadedThread extends DeletableThread {
-  /** True if `comments` and `reactionOps` cover all comments and reactions of the thread. */
-  readonly isComplete: boolean;
-  readonly reactionOps: readonly WriteOp[];
+interface DeletionResult extends Pick<ThreadTransaction, 'onWritten'> {
+  readonly outcome: ThreadDeletion;
 }
 
 async function loadThreads(
@@ -220,42 +231,6 @@ async function loadThreads(
     if (!thread) return undefined;
     const options = { limit: MAX_COMMENTS_IN_TRANSACTION, bytes: MAX_BYTES_IN_TRANSACTION };
     const { values: comments, next } = await reader.listComments(scope, thread, options);
-    const references = comments.flatMap((comment) => comment.reactions ?? []);
-    const isComplete = next === undefined && references.length <= MAX_COMMENTS_IN_TRANSACTION;
-    const reactions = isComplete ? await readCommentReactions(table, scope, references) : [];
-    const reactionOps = reactionDeletionOps(scope, thread.documentId, reactions);
-    return { thread, comments, isComplete, reactionOps };
+    return loadWholeThread(table, scope, { thread, comments, reactions: [] }, next !== undefined);
   });
-}
-
-interface DeletionResult {
-  readonly outcome: ThreadDeletion;
-  readonly unfinished?: UnfinishedLeftover;
-}
-
-function decideDeletion(
-  scope: DocumentScope,
-  { thread, comments, isComplete, reactionOps }: LoadedThread,
-  eventOps: readonly WriteOp[],
-  now: number,
-): Decision<DeletionResult> {
-  const { annotationId, createdAt, first, assignedTo, documentId } = thread;
-  // The record of the deletion (tombstone) does not need the organization id, because every reader has it. An empty text stands
-  // for it.
-  const access = threadAccessOf(thread, '');
-  const headOps = [
-    remove(ThreadEntity, { ...scope, ...thread }, thread._r),
-    recordThreadDeletion(scope, thread, now, isOpenToAll({ thread: access }) ? undefined : access),
-    ...eventOps,
-  ];
-  const otherOps = [
-    releaseRecordId(scope, recordIdKey('thread', annotationId, documentId)),
-    ...comments.flatMap((comment) => commentDeletionOps(scope, thread, comment)),
-    ...reactionOps,
-  ];
-  if (isComplete && headOps.length + otherOps.length <= MAX_OPERATIONS)
-    return { result: { outcome: 'deleted' }, ops: [...headOps, ...otherOps] };
-  const leftThread = { annotationId, createdAt, first, assignedTo: assignedTo && { userId: assignedTo.userId } };
-  const { op, unfinished } = startLeftoverPurge(scope, { documentId, thread: leftThread }, now);
-  return { result: { outcome: 'deleted', unfinished }, ops: [...headOps, op] };
 }

@@ -2,12 +2,13 @@ import * as z from 'zod';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { recordPartition } from '../content/involvements.ts';
 import { readRecordPage, type RecordPageOptions } from '../content/recordListing.ts';
-import type { ThreadAccess } from '../directory/rules/visibility.ts';
+import { isOpenToAll } from '../content/rules/threadAccess.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
-import { type RecordPage } from '../table/recordPage.ts';
+import type { RecordPage } from '../table/recordPage.ts';
 import { type Table, upsert, type WriteOp } from '../table/table.ts';
+import { type Thread, threadAccessOf } from './rules/threads.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
@@ -35,22 +36,17 @@ export const DeletedThreadEntity = defineEntity({
   expiresAt: ({ deletedAt }) => Math.floor(deletedAt / 1000) + LIFETIME_SECONDS,
 });
 
-/**
- * Returns the operation that writes the tombstone of a thread. Write it in the transaction of the deletion. `access` says who
- * could see a private thread.
- */
-export function recordThreadDeletion(
-  scope: DocumentScope,
-  { annotationId, documentId }: { readonly annotationId: string; readonly documentId: string },
-  now: number,
-  access?: ThreadAccess,
-): WriteOp {
+/** For the transaction of the deletion. */
+export function recordThreadDeletion(scope: DocumentScope, thread: Thread, now: number): WriteOp {
+  const { annotationId, documentId } = thread;
+  // The tombstone does not need the organization id, because every reader has it.
+  const access = threadAccessOf(thread, '');
   return upsert(DeletedThreadEntity, {
     ...scope,
     annotationId,
     documentId,
     deletedAt: now,
-    ...(access && { access: JSON.stringify(access) }),
+    access: isOpenToAll({ thread: access }) ? undefined : JSON.stringify(access),
   });
 }
 

@@ -1,24 +1,11 @@
-import {
-  type DeletedDocument,
-  involvementKeys,
-  keysOf,
-  type PurgeHook,
-  purgeRecords,
-} from '../content/documentPurge.ts';
-import { InvolvementEntity, removeInvolvement } from '../content/involvements.ts';
+import { type DeletedDocument, type PurgeHook, purgeRecords } from '../content/documentPurge.ts';
+import { InvolvementEntity } from '../content/involvements.ts';
 import { distinct } from '../shared/collections.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import { arePurged } from '../table/purgePartition.ts';
-import { assigneeInvolvement } from './commentInvolvements.ts';
 import { DeletedThreadEntity } from './deletedThreads.ts';
-import { commentDeletionOps } from './deleteThreads.ts';
+import { assigneeInvolvement, involvementsOf } from './threadInvolvements.ts';
 import { CommentEntity, ThreadCounterEntity, ThreadEntity, threadIds, ThreadItems } from './threads.ts';
-
-/**
- * This object is passed to the deletion of a comment in place of its thread, so that no comment counts as the first one. The item
- * which says that the first comment involves the assignee is then deleted only with the thread's head.
- */
-const noFirstComment = { first: { commentId: -1, createdAt: 0 } };
 
 const purgeExistingThreads = purgeRecords(
   [ThreadEntity, CommentEntity, InvolvementEntity],
@@ -28,11 +15,13 @@ const purgeExistingThreads = purgeRecords(
     // A thread can have comments although its head (the item of the thread itself) is deleted. Its id stays reserved until its
     // last comment is purged, so ids are taken from comments too.
     ids: distinct(items.map(({ annotationId }) => annotationId)),
-    keys: items.flatMap((item) => {
-      if ('commentId' in item) return involvementKeys(commentDeletionOps(document, noFirstComment, item));
-      const { assignedTo } = item;
-      return assignedTo ? keysOf([removeInvolvement(document, assigneeInvolvement(document, item, assignedTo))]) : [];
-    }),
+    keys: items
+      .flatMap((item) => {
+        // The involvement of the assignee is purged with the head, and not with the first comment.
+        if ('commentId' in item) return involvementsOf(document, { comments: [item], reactions: [] });
+        return item.assignedTo ? [assigneeInvolvement(document, item, item.assignedTo)] : [];
+      })
+      .map((involvement) => InvolvementEntity.key({ ...document, ...involvement })),
   }),
 );
 

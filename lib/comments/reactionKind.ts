@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
+import { purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
 import { defineContentKind, type LocatedRecord, type LocationDeletion } from '../content/kind.ts';
-import { reactionDeletionOps, ReactionEntity, reactionIds, readReactions } from '../reactions/reactions.ts';
+import { ReactionEntity, reactionIds, reactionInvolvements, readReactions } from '../reactions/reactions.ts';
 import { type Reaction, ReactionResponse, toReactionResponse } from '../reactions/rules.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { commentReferenceRemoval, eraseReactions, removeReactor } from './reactionUserRemoval.ts';
+import { eraseReactions, removeReactor, replaceReaction } from './reactionUserRemoval.ts';
 
 const PARALLEL = 4;
 
@@ -29,7 +29,9 @@ export const reactionKind = defineContentKind({
   purge: {
     document: purgeRecords([ReactionEntity, InvolvementEntity], reactionIds, ReactionEntity, (document, records) => ({
       ids: records.map(({ annotationId }) => annotationId),
-      keys: involvementKeys(reactionDeletionOps(document, document.documentId, records)),
+      keys: records
+        .flatMap((reaction) => reactionInvolvements(document, reaction))
+        .map((involvement) => InvolvementEntity.key({ ...document, ...involvement })),
     })),
     organization: 'none',
   },
@@ -45,14 +47,11 @@ async function deleteAtLocation(
   const groups = Map.groupBy(reactions, ({ record: { on } }) => JSON.stringify(on));
   await inParallel([...groups.values()], PARALLEL, async (group) => {
     for (const { scope, record } of group) {
-      requireTime();
+      const target = { scope, now: requireTime() };
       await retryOnConflict(async () => {
         const reaction = await table.get(ReactionEntity, { ...scope, ...record });
         if (reaction?.locationKey !== key) return 'done';
-        return table.tryWrite([
-          ...reactionDeletionOps(scope, record.documentId, [reaction]),
-          ...(await commentReferenceRemoval(table, scope, reaction)),
-        ]);
+        return replaceReaction(table, target, reaction, undefined);
       });
     }
   });

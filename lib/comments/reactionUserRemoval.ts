@@ -1,18 +1,19 @@
-import type { DocumentScope } from '../content/documentScope.ts';
 import { removeReadInvolvement } from '../content/involvements.ts';
 import {
   type DocumentRemoval,
   type EraseHook,
   isDocumentDeleted,
-  joinOps,
   type Outcome,
   recordsUpTo,
   type RemoveInvolved,
 } from '../content/userRemoval.ts';
-import { reactionDeletionOps, ReactionEntity } from '../reactions/reactions.ts';
+import { ReactionEntity } from '../reactions/reactions.ts';
 import { eraseFromReaction, type Reaction, removeReactors } from '../reactions/rules.ts';
+import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { replace, type Table, type WriteOp } from '../table/table.ts';
+import type { Table, WriteOp } from '../table/table.ts';
+import { type CommitTarget, commitThread } from './commitThread.ts';
+import { withReaction } from './rules/decideReactions.ts';
 import { CommentEntity } from './threads.ts';
 
 /** Erases users from the reactions of a document, page by page. */
@@ -29,10 +30,7 @@ export const eraseReactions: EraseHook = {
   },
 };
 
-/**
- * Removes users from the reaction that an involvement names, and deletes the involvement. It is the item which says that a user
- * reacted.
- */
+/** Removes users from the reaction that an involvement names, and deletes the involvement. */
 export const removeReactor: RemoveInvolved = (removal, involvement) =>
   changeReaction(removal, { annotationId: involvement.id, createdAt: involvement.createdAt }, [
     removeReadInvolvement(removal.scope, involvement),
@@ -44,32 +42,25 @@ async function changeReaction(
   key: { annotationId: string; createdAt: number },
   extraOps: readonly WriteOp[] = [],
 ): Promise<Outcome> {
-  const { table, scope, removedUsers, mode } = removal;
+  const { table, scope, removedUsers, mode, clock } = removal;
   const reaction = await table.get(ReactionEntity, { ...scope, ...key });
   const removeUsers = mode === 'erase' ? eraseFromReaction : removeReactors;
   const remaining = reaction && removeUsers(reaction, removedUsers);
   if (!reaction || remaining === reaction) return table.tryWrite(extraOps);
-  if (remaining) return table.tryWrite([replace(ReactionEntity, { ...scope, ...remaining }, reaction._r), ...extraOps]);
-  if (await isDocumentDeleted(removal, reaction.documentId)) return table.tryWrite(extraOps);
-  const ops = reactionDeletionOps(scope, reaction.documentId, [reaction]);
-  return table.tryWrite([...joinOps(ops, extraOps), ...(await commentReferenceRemoval(table, scope, reaction))]);
+  if (!remaining && (await isDocumentDeleted(removal, reaction.documentId))) return table.tryWrite(extraOps);
+  return replaceReaction(table, { scope, now: clock() }, reaction, remaining, extraOps);
 }
 
-/**
- * Returns the operation that removes the reference to a reaction from its comment. Returns none if the comment does not have it.
- */
-export async function commentReferenceRemoval(
+/** Tries once to replace a reaction, or to delete it with the reference to it in its comment. Emits no event. */
+export async function replaceReaction(
   table: Table,
-  scope: DocumentScope,
-  { annotationId, on }: Reaction,
-): Promise<WriteOp[]> {
-  const comment = on && (await table.get(CommentEntity, { ...scope, ...on }));
-  if (!comment?.reactions?.some(({ id }) => id === annotationId)) return [];
-  return [
-    replace(
-      CommentEntity,
-      { ...scope, ...comment, reactions: comment.reactions.filter(({ id }) => id !== annotationId) },
-      comment._r,
-    ),
-  ];
+  target: CommitTarget,
+  reaction: Stored<Reaction>,
+  next: Reaction | undefined,
+  ops: readonly WriteOp[] = [],
+): Promise<Outcome> {
+  const comment = !next && reaction.on && (await table.get(CommentEntity, { ...target.scope, ...reaction.on }));
+  const before = { comments: comment ? [comment] : [], reactions: [reaction] };
+  const changes = { after: withReaction(before, reaction, next), events: [], ops };
+  return commitThread(table, target, before, changes);
 }

@@ -42,19 +42,6 @@ export const ThreadAccessChangeEntity = defineEntity({
   expiresAt: ({ changedAt }) => Math.floor(changedAt / 1000) + LIFETIME_SECONDS,
 });
 
-/**
- * Returns the operation that records who could see a thread before a change. Returns none if the access to the thread is
- * unchanged, or if every user may see the thread now. Write it in the transaction of the change.
- */
-export function threadAccessOps(scope: DocumentScope, before: Thread, after: Thread, now: number): WriteOp[] {
-  const formerAccess = threadAccessOf(before, '');
-  const access = threadAccessOf(after, '');
-  if (isOpenToAll({ thread: access }) || isDeepStrictEqual(formerAccess, access)) return [];
-  const { annotationId, createdAt } = after;
-  const change = { annotationId, createdAt, changedAt: now, formerAccess: JSON.stringify(formerAccess) };
-  return [upsert(ThreadAccessChangeEntity, { ...scope, ...change })];
-}
-
 export const HiddenCommentDeletionEntity = defineEntity({
   type: 'HiddenCommentDeletion',
   version: 1,
@@ -91,27 +78,40 @@ export function commentAccessOf(
   return { ...access, accessFields: [...(access.accessFields ?? []), ...(accessFieldsOf(comment.context) ?? [])] };
 }
 
-/** For the transaction of the change. Returns none if every reader of the thread may see the comment now. */
-export function commentAccessOps(
+/**
+ * Returns the operations that record who could see a thread and its comments before a change, for the users who can no longer see
+ * them. Returns none for a part that is still open to all its readers.
+ */
+export function accessOps(
   scope: DocumentScope,
-  thread: Thread,
-  before: Comment,
-  after: Comment,
+  [before, after]: readonly [Thread, Thread],
+  comments: readonly { readonly old: Comment | undefined; readonly next: Comment | undefined }[],
   now: number,
 ): WriteOp[] {
-  const [former, fields] = [accessFieldsOf(before.context), accessFieldsOf(after.context)];
-  if (fields === undefined || isDeepStrictEqual(former, fields)) return [];
-  const { annotationId, createdAt } = thread;
-  const formerAccess = JSON.stringify(commentAccessOf(thread, before, ''));
-  const change = { annotationId, createdAt, commentId: after.commentId, changedAt: now, formerAccess };
-  return [upsert(ThreadAccessChangeEntity, { ...scope, ...change })];
-}
-
-/** For the transaction of the deletion. Returns none if everybody with access to the document could see the comment. */
-export function hiddenDeletionOps(scope: DocumentScope, thread: Thread, comment: Comment, now: number): WriteOp[] {
-  const access = commentAccessOf(thread, comment, '');
-  if (isOpenToAll({ thread: access })) return [];
-  const { annotationId, threadCreatedAt, commentId } = comment;
-  const deletion = { annotationId, threadCreatedAt, commentId, deletedAt: now, access: JSON.stringify(access) };
-  return [upsert(HiddenCommentDeletionEntity, { ...scope, ...deletion })];
+  const { annotationId, createdAt } = after;
+  const changed = (formerAccess: ThreadAccess, commentId?: number) =>
+    upsert(ThreadAccessChangeEntity, {
+      ...scope,
+      annotationId,
+      createdAt,
+      commentId,
+      changedAt: now,
+      formerAccess: JSON.stringify(formerAccess),
+    });
+  const [formerAccess, access] = [threadAccessOf(before, ''), threadAccessOf(after, '')];
+  const isNarrowed = !isOpenToAll({ thread: access }) && !isDeepStrictEqual(formerAccess, access);
+  const ofComments = comments.flatMap(({ old, next }) => {
+    if (!old) return [];
+    const formerAccess = commentAccessOf(before, old, '');
+    if (next) {
+      const fields = accessFieldsOf(next.context);
+      const isSame = fields === undefined || isDeepStrictEqual(accessFieldsOf(old.context), fields);
+      return isSame ? [] : [changed(formerAccess, next.commentId)];
+    }
+    if (isOpenToAll({ thread: formerAccess })) return [];
+    const { threadCreatedAt, commentId } = old;
+    const deletion = { annotationId, threadCreatedAt, commentId, deletedAt: now, access: JSON.stringify(formerAccess) };
+    return [upsert(HiddenCommentDeletionEntity, { ...scope, ...deletion })];
+  });
+  return [...(isNarrowed ? [changed(formerAccess)] : []), ...ofComments];
 }

@@ -3,46 +3,34 @@ import type { CommentAgent } from '../agents/rules/runs.ts';
 import type { Capability } from '../app/capability.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { claimRecordId, findRecordIds, recordIdKey, type RecordPosition } from '../content/recordIds.ts';
-import type { ContentUser } from '../content/rules/contentUser.ts';
+import { findRecordIds, recordIdKey, type RecordPosition } from '../content/recordIds.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import { distinct } from '../shared/collections.ts';
 import { invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { inSlices } from '../shared/inSlices.ts';
-import { readJson } from '../shared/jsonFields.ts';
 import { lazy } from '../shared/lazy.ts';
 import { type AnnotationResult, failedAnnotation } from '../shared/results.ts';
 import { limits } from '../shared/schema.ts';
 import type { Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
-import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
 import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
-import { changeEventOps, type LoggedVerbs, readLoggedVerbs, threadDeletedEvent } from './changeEvents.ts';
-import { fitsTransaction, writeChanges } from './commentChanges.ts';
-import { commentInvolvementOps } from './commentInvolvements.ts';
-import { type DeletableThread, deleteThreads } from './deleteThreads.ts';
+import { type CommentCommand, commitInParts } from './commitInParts.ts';
+import { openTarget } from './commitTarget.ts';
+import { type CommitTarget, fitsTransaction, threadTransaction } from './commitThread.ts';
+import { deleteThreads } from './deleteThreads.ts';
 import { judgmentFromThread } from './judgmentFromThread.ts';
 import type { ChangeOptions } from './rules/changeOptions.ts';
 import { agentsOfComments } from './rules/commentAgents.ts';
-import { type ContentChange, detectThreadChanges } from './rules/commentEvents.ts';
-import { type Comment, COMMENT_TOO_LARGE, isTooLarge, parseAgent, replaceCommentUsers } from './rules/comments.ts';
+import { decideUserReplacement, NOT_FOUND } from './rules/decideComments.ts';
+import { decideThreadAddition, decideThreadUpdate, type ThreadAdded, withNumber } from './rules/decideThread.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
-import {
-  changeThread,
-  type NewThread,
-  newThread,
-  type Refused,
-  replaceThreadUsers,
-  type Thread,
-  type ThreadChange,
-  type UserReplacement,
-} from './rules/threads.ts';
+import { type Decided, type ExistingThread, NO_PARTS } from './rules/threadParts.ts';
+import type { NewThread, Thread, ThreadChange, UserReplacement } from './rules/threads.ts';
 import { mayJudge } from './rules/userCalls.ts';
-import { threadAccessOps } from './threadAccessChanges.ts';
 import {
   CommentEntity,
   commentKey,
@@ -63,16 +51,6 @@ export interface IdentifiedThread {
   readonly sent: NewThread;
 }
 
-/** The result of adding one thread. */
-export interface ThreadAdded {
-  readonly success: boolean;
-  readonly annotationId: string;
-  readonly commentIds: number[];
-  readonly message: string;
-  /** The id of the agent's finding. Undefined for a thread that no agent wrote. */
-  readonly findingId?: string | undefined;
-}
-
 /** The result of updating or deleting one thread. */
 export interface ThreadWritten extends AnnotationResult {
   readonly embedding?: string | undefined;
@@ -89,23 +67,21 @@ export interface ThreadsUpdate {
 
 /** A thread to add. It has passed all checks that need no read. */
 interface ThreadDraft extends Pick<IdentifiedThread, 'annotationId' | 'generated'> {
-  readonly createdAt: number;
   /** The agents of the service that wrote the comments of the thread. */
   readonly agents: readonly CommentAgent[];
-  readonly toOps: (annotationNumber: number) => readonly WriteOp[];
-  readonly result: ThreadAdded;
+  readonly decided: Decided<ThreadAdded>;
+}
+
+interface DraftState {
+  readonly position: Stored<RecordPosition> | undefined;
+  readonly agents: AgentLookup;
+  readonly annotationNumber: number;
 }
 
 /** A thread that a request selects. `thread` is undefined if the thread does not exist or does not match the filters. */
 interface SelectedThread {
   readonly annotationId: string;
   readonly thread: Stored<Thread> | undefined;
-}
-
-/** The current state of a thread that a request changes. `first` is the thread's first comment, if the change needs it. */
-interface ThreadWithFirst {
-  readonly thread: Stored<Thread> | undefined;
-  readonly first: Comment | undefined;
 }
 
 const BUSY = 'Annotation is being changed by another request.';
@@ -144,66 +120,76 @@ export class ThreadWriter {
   ): Promise<ThreadAdded[]> {
     const comments = threads.flatMap(({ sent }) => sent.commentData);
     const authors = distinct(comments.map(({ from }) => from.userId));
-    const logs = comments.some(({ triggerActivities }) => triggerActivities);
-    const [logged, allowed] = await Promise.all([
-      readLoggedVerbs(this.#table, context.scope.tenant, logs),
+    const log = comments.some(({ triggerActivities }) => triggerActivities ?? false);
+    const [target, allowed] = await Promise.all([
+      openTarget(this.#table, context, { log, now }),
       verify ? findUsersWithAccess(this.#table, context, authors, now) : new Set(authors),
     ]);
     const results = new Map<string, ThreadAdded>();
     const drafts: ThreadDraft[] = [];
-    for (const thread of threads) {
-      const { annotationId, refused, sent } = thread;
+    for (const { annotationId, generated, refused, sent } of threads) {
       const isAllowed = sent.commentData.every(({ from }) => allowed.has(from.userId));
       const refusal = refused ?? (isAllowed ? undefined : 'User does not have access to document');
-      const draft =
-        refusal === undefined ? draftThread(context, thread, logged, { now, byUser }) : { refused: refusal };
-      if ('refused' in draft) results.set(annotationId, notAddedResult(annotationId, draft.refused));
-      else drafts.push(draft);
+      const { documentId } = context.document;
+      const decided =
+        refusal === undefined
+          ? decideThreadAddition(sent, { annotationId, documentId, now, byUser })
+          : { refused: refusal };
+      const agents = agentsOfComments(sent.commentData, { createdAt: sent.createdAt ?? now, now });
+      if ('refused' in decided) results.set(annotationId, notAddedResult(annotationId, decided.refused));
+      else drafts.push({ annotationId, generated, agents, decided });
     }
-    for (const result of await this.#addDrafts(context, drafts, now)) results.set(result.annotationId, result);
+    const added = await this.#addDrafts(target, context.document.documentId, drafts);
+    for (const result of added) results.set(result.annotationId, result);
     return threads.map(({ annotationId }) => results.get(annotationId) as ThreadAdded);
   }
 
-  async #addDrafts(context: DocumentContext, drafts: readonly ThreadDraft[], now: number): Promise<ThreadAdded[]> {
-    const { scope, document } = context;
+  async #addDrafts(target: CommitTarget, documentId: string, drafts: readonly ThreadDraft[]): Promise<ThreadAdded[]> {
+    const { scope, now } = target;
     const { tenant, organizationKey } = scope;
-    const keyOf = (annotationId: string) => recordIdKey('thread', annotationId, document.documentId);
-    const agentsIn = (threads: readonly ThreadDraft[]) => threads.flatMap(({ agents }) => agents);
     // The thread numbers are reserved once per request, during the first reads. A thread that fails leaves its number unused.
     const reserveNumbers = lazy(() => reserveThreadNumbers(this.#table, scope, drafts.length));
-    let agents: AgentLookup;
-    let numbers: ReadonlyMap<string, number>;
-    return writeEach<ThreadDraft, Stored<RecordPosition> | undefined, ThreadAdded>({
+    return writeEach<ThreadDraft, DraftState, ThreadAdded>({
       table: this.#table,
       items: drafts,
       read: async (items) => {
-        const recordIds = items.map(({ annotationId }) => keyOf(annotationId));
-        const [positions, foundAgents, firstNumber] = await Promise.all([
-          findRecordIds(this.#table, { tenant, organizationKey }, recordIds),
-          findAgents(this.#table, tenant, agentsIn(items)),
+        const [positions, agents, firstNumber] = await Promise.all([
+          findRecordIds(
+            this.#table,
+            { tenant, organizationKey },
+            items.map(({ annotationId }) => recordIdKey('thread', annotationId, documentId)),
+          ),
+          findAgents(
+            this.#table,
+            tenant,
+            items.flatMap((draft) => draft.agents),
+          ),
           reserveNumbers(),
         ]);
-        agents = foundAgents;
-        numbers = new Map(drafts.map(({ annotationId }, index) => [annotationId, firstNumber + index]));
-        return positions;
+        return items.map((draft, index) => {
+          return { position: positions[index], agents, annotationNumber: firstNumber + drafts.indexOf(draft) };
+        });
       },
-      decide: (draft, stored) => {
-        const { annotationId } = draft;
+      decide: (draft, { position, agents, annotationNumber }) => {
+        const { annotationId, generated, decided } = draft;
         const refuse = (message: string) => ({ result: notAddedResult(annotationId, message), ops: [] });
         // If the id is stored with another document key, it belongs to a deleted document with the same document id, and the id
         // is free.
-        if (stored?.documentKey === scope.documentKey)
-          return draft.generated ? { result: draft.result, ops: [] } : refuse('Annotation already exists.');
+        if (position?.documentKey === scope.documentKey)
+          return generated ? { result: decided.result, ops: [] } : refuse('Annotation already exists.');
         const missing = agents.findMissing(draft.agents);
         if (missing !== undefined) return refuse(agentNotFound(missing));
-        const ops = [
-          ...draft.toOps(numbers.get(annotationId) as number),
-          claimRecordId(scope, keyOf(annotationId), draft.createdAt, stored, now),
-        ];
+        const before = { ...NO_PARTS, positions: new Map([[annotationId, position]]) };
+        const { ops } = threadTransaction(target, before, withNumber(decided, annotationNumber));
         const isSmall = fitsTransaction([...ops, ...agents.recordRuns(draft.agents, now).ops]);
-        return isSmall ? { result: draft.result, ops } : refuse(TOO_LARGE);
+        return isSmall ? { result: decided.result, ops } : refuse(TOO_LARGE);
       },
-      addToTransaction: (changing) => agents.recordRuns(agentsIn(changing.map(({ item }) => item)), now),
+      // All threads of a transaction were read together, so they have the same agents.
+      addToTransaction: (changing) =>
+        (changing[0] as (typeof changing)[0]).state.agents.recordRuns(
+          changing.flatMap(({ item }) => item.agents),
+          now,
+        ),
       conflicted: ({ annotationId }) => notAddedResult(annotationId, BUSY),
     });
   }
@@ -219,23 +205,35 @@ export class ThreadWriter {
     { users = [], ...update }: ThreadsUpdate,
     options: ChangeOptions,
   ): Promise<ThreadWritten[]> {
-    const [selected, logged] = await Promise.all([
+    const [selected, target] = await Promise.all([
       this.#select(context, filters),
-      readLoggedVerbs(this.#table, context.scope.tenant, options.log),
+      openTarget(this.#table, context, options),
     ]);
     const threads = selected.flatMap(({ thread }) => thread ?? []);
     const results = new Map<string, ThreadWritten>();
     if (users.length > 0) {
       await inParallel(threads, PARALLEL, async (thread) => {
-        const refused = await this.#replaceUsers(context.scope, thread, users, options.now);
-        if (refused) results.set(thread.annotationId, failedAnnotation(thread.annotationId, refused.refused));
+        const refused = await this.#replaceUsers(target, thread, users);
+        if (refused !== undefined) results.set(thread.annotationId, failedAnnotation(thread.annotationId, refused));
       });
     }
-    const changeable = threads.filter(({ annotationId }) => !results.has(annotationId));
+    const { change } = update;
+    const changeable = threads.filter(({ annotationId }) => change && !results.has(annotationId));
     const isFresh = users.length === 0;
-    const changed = await inSlices(changeable, THREADS_PER_BATCH, (batch) =>
-      this.#change(context, batch, { ...update, isFresh }, options, logged),
-    );
+    const changed = await inSlices(changeable, THREADS_PER_BATCH, async (batch) => {
+      const readHeads = threadHeadReader(this.#table, target.scope, isFresh);
+      const needsFirst = change?.assignedTo !== undefined || update.reason !== undefined;
+      return writeEach<Stored<Thread>, ExistingThread | undefined, ThreadWritten>({
+        table: this.#table,
+        items: batch,
+        read: async (items) => this.#withFirstComments(target.scope, await readHeads(items), needsFirst),
+        decide: ({ annotationId }, before) =>
+          before && change
+            ? decideUpdate(context, target, before, { ...update, change }, options)
+            : { result: unknownResult(annotationId), ops: [] },
+        conflicted: ({ annotationId }) => failedAnnotation(annotationId, BUSY),
+      });
+    });
     for (const result of changed) results.set(result.annotationId, result);
     return selected.map(({ annotationId, thread }) => {
       if (!thread) return unknownResult(annotationId);
@@ -243,94 +241,51 @@ export class ThreadWriter {
     });
   }
 
-  async #change(
-    context: DocumentContext,
-    threads: readonly Stored<Thread>[],
-    { change, reason, viewer, isFresh }: Omit<ThreadsUpdate, 'users'> & { readonly isFresh: boolean },
-    options: ChangeOptions,
-    logged: LoggedVerbs,
-  ): Promise<ThreadWritten[]> {
-    if (!change) return [];
-    const readHeads = threadHeadReader(this.#table, context.scope, isFresh);
-    const needsFirst = change.assignedTo !== undefined || reason !== undefined;
-    return writeEach<Stored<Thread>, ThreadWithFirst, ThreadWritten>({
-      table: this.#table,
-      items: threads,
-      read: async (items) => this.#readFirstComments(context.scope, await readHeads(items), needsFirst),
-      decide: ({ annotationId }, state) =>
-        state.thread
-          ? decideChange(context, { ...state, thread: state.thread }, { change, reason, viewer }, options, logged)
-          : { result: unknownResult(annotationId), ops: [] },
-      conflicted: ({ annotationId }) => failedAnnotation(annotationId, BUSY),
-    });
-  }
-
-  async #readFirstComments(
+  async #withFirstComments(
     scope: DocumentScope,
     threads: readonly (Stored<Thread> | undefined)[],
     needsFirst: boolean,
-  ): Promise<ThreadWithFirst[]> {
+  ): Promise<(ExistingThread | undefined)[]> {
     const keys = threads.flatMap((thread) =>
       thread && needsFirst ? [commentKey(scope, thread, thread.first.commentId)] : [],
     );
     const comments = (await this.#table.getMany(CommentEntity, keys)).values();
-    return threads.map((thread) => ({
-      thread,
-      first: thread && needsFirst ? comments.next().value : undefined,
-    }));
+    return threads.map((thread) => {
+      const first = thread && needsFirst ? comments.next().value : undefined;
+      return thread && { thread, comments: first ? [first] : [], reactions: [] };
+    });
   }
 
-  /**
-   * Replaces users in a thread. Writes the head (the item of the thread itself) first, together with the involvements of the
-   * first comment, which depend on the assignee. Then writes the comments. Returns why the replacement is refused, or undefined
-   * if it succeeded.
-   */
+  /** Replaces users in a thread, page by page. Returns why the replacement is refused, or undefined if it succeeded. */
   async #replaceUsers(
-    scope: DocumentScope,
+    target: CommitTarget,
     key: ThreadKey,
     users: readonly UserReplacement[],
-    now: number,
-  ): Promise<Refused | undefined> {
+  ): Promise<string | undefined> {
+    const { scope, now } = target;
+    const reader = new ThreadReader(this.#table);
     const replacements = new Map(users.map(({ oldUser, newUser }) => [oldUser.userId, newUser]));
-    const replacement = (userId: string) => replacements.get(userId);
-    await retryOnConflict(() => this.#replaceHeadUsers(scope, key, replacement, now));
-    const replacePage = (after: string | undefined) =>
-      retryOnConflict(async () => {
-        const [thread, { values, next }] = await Promise.all([
-          this.#table.get(ThreadEntity, { ...scope, ...key }),
-          new ThreadReader(this.#table).listComments(scope, key, { limit: COMMENTS_PER_PAGE, after }),
-        ]);
-        if (!thread) return { next: undefined };
-        const changes = values
-          .map((before) => ({ before, after: replaceCommentUsers(before, replacement), eventOps: [] }))
-          .filter((change) => change.after !== change.before);
-        // A comment can mention a user many times, and the new user can have a longer profile.
-        if (changes.some(({ after: changed }) => isTooLarge(changed)))
-          return { next: undefined, refused: COMMENT_TOO_LARGE };
-        const written = await writeChanges(this.#table, scope, thread, changes, now);
-        return written === 'conflict' ? written : { next: 'refused' in written ? undefined : next, ...written };
-      });
-    for await (const page of pages(replacePage)) if ('refused' in page) return page;
+    const replacePage = async (after: string | undefined) => {
+      const [thread, { values: comments, next }] = await Promise.all([
+        this.#table.get(ThreadEntity, { ...scope, ...key }),
+        reader.listComments(scope, key, { limit: COMMENTS_PER_PAGE, after }),
+      ]);
+      if (!thread) return { next: undefined };
+      const ids = comments.map(({ commentId }) => commentId);
+      const { commentId: firstId } = thread.first;
+      const command: CommentCommand = {
+        target,
+        read: async (unread) => reader.findParts(scope, key, [...new Set([...unread, firstId])]),
+        decide: (before, part) => decideUserReplacement(before, part, (userId) => replacements.get(userId), now),
+      };
+      // The author and the assignee are replaced first, with the first comment.
+      const known = after !== undefined || ids.includes(firstId) ? { thread, comments, reactions: [] } : undefined;
+      const refusals = await commitInParts(this.#table, ids, command, known);
+      const refused = refusals.find((refusal) => refusal !== undefined && refusal !== NOT_FOUND);
+      return { next: refused === undefined ? next : undefined, refused };
+    };
+    for await (const { refused } of pages(replacePage)) if (refused !== undefined) return refused;
     return undefined;
-  }
-
-  async #replaceHeadUsers(
-    scope: DocumentScope,
-    key: ThreadKey,
-    replacement: (userId: string) => ContentUser | undefined,
-    now: number,
-  ): Promise<'done' | 'conflict'> {
-    const thread = await this.#table.get(ThreadEntity, { ...scope, ...key });
-    if (!thread) return 'done';
-    const [first] = await this.#table.getMany(CommentEntity, [commentKey(scope, thread, thread.first.commentId)]);
-    const next = { ...replaceThreadUsers(thread, replacement), lastUpdated: now };
-    if (next.from === thread.from && next.assignedTo === thread.assignedTo) return 'done';
-    const ops = [
-      replace(ThreadEntity, { ...scope, ...next }, thread._r),
-      ...threadAccessOps(scope, thread, next, now),
-      ...firstCommentOps(scope, thread, next, first, now),
-    ];
-    return this.#table.tryWrite(ops);
   }
 
   /**
@@ -338,17 +293,14 @@ export class ThreadWriter {
    * fails in its own result only. Throws INVALID_ARGUMENT if more than 500 threads match.
    */
   async delete(context: DocumentContext, filters: ThreadFilters, options: ChangeOptions): Promise<ThreadWritten[]> {
-    const [selected, logged] = await Promise.all([
+    const [selected, { scope, now, report }] = await Promise.all([
       this.#select(context, filters),
-      readLoggedVerbs(this.#table, context.scope.tenant, options.log),
+      openTarget(this.#table, context, options),
     ]);
     const threads = selected.flatMap(({ thread }) => thread ?? []);
-    const eventOps = (thread: DeletableThread) =>
-      changeEventOps(context, [threadDeletedEvent(thread, options)], logged, options.now);
     const isSelected = (thread: Thread) => matchesFilters(thread, filters);
-    const outcomes = (
-      await deleteThreads(this.#table, context.scope, threads, options.now, { eventOps, isSelected })
-    ).values();
+    const deletions = await deleteThreads(this.#table, scope, threads, now, { report, options, isSelected });
+    const outcomes = deletions.values();
     return selected.map(({ annotationId, thread }): ThreadWritten => {
       const outcome = thread ? outcomes.next().value : 'absent';
       if (outcome === 'absent') return unknownResult(annotationId);
@@ -382,91 +334,30 @@ export class ThreadWriter {
   }
 }
 
-function draftThread(
+function decideUpdate(
   context: DocumentContext,
-  { annotationId, generated, sent }: IdentifiedThread,
-  logged: LoggedVerbs,
-  { now, byUser }: { now: number; byUser: boolean },
-): ThreadDraft | Refused {
-  const { scope, document } = context;
-  const added = newThread(sent, { annotationId, documentId: document.documentId, now, byUser });
-  if ('refused' in added) return added;
-  const { thread, comments } = added;
-  const change = {
-    verb: 'newlyAdded',
-    actor: thread.from,
-    revision: 1,
-    comment: comments[0],
-    comments,
-    notify: sent.commentData.some(({ triggerNotification }) => triggerNotification),
-    log: sent.commentData.some(({ triggerActivities }) => triggerActivities),
-  } as const;
-  const commentOps = comments.flatMap((comment) => [
-    insert(CommentEntity, { ...scope, ...comment }, now),
-    ...commentInvolvementOps(scope, undefined, { thread, comment }),
-  ]);
-  const agent = readJson<Record<string, unknown>>(comments[0]?.agent);
-  return {
-    annotationId,
-    generated,
-    createdAt: thread.createdAt,
-    agents: agentsOfComments(sent.commentData, { createdAt: thread.createdAt, now }),
-    toOps: (annotationNumber) => [
-      insert(ThreadEntity, { ...scope, ...thread, annotationNumber }, now),
-      ...commentOps,
-      ...changeEventOps(context, [{ ...change, thread: { ...thread, annotationNumber } }], logged, now),
-    ],
-    result: {
-      success: true,
-      annotationId,
-      commentIds: comments.map(({ commentId }) => commentId),
-      message: 'Added Successfully',
-      findingId: agent && parseAgent(agent).reason.findingId,
-    },
-  };
-}
-
-function decideChange(
-  context: DocumentContext,
-  { thread, first }: ThreadWithFirst & { readonly thread: Stored<Thread> },
-  { change, reason, viewer }: Omit<ThreadsUpdate, 'users'> & { readonly change: ThreadChange },
+  target: CommitTarget,
+  before: ExistingThread,
+  { change, reason, viewer }: ThreadsUpdate & { readonly change: ThreadChange },
   options: ChangeOptions,
-  logged: LoggedVerbs,
 ): Decision<ThreadWritten> {
-  const { annotationId } = thread;
-  const { actor, now, byUser } = options;
-  const next = changeThread(thread, change, { actorId: actor?.userId, now, byUser });
-  if ('refused' in next) return { result: failedAnnotation(annotationId, next.refused), ops: [] };
-  const sameTime = { ...next, lastUpdated: change.lastUpdated ?? thread.lastUpdated };
-  if (JSON.stringify(sameTime) === JSON.stringify(thread)) return { result: updatedResult(annotationId), ops: [] };
-  const changed = { ...options, actor: actor ?? thread.from, thread: next, revision: thread._r + 1 };
-  const events = detectThreadChanges(thread, next).map((field): ContentChange => ({ ...changed, ...field }));
+  const { thread, comments } = before;
+  const { actor, now } = options;
+  const decided = decideThreadUpdate(before, change, options);
+  if ('refused' in decided) return { result: failedAnnotation(thread.annotationId, decided.refused), ops: [] };
   const judgment =
-    reason !== undefined && actor && (!viewer || mayJudge(viewer, thread))
-      ? judgmentFromThread(context, thread, next, first, { actor, reason, now, byUser: viewer !== undefined })
+    reason !== undefined && actor && decided.after.thread && (!viewer || mayJudge(viewer, thread))
+      ? judgmentFromThread(context, thread, decided.after.thread, comments[0], {
+          actor,
+          reason,
+          now,
+          byUser: viewer !== undefined,
+        })
       : undefined;
   return {
-    result: { ...updatedResult(annotationId), embedding: judgment?.notify },
-    ops: [
-      replace(ThreadEntity, { ...context.scope, ...next }, thread._r),
-      ...threadAccessOps(context.scope, thread, next, now),
-      ...(judgment?.ops ?? []),
-      ...firstCommentOps(context.scope, thread, next, first, now),
-      ...changeEventOps(context, events, logged, now),
-    ],
+    result: { ...updatedResult(thread.annotationId), embedding: judgment?.notify },
+    ops: threadTransaction(target, before, { ...decided, ops: judgment?.ops }).ops,
   };
-}
-
-/** Returns the operations that move the involvement in the first comment from the former assignee to the new one. */
-function firstCommentOps(
-  scope: DocumentScope,
-  before: Thread,
-  after: Thread,
-  comment: Comment | undefined,
-  now: number,
-): WriteOp[] {
-  if (!comment) return [];
-  return commentInvolvementOps(scope, { thread: before, comment }, { thread: after, comment }, now);
 }
 
 function notAddedResult(annotationId: string, message: string): ThreadAdded {

@@ -13,9 +13,10 @@ import { keyAfter, sortableNumber } from '../table/keys.ts';
 import { pages } from '../table/pages.ts';
 import type { ListedRecord, RecordPage } from '../table/recordPage.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import type { QueryableEntity, QueryOptions, QueryPage, Table } from '../table/table.ts';
+import { itemOf, type QueryableEntity, type QueryOptions, type QueryPage, type Table } from '../table/table.ts';
 import { Comment, MAX_COMMENTS } from './rules/comments.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
+import type { ExistingThread } from './rules/threadParts.ts';
 import { Thread, threadAccessOf, type ThreadWithComments } from './rules/threads.ts';
 
 /** The key of a thread. The keys of its comments begin with this key, so all items of a thread are next to each other. */
@@ -177,6 +178,19 @@ export class ThreadReader {
       CommentEntity,
       commentIds.map((commentId) => commentKey(scope, thread, commentId)),
     );
+  }
+
+  /** Returns a thread with those of its comments that have these ids, or undefined if it does not exist. */
+  async findParts(
+    scope: DocumentScope,
+    key: ThreadKey,
+    commentIds: readonly number[],
+  ): Promise<ExistingThread | undefined> {
+    const [thread, ...comments] = await this.#table.batchGet(
+      itemOf(ThreadEntity, { ...scope, ...key }),
+      ...commentIds.map((commentId) => itemOf(CommentEntity, commentKey(scope, key, commentId))),
+    );
+    return thread && { thread, comments: comments.filter((comment) => comment !== undefined), reactions: [] };
   }
 
   /** Returns the first comments of a thread, up to about `bytes`. */

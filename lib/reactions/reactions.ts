@@ -2,15 +2,14 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import {
   type InvolvedRecord,
   involvedRecordKeys,
+  type Involvement,
   locationIndex,
   recordPartition,
   recordSortKey,
-  removeInvolvement,
 } from '../content/involvements.ts';
-import { idKeyOf, releaseRecordId } from '../content/recordIds.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import { Reaction, type ReactionReference } from './rules.ts';
 
 /** A reaction on a comment or on the document, with all users who reacted. */
@@ -55,51 +54,12 @@ export async function readCommentReactions(
   );
 }
 
-/**
- * Returns the operations that delete reactions with their ids and involvements, 3 to 52 operations per reaction. They do not
- * change the comments of the reactions. `documentId` is the id that the customer chose.
- */
-export function reactionDeletionOps(
-  scope: DocumentScope,
-  documentId: string,
-  reactions: readonly (Stored<Reaction> | undefined)[],
-): WriteOp[] {
-  return reactions.flatMap((reaction) =>
-    reaction
-      ? [
-          remove(ReactionEntity, { ...scope, ...reaction }, reaction._r),
-          releaseRecordId(scope, idKeyOf(reactionIds, reaction.annotationId, documentId)),
-          ...involvementRemovals(scope, reaction, reaction.fromUsers),
-        ]
-      : [],
-  );
-}
-
-/** Returns the operations that remove some of a reaction's users. The reaction must have other users too. */
-export function reactionUserRemovalOps(
-  scope: DocumentScope,
-  reaction: Stored<Reaction>,
-  removed: Reaction['fromUsers'],
-  now: number,
-): WriteOp[] {
-  const fromUsers = reaction.fromUsers.filter((user) => !removed.includes(user));
-  return [
-    replace(ReactionEntity, { ...scope, ...reaction, fromUsers, lastUpdated: now }, reaction._r),
-    ...involvementRemovals(scope, reaction, removed),
-  ];
-}
-
-function involvementRemovals(scope: DocumentScope, reaction: Reaction, users: Reaction['fromUsers']): WriteOp[] {
-  const involvement = reactionInvolvement(scope, reaction);
-  return users.map(({ from, lastUpdated }) =>
-    removeInvolvement(scope, { ...involvement, userId: from.userId, at: lastUpdated }),
-  );
-}
-
-/** Returns the fields that are the same in the involvements of all users in a reaction. */
-export function reactionInvolvement(
+/** Returns the involvements of all users in a reaction. */
+export function reactionInvolvements(
   { documentKey }: DocumentScope,
-  { annotationId, createdAt }: Pick<Reaction, 'annotationId' | 'createdAt'>,
-) {
-  return { kind: 'reaction', documentKey, id: annotationId, createdAt } as const;
+  { annotationId: id, createdAt, fromUsers }: Reaction,
+): Involvement[] {
+  return fromUsers.map(({ from: { userId }, lastUpdated: at }) => {
+    return { kind: 'reaction', documentKey, id, createdAt, userId, made: true, at };
+  });
 }

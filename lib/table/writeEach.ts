@@ -16,7 +16,7 @@ export interface EachOptions<I, S, R> {
   readonly decide: (item: I, state: S) => Decision<R>;
   readonly conflicted: (item: I) => R;
   /** Operations besides those of the items, for each attempt of a transaction. */
-  readonly addToTransaction?: (changing: readonly { readonly item: I; readonly result: R }[]) => {
+  readonly addToTransaction?: (changing: readonly { readonly item: I; readonly state: S; readonly result: R }[]) => {
     readonly ops: readonly WriteOp[];
     /** Called after the transaction has succeeded. */
     readonly onWritten: () => void;
@@ -26,8 +26,9 @@ export interface EachOptions<I, S, R> {
 const EAGER_TRIES = 3;
 const PARALLEL = 4;
 
-interface Planned<I, R> extends Decision<R> {
+interface Planned<I, S, R> extends Decision<R> {
   readonly item: I;
+  readonly state: S;
 }
 
 /**
@@ -45,7 +46,10 @@ export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise
   for (let attempt = 1; together.length + alone.length > 0; attempt++) {
     const items = [...together, ...alone];
     const states = await options.read(items);
-    const planned = items.map((item, index): Planned<I, R> => ({ item, ...options.decide(item, states[index] as S) }));
+    const planned = items.map((item, index): Planned<I, S, R> => {
+      const state = states[index] as S;
+      return { item, state, ...options.decide(item, state) };
+    });
     const batches = [
       ...inTransactions(planned.slice(0, together.length)),
       ...inTransactions(planned.slice(together.length), { most: 1 }),

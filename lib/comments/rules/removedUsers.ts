@@ -11,6 +11,8 @@ import {
 } from '../../content/rules/removedUsers.ts';
 import { readJson } from '../../shared/jsonFields.ts';
 import type { Comment } from './comments.ts';
+import { withoutComments } from './decideComments.ts';
+import type { ExistingThread, ThreadParts } from './threadParts.ts';
 import type { Thread } from './threads.ts';
 
 /** Returns whether a removed user started the thread before the removal. Such a thread is deleted. */
@@ -98,5 +100,27 @@ function keepTaggedId(tagged: Open, { userIds }: RemovedUsers): Open {
   return {
     ...(tagged.userId != null && { userId }),
     ...(contact?.userId != null && { contact: { userId: contact.userId } }),
+  };
+}
+
+/**
+ * Returns a thread after users were removed from its head and from one comment. In mode `erase`, a comment that one of them wrote is
+ * deleted. No removal changes `lastUpdated`.
+ */
+export function decideUserRemoval(
+  before: ExistingThread,
+  commentId: number | undefined,
+  users: RemovedUsers,
+  mode: 'remove' | 'erase',
+): ThreadParts {
+  const [removeThread, removeComment] =
+    mode === 'remove' ? [removeFromThread, removeFromComment] : [eraseFromThread, eraseFromComment];
+  const comment = before.comments.find((candidate) => candidate.commentId === commentId);
+  const isDeleted = mode === 'erase' && comment !== undefined && isCommentOf(comment, users);
+  const parts = isDeleted ? withoutComments(before, [comment], before.thread.lastUpdated) : before;
+  return {
+    ...parts,
+    thread: removeThread(parts.thread, users),
+    comments: parts.comments.map((part) => (part === comment ? removeComment(part, users) : part)),
   };
 }
