@@ -22,50 +22,40 @@ export interface FanOutPorts {
   readonly outbox: Pick<OutboxStore, 'withPayloads' | 'markFannedOut'>;
   readonly subscriptions: Pick<SubscriptionReader, 'read'>;
   readonly groups: Pick<FirstAttemptStore, 'create'>;
-  /** The queue of first attempts to deliver webhooks. */
   readonly firstQueue: QueueSender;
   readonly timing: Timing;
-  /** Functions that create the consumers of one batch. A consumer reads the configuration of each tenant once. */
+  /** One call opens the consumer of one batch, which reads the configuration of each tenant once. */
   readonly consumers: readonly ((log: Log) => EventConsumer)[];
 }
 
 type FanOutCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
 
 interface FanOutOptions {
-  /**
-   * If true, the queue of first attempts is long. The fan-out then sends no messages. The sweep, which runs every minute, sends
-   * them later.
-   */
+  /** The queue of first attempts is long: no messages are sent, and the sweep of groups sends them later. */
   readonly isBacklogged?: boolean;
   /**
-   * Whether the sweep found the events. Their first attempts are then stored in groups. A group counts its sweeps, so the pauses
-   * between copies of its message grow.
+   * The sweep found the events. Their first attempts are stored in groups, because a group counts its sweeps and the
+   * pauses between its messages grow.
    */
   readonly isSwept?: boolean;
 }
 
-/** An event with its receivers. */
 interface PlannedEvent {
   readonly event: StoredEvent;
   readonly endpointIds: readonly string[];
-  /** The consumers that the event may concern. */
   readonly consumers: readonly EventConsumer[];
   /**
-   * Whether the first attempts are stored in groups. If so, the event leaves the outbox at the end of the fan-out, otherwise after
-   * its first attempts.
+   * Whether the first attempts are stored in groups. Such an event leaves the outbox at the end of the fan-out, any
+   * other after its first attempts.
    */
   readonly isGrouped: boolean;
 }
 
-/** The number of events that are processed at the same time. */
 const PARALLEL = 10;
 
 /**
- * Finds the receivers of events, sends the messages of their first attempts, and runs the other consumers. Returns the ids of the
- * events whose fan-out failed. A failed event stays in the outbox and does not affect other events. Every step can run twice.
- *
- * If `PlannedEvent.isGrouped` is true, a successful event leaves the outbox at the end. Otherwise it leaves after its first
- * attempts.
+ * Returns the ids of the events whose fan-out failed. A failed event stays in the outbox and does not affect other
+ * events. Every step can run twice.
  */
 export async function fanOut(
   ports: FanOutPorts,
@@ -82,9 +72,8 @@ export async function fanOut(
   return batch.failed;
 }
 
-/** The fan-out of several events, step by step. A step skips the events whose earlier steps failed. */
+/** A step skips the events whose earlier steps failed. */
 class FanOutBatch {
-  /** The ids of the events whose fan-out failed. */
   readonly failed = new Set<string>();
   readonly #ports: FanOutPorts;
   readonly #call: FanOutCall;
@@ -100,7 +89,7 @@ class FanOutBatch {
   async findReceivers(events: readonly StoredEvent[]): Promise<void> {
     const consumers = this.#ports.consumers.map((open) => open(this.#call.log));
     const subscriptionsOf = readOnce((tenant) => this.#ports.subscriptions.read(tenant));
-    // All events run at the same time, so that their reads share table calls.
+    // At the same time, so that the reads of all events share table calls.
     await Promise.all(
       events.map((event) =>
         this.#run([event], async () => {
@@ -117,7 +106,6 @@ class FanOutBatch {
     );
   }
 
-  /** Stores the first attempts in groups, for events with `isGrouped`. Returns the messages to send, by event. */
   async storeFirstAttempts(): Promise<ReadonlyMap<StoredEvent, readonly QueueMessage[]>> {
     const { groups, timing } = this.#ports;
     const messages = new Map<StoredEvent, readonly QueueMessage[]>();
@@ -128,8 +116,7 @@ class FanOutBatch {
         toFirstAttempts(event, ids, now, timing),
       );
       const newGroups = isGrouped ? await groups.create(allGroups) : [];
-      // If the sweep found the event, only messages of new groups are sent. The message of an existing group was sent before, or
-      // the sweep of groups sends it.
+      // The message of an existing group was sent before, or the sweep of groups sends it.
       const storedGroups = this.#isSwept ? newGroups : allGroups;
       const groupsToSend = isGrouped
         ? storedGroups
@@ -177,7 +164,6 @@ class FanOutBatch {
     return inParallel(this.#remaining(), PARALLEL, (plan) => this.#run([plan.event], () => work(plan)));
   }
 
-  /** Runs a step. If it throws, logs the error and marks the affected events as failed. */
   async #run(affected: readonly StoredEvent[], step: () => Promise<void>): Promise<void> {
     try {
       await step();
@@ -190,7 +176,6 @@ class FanOutBatch {
   }
 }
 
-/** Returns the consumers for which an event can have recipients. Returns none for an event without an audience. */
 async function concernedBy(event: StoredEvent, consumers: readonly EventConsumer[]): Promise<EventConsumer[]> {
   if (!event.hasAudience) return [];
   const answers = await Promise.all(consumers.map((consumer) => consumer.concerns(event)));
@@ -202,7 +187,6 @@ function matchingTargets(event: StoredEvent, { endpoints, basic }: Subscriptions
   return [...matching.map(({ endpointId }) => endpointId), ...matchingBasicTargets(event, basic)];
 }
 
-/** Waits until all promises have ended. Then throws the first failure, if there is one. */
 async function runAll(work: readonly Promise<void>[]): Promise<void> {
   const failure = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
   if (failure) throw failure.reason;

@@ -12,12 +12,10 @@ import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { publishedAnnotationId, type PublishedEvent, publishedPayload } from './rules/publishedEvent.ts';
 
-/** An event that a customer publishes for an organization or document. */
 export interface Publication extends PublishedEvent {
   readonly organizationId: string;
   readonly documentId?: string | undefined;
   readonly channels?: readonly string[] | undefined;
-  /** The customer's own id of the event. */
   readonly eventId?: string | undefined;
 }
 
@@ -34,9 +32,9 @@ export class EventPublisher {
   }
 
   /**
-   * Writes an event and returns its message id. If an event with the same `eventId` exists, writes nothing and returns the id of
-   * that event, even if the content differs. Without `eventId`, the id of the call (`call`) replaces it. Throws INVALID_ARGUMENT
-   * for an unknown organization and NOT_FOUND for an unknown document.
+   * Returns the message id. An event with the same `eventId` is not written again, even if its content differs. Without
+   * `eventId`, the id of the call replaces it. Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an
+   * unknown document.
    */
   async publish(tenant: string, { eventId, ...sent }: Publication, call: string, now: number): Promise<string> {
     const { event, organizationId, documentId, channels } = sent;
@@ -59,10 +57,6 @@ export class EventPublisher {
     });
   }
 
-  /**
-   * Returns the stored thread with the annotation id in the event's data, if there is one. Only users who may see this thread are
-   * notified.
-   */
   async #thread(
     tenant: string,
     organization: Organization,

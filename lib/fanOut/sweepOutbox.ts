@@ -9,16 +9,13 @@ export interface OutboxSweepPorts {
   readonly outbox: Pick<OutboxStore, 'listPending'>;
   readonly fanOut: FanOutPorts;
   readonly isBacklogged: IsBacklogged;
-  /** The age in milliseconds from which the sweep processes an event. The stream may still deliver younger events. */
   readonly reconcileAfterMs: number;
 }
 
 /**
- * Returns a sweep that fans out the old events of an outbox shard. The stream did not deliver such an event, its fan-out failed, or
- * its first attempts have not ended. Groups of its first attempts are stored. Throws if the fan-out of an event fails.
- *
- * While the queue of first attempts is long, the sweep sends no messages, because earlier messages may still be in the queue. The
- * sweep of groups sends them later.
+ * Fans out old events of a shard: the stream did not deliver them, their fan-out failed, or their first attempts have
+ * not ended. Throws if the fan-out of an event fails. While the queue of first attempts is long it sends no messages,
+ * because earlier ones may still wait there.
  */
 export function sweepOutbox({
   outbox,
@@ -48,7 +45,6 @@ const reconcileAfter: Capability<number> = {
   open: (env) => Number(env.RECONCILE_AFTER_SECONDS) * 1000,
 };
 
-/** The index of the outbox, for the sweep. Events are due `RECONCILE_AFTER_SECONDS` after they were written. */
 export const outboxIndex = /* @__PURE__ */ combine({ dueAfterMs: reconcileAfter }, ({ dueAfterMs }): DueIndex => ({
   shards: outboxShards,
   partition: pendingEvents,

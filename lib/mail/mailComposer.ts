@@ -28,10 +28,9 @@ import { type SendGridAccount, SendGridSender } from './senders/sendGrid.ts';
 import { sesSender } from './senders/ses.ts';
 import { type UnsubscribeLinks, unsubscribeLinks } from './unsubscribeLinks.ts';
 
-/** The reason why a mail is not sent. */
 interface Skipped {
   readonly skip: string;
-  /** The revision of the tenant's e-mail configuration, if no mail can be sent with it. */
+  /** Set if no mail can be sent with this revision of the e-mail configuration. */
   readonly revision?: number;
 }
 
@@ -39,7 +38,6 @@ export type ComposedMail =
   | {
       readonly mail: OutgoingMail;
       readonly sender: MailSender;
-      /** The revision of the tenant's e-mail configuration. Absent for mails to owners. */
       readonly revision?: number;
     }
   | Skipped;
@@ -48,18 +46,16 @@ export interface MailComposerDeps {
   readonly table: Table;
   readonly box: SecretBox;
   readonly links: UnsubscribeLinks;
-  /** Sends through the operator's Amazon SES. Undefined if the operator has not set `mailFrom`. */
+  /** Undefined if the operator has not set `mailFrom`. */
   readonly ses: MailSender | undefined;
   readonly sendGrid: (account: SendGridAccount) => MailSender;
-  /** Returns the time in epoch ms. */
   readonly clock: () => number;
 }
 
 const UNCONFIGURED = { skip: 'the operator has not set mailFrom' };
 
 /**
- * Composes mails at the moment of sending, from the current state of the table: the event, access rights, the user's settings and
- * the tenant's configuration.
+ * Composes mails at the moment of sending, from the event, access rights, settings and configuration as they are now.
  */
 export class MailComposer {
   readonly #deps: MailComposerDeps;
@@ -127,7 +123,6 @@ export class MailComposer {
     };
   }
 
-  /** Returns whether current access rights and settings make a user a recipient of an event. */
   async #isRecipient(event: OccurredEvent, userId: string): Promise<boolean> {
     const { audience } = event.payload;
     if (!audience) return false;
@@ -173,10 +168,7 @@ export class MailComposer {
   }
 }
 
-/**
- * Returns the id of the customer's template at the provider. If the event mentions the user, this is the template for mentions,
- * otherwise the one for comments. Empty if there is none.
- */
+/** The id of the customer's template at the provider. Mentions have their own. Empty if there is none. */
 function templateOf(
   { emailServiceConfig: { commentTemplateId, tagTemplateId } }: EmailConfig,
   { mentioned }: EventMailContent,

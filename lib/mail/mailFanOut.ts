@@ -24,18 +24,15 @@ interface CreateMailsDeps {
   readonly mails: Pick<MailStore, 'create'>;
   readonly queue: QueueSender;
   readonly timing: Timing;
-  /** Returns the time in epoch ms. */
   readonly clock: () => number;
 }
 
 export type MailFanOutDeps = CreateMailsDeps & AudienceDeps;
 
 /**
- * Returns a function that creates an `EventConsumer` for one batch of events. A consumer reads the configuration of each tenant
- * once. It creates a mail for each recipient with a mail address, if settings and access rights allow it.
- *
- * Each mail is stored before its queue message is sent. An event that is consumed again creates no second mail. A message that
- * cannot be sent does not fail the event, because the sweep sends it later.
+ * One call opens the consumer of one batch, which reads the configuration of each tenant once. Each mail is stored
+ * before its queue message is sent: an event that is consumed again creates no second mail, and the sweep replaces a
+ * message that cannot be sent.
  */
 export function fanOutMails(deps: MailFanOutDeps): (log: Log) => EventConsumer {
   const { table, clock, queue } = deps;
@@ -74,7 +71,6 @@ export function fanOutMails(deps: MailFanOutDeps): (log: Log) => EventConsumer {
   };
 }
 
-/** Stores mails and returns their queue messages, which the caller sends. */
 async function storeMails(
   { mails, timing, clock }: CreateMailsDeps,
   tenant: string,
@@ -85,18 +81,12 @@ async function storeMails(
   return created.flatMap((mail) => mailMessage(mail, now));
 }
 
-/** A webhook endpoint that fails, for the mail to the owner of its workspace. */
 export type EndpointFailure = Omit<Extract<MailSubject, { kind: 'endpointFailure' }>, 'kind'>;
 
-/**
- * Mails the owner of a workspace about an endpoint that fails. The same endpoint, `stage` and `failingSince` cause only one mail.
- */
+/** The same endpoint, `stage` and `failingSince` cause only one mail. */
 export type NotifyOwnerOfFailure = (tenant: string, failure: EndpointFailure) => Promise<void>;
 
-/**
- * Mails the owner of a workspace, even if mails about events are off. The same kind of mail with the same `occasion` is sent at
- * most once in 30 days.
- */
+/** Sent even if mails about events are off, and once in 30 days for the same kind and `occasion`. */
 export type NotifyOwner = (
   tenant: string,
   about: Exclude<MailSubject, { kind: 'event' }>,

@@ -23,13 +23,11 @@ import {
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
-/** The number of index partitions for due mails. */
 const mailShards = 16;
 
 const dueMails = (shard: number) => ['MAILS', String(shard)];
 export const dueMailIndex: DueIndex = { shards: mailShards, partition: dueMails };
 
-/** A mail to one person. It is in gsi3 until its status is final. */
 export const MailEntity = defineEntity({
   type: 'Mail',
   version: 1,
@@ -50,10 +48,7 @@ export const MailEntity = defineEntity({
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
-/**
- * A pause of a tenant's mails, because the provider refused the API key or the sender address. Any change of the configuration ends
- * the pause.
- */
+/** The provider refused the API key or the sender address. Any change of the configuration ends the pause. */
 export const MailPauseEntity = defineEntity({
   type: 'MailPause',
   version: 1,
@@ -61,9 +56,7 @@ export const MailPauseEntity = defineEntity({
   ownedBy: 'expiry',
   purpose: 'A pause of e-mail, because the provider refused the API key or the sender address',
   schema: z.object({
-    /** The revision of the e-mail configuration that the provider refused. */
     revision: z.number(),
-    /** The end of the pause, epoch ms. */
     until: z.number(),
   }),
   pk: (of: { tenant: string }) => [of.tenant, 'CONFIG'],
@@ -71,7 +64,7 @@ export const MailPauseEntity = defineEntity({
   expiresAt: ({ until }) => Math.ceil(until / 1000),
 });
 
-/** The length of a pause, in milliseconds. Then mails are sent again, because the refusal can be a mistake of the provider. */
+/** Then mails are sent again, because the refusal can be a mistake of the provider. */
 const PAUSE_MILLISECONDS = 60 * 60_000;
 
 export interface MailKey {
@@ -81,15 +74,12 @@ export interface MailKey {
 
 export type StoredMail<M extends MailRecord = MailRecord> = M & { readonly tenant: string; readonly _r: number };
 
-/**
- * Returns the id of a mail: a hash of its reason, which includes the recipient. The same reason therefore creates only one mail.
- */
+/** A hash of the reason, which includes the recipient, so the same reason creates only one mail. */
 export function mailIdOf(reason: readonly (string | number)[]): string {
   const digest = hash('sha256', JSON.stringify(reason), 'base64url');
   return `mail_${digest.replace(/[-_]/g, '0').slice(0, 27)}`;
 }
 
-/** The number of parallel writes for the mails of one event. */
 const PARALLEL = 20;
 
 export class MailStore {
@@ -99,7 +89,7 @@ export class MailStore {
     this.#table = table;
   }
 
-  /** Stores new mails and leaves existing mails unchanged. Returns all mails in their initial state, even those that existed. */
+  /** Leaves existing mails unchanged. Returns all mails in their initial state, even those that existed. */
   async create(
     tenant: string,
     mails: readonly { readonly mailId: string; readonly about: MailSubject }[],
@@ -119,15 +109,12 @@ export class MailStore {
     return stored && { ...stored, tenant: key.tenant };
   }
 
-  /**
-   * Writes a mail if its revision is still the one that was read. Returns the stored mail, or `lost` if another worker was first.
-   */
+  /** Returns `lost` if another worker has changed the mail since it was read. */
   async replace<M extends MailRecord>({ tenant, _r }: StoredMail, next: M): Promise<StoredMail<M> | 'lost'> {
     const outcome = await this.#table.write([replace(MailEntity, { ...next, tenant }, _r)]);
     return outcome === 'done' ? { ...next, tenant, _r: _r + 1 } : 'lost';
   }
 
-  /** Returns a page of a shard's mails that were due before `time` (epoch ms), the most overdue first. */
   async listDue(
     shard: number,
     time: number,
@@ -139,13 +126,11 @@ export class MailStore {
     return { values: values.filter(isDue), next };
   }
 
-  /** Pauses a tenant's mails. `revision` is the revision of the e-mail configuration that the provider refused. */
   async pause(tenant: string, revision: number, now: number): Promise<void> {
     await this.#table.write([upsert(MailPauseEntity, { tenant, revision, until: now + PAUSE_MILLISECONDS })]);
   }
 }
 
-/** Returns whether mails with this revision of the configuration are paused. */
 export function isPaused(
   pause: { readonly revision: number; readonly until: number } | undefined,
   config: { readonly _r: number },

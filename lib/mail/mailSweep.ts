@@ -14,13 +14,11 @@ export interface MailSweepDeps {
   readonly timing: Timing;
 }
 
-/** The number of parallel writes for the mails of one shard. */
 const PARALLEL = 8;
 
 /**
- * Returns a sweep. It repeats the queue messages of a shard's due mails. A mail is due if its message was lost, or if its worker
- * ended without recording a result. A conditional write precedes each message, so only one of several sweeps that run at the same
- * time sends it.
+ * Repeats the messages of due mails: the message was lost, or the worker ended without a result. A conditional write
+ * precedes each message, so one of several simultaneous sweeps sends it.
  */
 export function sweepMails({ mails, queue, timing }: MailSweepDeps): ShardSweep {
   return async (shard, call) => {

@@ -23,28 +23,25 @@ import {
 export interface SendMailDeps {
   readonly mails: Pick<MailStore, 'get' | 'replace' | 'pause'>;
   readonly composer: Pick<MailComposer, 'compose'>;
-  /** The queue of mails, for the messages of later attempts. */
   readonly queue: QueueSender;
   readonly timing: Timing;
   readonly notifyOwner: NotifyOwner;
 }
 
-/** A queue message about a mail, and everything that its processing needs. */
 export interface SendMailCall extends Pick<
   MessageCall<MailMessage, Uses>,
   'message' | 'clock' | 'newId' | 'log' | 'measures'
 > {
   readonly deps: SendMailDeps;
-  /** Returns a number from 0 to below 1. */
   readonly random: () => number;
 }
 
-/** A message is accepted up to this many milliseconds early, because clocks differ. */
+/** Clocks differ. */
 const EARLY = 5_000;
 
 /**
- * Processes a queue message about a mail: composes, claims and sends the mail, and records the result. The claim precedes the
- * sending, because providers have no idempotency key. Throws only on internal errors. SQS then redelivers the message.
+ * The claim precedes the sending, because providers have no idempotency key. Throws only on internal errors, after
+ * which SQS redelivers the message.
  */
 export async function sendMail(call: SendMailCall): Promise<void> {
   const { deps, message, clock, random, log, measures } = call;
@@ -85,7 +82,6 @@ export async function sendMail(call: SendMailCall): Promise<void> {
     await pauseMails(call, composed.revision, result.reason);
 }
 
-/** Claims a mail for this worker by a conditional write. Returns undefined if another worker has changed the mail. */
 async function claimForSending(
   { deps, clock, newId }: SendMailCall,
   mail: StoredMail<ReadyMail>,
@@ -94,10 +90,7 @@ async function claimForSending(
   return stored === 'lost' ? undefined : stored;
 }
 
-/**
- * Writes the new state of a mail, and counts the mail in the metrics if the state is final. Sends the message of the next attempt,
- * unless SQS cannot delay it that long.
- */
+/** Sends the message of the next attempt, unless SQS cannot delay it that long. */
 async function recordOutcome(
   { deps, message: { tenant }, clock, log, measures }: SendMailCall,
   mail: StoredMail,
@@ -118,10 +111,7 @@ async function recordOutcome(
   if (isReadyMail(stored)) await deps.queue.send(mailMessage(stored, clock()));
 }
 
-/**
- * Pauses the tenant's mails, because they cannot be sent with this revision of the configuration. Notifies the owner once per
- * revision.
- */
+/** Notifies the owner once per revision of the configuration. */
 async function pauseMails(
   { deps, message: { tenant }, clock, log }: SendMailCall,
   revision: number,

@@ -6,22 +6,18 @@ import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
 import type { Subscriber } from '../notifications/unsubscriber.ts';
 import { decodeBase64Url } from '../shared/base64Url.ts';
 
-/**
- * The path of the page that an unsubscribe link opens. For one-click unsubscription, mail programs send POST requests to the same
- * path.
- */
+/** Mail programs POST to the path of the page for one-click unsubscription. */
 export const UNSUBSCRIBE_PATH = '/v2/notifications/email/unsubscribe';
 
-/** The content of a token: tenant, organization id and user id. */
 const Token = z.tuple([z.string(), z.string(), z.string()]);
 const BOUND = ['unsubscribe'];
 
-/** The longest header value that SES accepts. */
+/** SES accepts no longer header value. */
 const MAX_HEADER_CHARACTERS = 870;
 
 /**
- * Creates and reads unsubscribe links. The token in a link is `<version of the master key>.<base64url>`. It is encrypted, so nobody
- * can forge it or read its user. Tokens never expire, because a mail may be read years later.
+ * The token is `<version of the master key>.<base64url>`. It is encrypted, so nobody can forge it or read its user. It
+ * never expires, because a mail may be read years later.
  */
 export class UnsubscribeLinks {
   readonly #ring: KeyRing;
@@ -42,7 +38,7 @@ export class UnsubscribeLinks {
     return `${this.#publicUrl}${UNSUBSCRIBE_PATH}?token=${version}.${sealed.toString('base64url')}`;
   }
 
-  /** Returns the subscriber in a token, or undefined if the text is not a token of this service. */
+  /** Undefined if the text is not a token of this service. */
   async subscriberOf(token: string): Promise<Subscriber | undefined> {
     const [, version, sealed] = /^([\w-]{1,32})\.([\w-]{1,8192})$/.exec(token) ?? [];
     const bytes = sealed === undefined ? undefined : decodeBase64Url(sealed);
@@ -54,10 +50,7 @@ export class UnsubscribeLinks {
   }
 }
 
-/**
- * Returns the headers for one-click unsubscription (RFC 2369, RFC 8058). Returns no headers if long ids make the link too long for
- * a header.
- */
+/** One-click unsubscription (RFC 2369, RFC 8058). None if long ids make the link too long for a header. */
 export function unsubscribeHeaders(link: string): Record<string, string> {
   const value = `<${link}>`;
   return value.length > MAX_HEADER_CHARACTERS

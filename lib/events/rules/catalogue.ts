@@ -1,5 +1,3 @@
-/** All event types. Triggers, filters, default triggers and the documentation of payloads derive from this file. */
-
 const thread = [
   'add',
   'assign',
@@ -42,29 +40,25 @@ const huddleTypes = withGroup('huddle', huddle);
 const crdtTypes = withGroup('crdt', crdt);
 const recorderTypes = withGroup('recorder', recorder);
 
-/** The event types that basic webhooks and e-mail have a trigger for. */
 export const triggerTypes = [...commentTypes, ...huddleTypes, ...crdtTypes, ...recorderTypes] as const;
 export type TriggerType = (typeof triggerTypes)[number];
 
-/** The event types that can be mailed. Events of other types have no recipients. */
+/** Events of other types have no recipients. */
 export const mailedTypes = [...commentTypes, ...huddleTypes] as const;
 export type MailedType = (typeof mailedTypes)[number];
 
-/** All event types. Advanced webhook endpoints can subscribe to each of them. */
 export const eventTypes = [...triggerTypes, ...workflow, ...operational] as const;
 export type EventType = (typeof eventTypes)[number];
 
 const operationalTypes: ReadonlySet<string> = new Set(operational);
 
-/** Returns whether events of a type are about webhook deliveries or endpoints. */
+/** Whether events of this type are about deliveries or endpoints. */
 export function isOperational(event: string): boolean {
   return operationalTypes.has(event);
 }
 
-/** Whether each trigger is on, by event type. */
 export type Triggers = Readonly<Partial<Record<TriggerType, boolean>>>;
 
-/** The event types that are off by default although their group is on. */
 const optIn: ReadonlySet<TriggerType> = new Set([
   'comment_annotation.suggestion_accept',
   'comment_annotation.suggestion_reject',
@@ -74,9 +68,6 @@ function triggers(groups: readonly (readonly [readonly TriggerType[], boolean])[
   return Object.fromEntries(groups.flatMap(([types, on]) => types.map((type) => [type, on && !optIn.has(type)])));
 }
 
-/**
- * The triggers of basic webhooks when they are first enabled. Comments and huddles are on. CRDT, recorder and suggestions are off.
- */
 export const defaultWebhookTriggers: Triggers = triggers([
   [commentTypes, true],
   [huddleTypes, true],
@@ -84,7 +75,6 @@ export const defaultWebhookTriggers: Triggers = triggers([
   [recorderTypes, false],
 ]);
 
-/** The triggers of e-mail when it is first enabled. Comments and huddles are on. Suggestions are off. */
 export const defaultEmailTriggers: Triggers = triggers([
   [commentTypes, true],
   [huddleTypes, true],

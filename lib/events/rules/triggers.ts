@@ -13,7 +13,6 @@ import {
 const triggerText = (done: string, services: string, initially = false) =>
   `Whether events of this type are ${done}. Becomes ${initially} when ${services} first enabled, unless it is sent.`;
 
-/** The triggers in a request: whether each trigger is on, by event type. The schema rejects unknown event types. */
 export const TriggerMap = /* @__PURE__ */ defineNamedSchema('WebhookTriggers', () =>
   z
     .object(
@@ -31,10 +30,7 @@ export const TriggerMap = /* @__PURE__ */ defineNamedSchema('WebhookTriggers', (
 
 const mailedTypeSet: ReadonlySet<string> = new Set(mailedTypes);
 
-/**
- * The triggers of e-mail in a request. `true` is rejected for an event type that is never mailed. `false` is accepted, so the
- * triggers of webhooks can be copied.
- */
+/** Accepts `false` for a type that is never mailed, so that the triggers of webhooks can be copied. */
 export const EmailTriggerMap = /* @__PURE__ */ defineNamedSchema('EmailTriggers', () => {
   const message = 'must be false: only events of comments and huddles are mailed';
   const neverMailed = z.literal(false, { error: message });

@@ -12,7 +12,7 @@ import { AccessContext, Id, optional } from '../../shared/schema.ts';
 const publishable = eventTypes.filter((type) => !isOperational(type));
 const publishableTypes: ReadonlySet<string> = /* @__PURE__ */ new Set(publishable);
 
-/** An event type that customers can publish: any type except those about webhook deliveries and endpoints. */
+/** Any type except those about deliveries and endpoints. */
 export const PublishableType = z
   .string()
   .check(
@@ -22,17 +22,12 @@ export const PublishableType = z
   )
   .meta({ enum: publishable }) as unknown as z.ZodType<EventType, string>;
 
-/** An event as a customer sends it. */
 export interface PublishedEvent {
   readonly event: EventType;
   readonly actionUser?: ContentUser | undefined;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Returns the users whom a published event addresses: users that its comments mention, the assignee, and `notifyUsers`. Throws
- * INVALID_ARGUMENT for more than `MAX_INVOLVED_USERS` users.
- */
 function addressedUsers(data: PublishedEvent['data']): string[] {
   const content = parseEventContent(data);
   const mentioned = commentsOf(content).flatMap(({ to, taggedUserContacts }) => [
@@ -54,7 +49,6 @@ function addressedUsers(data: PublishedEvent['data']): string[] {
   return userIds;
 }
 
-/** Returns the annotation id in the data of a published event. Returns undefined if it is missing or not a valid id. */
 export function publishedAnnotationId(data: PublishedEvent['data']): string | undefined {
   const { commentAnnotation } = data;
   return Id.safeParse(isObject(commentAnnotation) ? commentAnnotation.annotationId : undefined).data;
@@ -62,10 +56,7 @@ export function publishedAnnotationId(data: PublishedEvent['data']): string | un
 
 const Contexts = z.array(optional(z.object({ access: optional(AccessContext) })));
 
-/**
- * Returns the access context of the thread and the comments in a published event, as texts `field:value`. Returns undefined if a
- * context is invalid.
- */
+/** Texts `field:value` of the thread and the comments. Undefined if a context is invalid. */
 function publishedAccessFields({ commentAnnotation, targetComment }: PublishedEvent['data']): string[] | undefined {
   const comments = isObject(commentAnnotation) ? commentAnnotation.comments : [];
   const parts: unknown[] = [commentAnnotation, targetComment, comments].flat();
@@ -74,9 +65,8 @@ function publishedAccessFields({ commentAnnotation, targetComment }: PublishedEv
 }
 
 /**
- * Returns the payload of a published event: the customer's data with actor and metadata. Events about comments and huddles have an
- * audience of the users whom they address. If the thread of the event is stored, only users who may see it are notified. An invalid
- * access context does not say who may see the event, so nobody is notified.
+ * If the thread is stored, only users who may see it are notified. An invalid access context does not say who may see
+ * the event, so nobody is notified.
  */
 export function publishedPayload(
   { event, actionUser, data }: PublishedEvent,

@@ -3,7 +3,6 @@ import type { Mail } from '../senders/sender.ts';
 import { unsubscribeHeaders } from '../unsubscribeLinks.ts';
 import { button, heading, kicker, linkedNote, mailDocument, quote } from './layout.ts';
 
-/** Returns the mail about an event, with its headline, the document, the text of the comment and an unsubscribe link. */
 export function eventMail(
   content: EventMailContent,
   { to, unsubscribeLink }: { to: string; unsubscribeLink: string },
@@ -33,17 +32,15 @@ export function eventMail(
       ],
       text ?? where,
     ),
-    // The header `Auto-Submitted` prevents automatic replies (RFC 3834).
+    // Prevents automatic replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(unsubscribeLink) },
   };
 }
 
-/** Returns the names of document and organization in one line. */
 function locationLine({ documentName, organizationName }: EventMailContent): string | undefined {
   return [documentName, organizationName].filter((name) => name !== undefined).join(' · ') || undefined;
 }
 
-/** Returns the variables for a customer's own template at the provider. All values are texts. A missing value is an empty text. */
 export function templateData(
   event: string,
   content: EventMailContent,

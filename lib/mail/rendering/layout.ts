@@ -1,8 +1,8 @@
 import { type Html, html } from '../../shared/html.ts';
 
 /**
- * Returns the HTML of a mail. Styles are inline, because mail programs ignore style sheets. Mail programs show `preview` after the
- * subject in their list of mails.
+ * Styles are inline, because mail programs ignore style sheets. They show `preview` after the subject in their list of
+ * mails.
  */
 export function mailDocument(title: string, body: readonly Html[], preview?: string): string {
   const page = html`<!doctype html>
@@ -26,32 +26,26 @@ export function paragraph(text: string): Html {
   return html`<p style="margin:0 0 16px">${text}</p>\n`;
 }
 
-/** Returns a small line above the heading. */
 export function kicker(text: string): Html {
   return html`<p style="margin:0 0 8px;font-size:14px;color:#5b5b66">${text}</p>\n`;
 }
 
-/** Returns a quotation with its line breaks. */
 export function quote(text: string): Html {
   return html`<blockquote style="margin:0 0 16px;padding:12px 16px;background:#f4f4f6;border-left:4px solid #2f4bd8;border-radius:4px;white-space:pre-line">${text}</blockquote>\n`;
 }
 
-/** Returns a small paragraph for the end of a mail. */
 export function note(text: string): Html {
   return html`<p style="margin:24px 0 0;font-size:14px;color:#5b5b66">${text}</p>\n`;
 }
 
-/** Returns a note that ends with a link. */
 export function linkedNote(text: string, url: string, link: string): Html {
   return html`<p style="margin:24px 0 0;padding-top:16px;border-top:1px solid #e4e4ea;font-size:14px;color:#5b5b66">${text} <a href="${url}" style="color:#5b5b66">${link}</a></p>\n`;
 }
 
-/** Returns a link that looks like a button. */
 export function button(url: string, text: string): Html {
   return html`<p style="margin:24px 0"><a href="${url}" style="display:inline-block;padding:12px 20px;background:#2f4bd8;color:#ffffff;text-decoration:none;font-weight:600;border-radius:8px">${text}</a></p>\n`;
 }
 
-/** Returns a link whose text is its address, for readers who cannot use the button. */
 export function bareLink(url: string): Html {
   return html`<p style="margin:0 0 16px;font-size:14px;word-break:break-all"><a href="${url}" style="color:#2f4bd8">${url}</a></p>\n`;
 }

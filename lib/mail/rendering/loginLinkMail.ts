@@ -7,7 +7,6 @@ const instruction = 'Open this link and press the button there, so that we know 
 const expiry = `The link works once, within ${LINK_MINUTES} minutes.`;
 const ignoreNote = 'If you did not ask for this mail, ignore it. Nothing changes unless you press the button.';
 
-/** Returns the mail with a login link for the owner of a workspace. */
 export function loginLinkMail({ to, link }: { to: string; link: string }): Mail {
   return {
     to,
@@ -21,7 +20,7 @@ export function loginLinkMail({ to, link }: { to: string; link: string }): Mail 
       paragraph(expiry),
       note(ignoreNote),
     ]),
-    // The header `Auto-Submitted` prevents automatic replies (RFC 3834).
+    // Prevents automatic replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
   };
 }

@@ -8,7 +8,6 @@ interface OwnerText {
   readonly paragraphs: readonly string[];
 }
 
-/** Returns the mail to the owner of a workspace about a failing webhook endpoint or a failing e-mail provider. */
 export function ownerMail(
   about: Exclude<MailSubject, { kind: 'event' }>,
   { to, apiKeyName }: { to: string; apiKeyName: string },
@@ -63,13 +62,12 @@ function providerText({ reason }: Extract<MailSubject, { kind: 'providerFailure'
   };
 }
 
-/** Returns a URL without credentials, query and fragment, because these can contain secrets. */
+/** Without credentials, query and fragment, which can contain secrets. */
 function displayUrl(text: string): string {
   const url = URL.parse(text);
   return url ? `${url.origin}${url.pathname}`.slice(0, 200) : '';
 }
 
-/** Returns a time as `2026-01-15 09:30 UTC`. */
 function formatTime(time: number): string {
   return `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -7,10 +7,7 @@ import { defineSchema } from '../../shared/schema.ts';
 import { headline } from './headlines.ts';
 import { oneLine, toQuote } from './plainText.ts';
 
-/**
- * Returns a schema for an optional field. A value that does not match is ignored, because customers can publish events with any
- * data.
- */
+/** Ignores a value that does not match, because customers can publish events with any data. */
 function lenient<S extends z.ZodType>(schema: S) {
   return schema.optional().catch(undefined);
 }
@@ -18,7 +15,6 @@ function lenient<S extends z.ZodType>(schema: S) {
 const Text = /* @__PURE__ */ defineSchema(() => lenient(z.string()));
 const Person = /* @__PURE__ */ defineSchema(() => z.object({ userId: z.string(), name: Text, email: Text }));
 type Person = z.output<typeof Person>;
-/** Returns the schema of a list. Items that do not match are ignored. */
 const listOf = <S extends z.ZodType>(schema: S) =>
   lenient(z.array(lenient(schema))).transform((items = []) => items.filter((item) => item !== undefined));
 
@@ -36,12 +32,10 @@ const Comment = /* @__PURE__ */ defineSchema(() =>
 type Comment = z.output<typeof Comment>;
 
 const Page = /* @__PURE__ */ defineSchema(() => lenient(z.object({ url: Text })));
-/** A status or a priority: a text, for example an id, or an object. */
 const Labelled = /* @__PURE__ */ defineSchema(() =>
   lenient(z.union([z.string(), z.object({ id: Text, name: Text, label: Text })])),
 );
 
-/** The parts of an event's `data` that mails use. */
 const EventContent = /* @__PURE__ */ defineSchema(() =>
   z.object({
     actionUser: lenient(Person),
@@ -69,22 +63,19 @@ const EventContent = /* @__PURE__ */ defineSchema(() =>
 );
 export type EventContent = z.output<typeof EventContent>;
 
-/** Returns the parts of an event's data that mails use. Ignores data that does not match. */
 export function parseEventContent(data: unknown): EventContent {
   return EventContent.catch(EventContent.parse({})).parse(data);
 }
 
-/** Returns the comment that an event is about. If there is none, returns all comments of the event's thread. */
+/** The comment that the event is about, otherwise all comments of its thread. */
 export function commentsOf({ targetComment, commentAnnotation }: EventContent): readonly Comment[] {
   return targetComment ? [targetComment] : (commentAnnotation?.comments ?? []);
 }
 
-/** Returns all comments of an event. The comment that the event is about comes first. */
 function allCommentsOf({ targetComment, commentAnnotation }: EventContent): readonly Comment[] {
   return [...(targetComment ? [targetComment] : []), ...(commentAnnotation?.comments ?? [])];
 }
 
-/** Returns whether a comment mentions a user. */
 function mentions({ to, taggedUserContacts }: Comment, userId: string): boolean {
   return [
     ...to.map((person) => person.userId),
@@ -92,10 +83,7 @@ function mentions({ to, taggedUserContacts }: Comment, userId: string): boolean 
   ].includes(userId);
 }
 
-/**
- * Returns the name and e-mail address that an event contains for a user: as mentioned user, as author of a comment or the thread,
- * as assignee, as subscriber or in `notifyUsers`. Callers use them if the user's profile has no name or no address.
- */
+/** The name and address that the event contains for a user. They count if the stored profile has none. */
 export function findPerson(event: EventContent, userId: string): Pick<Person, 'name' | 'email'> {
   const { commentAnnotation: thread, notifyUsers } = event;
   const involved = allCommentsOf(event).flatMap(({ from, to, taggedUserContacts }) => [
@@ -110,21 +98,15 @@ export function findPerson(event: EventContent, userId: string): Pick<Person, 'n
   return { name: people.find((person) => person?.name)?.name, email: people.find((person) => person?.email)?.email };
 }
 
-/** The texts of an event's mail to one user. Each text is one line without markup, except `quote`. */
 export interface EventMailContent {
   readonly subject: string;
-  /** The actor and the action, for example `Ada mentioned you`. */
   readonly headline: string;
   readonly actorName: string;
   readonly documentName: string | undefined;
   readonly organizationName: string | undefined;
-  /** The text of the comment. It can have several lines. */
   readonly quote: string | undefined;
-  /** The http(s) URL of the page or document. */
   readonly link: string | undefined;
-  /** The reason why the user gets the mail, as a sentence. */
   readonly why: string;
-  /** Whether the event mentions the user. */
   readonly mentioned: boolean;
 }
 
@@ -136,13 +118,12 @@ export function eventMailContent(
 ): EventMailContent {
   const { actionUser, commentAnnotation: thread, targetComment, metadata, newStatus, newPriority } = event;
   const isNewThread = type === 'comment_annotation.add';
-  // All comments of a new thread are new. The thread of another event can contain older comments.
+  // All comments of a new thread are new. The thread of another event can contain older ones.
   const comments = isNewThread ? allCommentsOf(event) : commentsOf(event);
   const mentioning = comments.find((comment) => mentions(comment, userId));
   const mentioned = mentioning !== undefined;
   const assigned = thread?.assignedTo?.userId === userId;
-  // For a reaction, `own` says whether the recipient wrote the comment. For any other event, it says whether the recipient started
-  // the thread.
+  // For a reaction: the recipient wrote the comment. For other events: the recipient started the thread.
   const own = (isReaction(type) ? targetComment?.from : thread?.from)?.userId === userId;
   const shown = (byUser: boolean | undefined, text: string | undefined) =>
     written && byUser && text !== undefined ? withoutForeignLinks(text, written.domains) : text;
@@ -195,13 +176,13 @@ function labelOf(value: z.output<typeof Labelled>): string | undefined {
   return oneLine(typeof value === 'object' ? (value.name ?? value.label ?? value.id) : value, 60);
 }
 
-/** Returns the icon of a reaction if it is an emoji. Other icons are names that only the customer's product can display. */
+/** Other icons are names that only the customer's product can display. */
 function emojiOf(comment: Comment | undefined): string | undefined {
   const icon = comment?.reactionAnnotations[0]?.icon ?? '';
   return /^\p{RGI_Emoji}$/v.test(icon) ? icon : undefined;
 }
 
-/** Skips URLs with credentials, because they can imitate another host, and foreign pages of users. */
+/** Skips URLs with credentials, which can imitate another host, and foreign pages of users. */
 function linkOf({ metadata, commentAnnotation }: EventContent, written: UserWritten | undefined): string | undefined {
   const page = commentAnnotation?.pageInfo?.url;
   const isTrusted = !written?.thread.includes('pageInfo') || isAllowedLink(page ?? '', written.domains);

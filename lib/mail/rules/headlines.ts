@@ -6,25 +6,20 @@ export function isMailed(event: string): event is MailedType {
   return mailed.has(event);
 }
 
-/** The input of a headline. Names are texts of one line. */
 export interface HeadlineFacts {
   readonly actor: string;
-  /** Whether the event mentions the recipient. */
   readonly mentioned: boolean;
-  /** Whether the thread is assigned to the recipient. */
   readonly assigned: boolean;
-  /** Whether the comment or thread in the headline is the recipient's own. */
+  /** Whether the recipient wrote the comment or thread. */
   readonly own: boolean;
   readonly assignee: string | undefined;
   readonly status: string | undefined;
   readonly priority: string | undefined;
-  /** The emoji of a reaction. Undefined if the reaction has a named icon. */
   readonly icon: string | undefined;
 }
 
 const comment = ({ own }: HeadlineFacts) => (own ? 'your comment' : 'a comment');
 
-/** The part of the headline after the actor, by event type. */
 const phrases: Readonly<Record<MailedType, (of: HeadlineFacts) => string>> = {
   'comment_annotation.add': ({ mentioned, assigned }) => {
     if (mentioned) return 'mentioned you';
@@ -58,7 +53,6 @@ const phrases: Readonly<Record<MailedType, (of: HeadlineFacts) => string>> = {
   'huddle.join': () => 'joined a huddle',
 };
 
-/** Returns the headline of an event in one line, for example `Ada mentioned you`. */
 export function headline(event: MailedType, facts: HeadlineFacts): string {
   return `${facts.actor} ${phrases[event](facts)}`;
 }

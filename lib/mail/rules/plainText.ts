@@ -1,17 +1,15 @@
-/** Unicode marks that change the text direction. In a name, they could disguise the text after the name. */
+/** They change the text direction. In a name, they could disguise the text after it. */
 const DIRECTION_MARKS = /[\u202a-\u202e\u2066-\u2069]/g;
-/** Matches line breaks, white space and control characters. A subject must not contain line breaks. */
+/** A subject must not contain line breaks. */
 const BREAKS = /[\s\p{Cc}\u2028\u2029]+/gu;
 
 const MAX_LINE_CHARACTERS = 120;
 const MAX_QUOTE_CHARACTERS = 1_000;
 
-/** Returns a text in one line of at most `most` characters. Returns undefined if nothing remains. */
 export function oneLine(text: string | undefined, most = MAX_LINE_CHARACTERS): string | undefined {
   return clipped((text ?? '').replace(DIRECTION_MARKS, '').replace(BREAKS, ' ').trim(), most) || undefined;
 }
 
-/** Returns a text of at most 1,000 characters, with its line breaks. Returns undefined if nothing remains. */
 export function toQuote(text: string | undefined): string | undefined {
   const lines = (text ?? '')
     .replace(DIRECTION_MARKS, '')
@@ -20,10 +18,10 @@ export function toQuote(text: string | undefined): string | undefined {
   return clipped(lines.replace(/\n{3,}/g, '\n\n').trim(), MAX_QUOTE_CHARACTERS) || undefined;
 }
 
-/** Returns a text of at most `most` characters. A shortened text ends with an ellipsis, and no character is cut in two. */
+/** A shortened text ends with an ellipsis, and no character is cut in two. */
 function clipped(text: string, most: number): string {
   if (text.length <= most) return text;
-  // A character is at most two code units. The rest of a long text need not be split.
+  // A character has at most two code units, so the rest of a long text need not be split.
   const characters = Array.from(text.slice(0, 2 * (most + 1)));
   return characters.length <= most
     ? text

@@ -1,10 +1,10 @@
 /**
- * The most bytes of text in one encoded word. They become a word of 64 characters. A line with an encoded word can have 76
- * characters (RFC 2047), and the first line also has the name of the header.
+ * They become a word of 64 characters. A line may have 76 (RFC 2047), and the first one also has the name of the
+ * header.
  */
 const WORD_BYTES = 39;
 
-/** Returns ASCII text unchanged, and other text as encoded words (RFC 2047). No encoded word ends within a character. */
+/** ASCII stays. Other text becomes encoded words (RFC 2047), none of which ends within a character. */
 export function encodedWords(text: string): string[] {
   if (/^[\x20-\x7e]*$/.test(text) && !text.includes('=?')) return [text];
   const words: string[] = [];
@@ -19,7 +19,7 @@ export function encodedWords(text: string): string[] {
   return [...words, last].map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`);
 }
 
-/** Returns a name and an address for a mail header (RFC 5322). An ASCII name is quoted, and any other name is encoded. */
+/** For a mail header (RFC 5322): an ASCII name is quoted, any other is encoded. */
 export function mailbox(address: string, name: string | undefined): string {
   if (!name) return address;
   const [first, ...more] = encodedWords(name);

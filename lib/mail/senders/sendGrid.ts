@@ -8,13 +8,11 @@ const SENDGRID = 'https://api.sendgrid.com';
 
 const TIMEOUT_MILLISECONDS = 15_000;
 
-/** A customer's SendGrid account and sender address. */
 export interface SendGridAccount {
   readonly apiKey: string;
   readonly from: { readonly email: string; readonly name?: string | undefined };
 }
 
-/** Sends mails through a customer's SendGrid account. `base` is the URL of SendGrid, without a path. */
 export class SendGridSender implements MailSender {
   readonly #account: SendGridAccount;
   readonly #base: string;
@@ -40,21 +38,18 @@ export class SendGridSender implements MailSender {
     if (status >= 200 && status < 300) return { outcome: 'sent', messageId: String(headers['x-message-id'] ?? '') };
     if (status === 429)
       return { outcome: 'throttled', reason, retryAfterSeconds: this.#secondsUntil(headers['x-ratelimit-reset']) };
-    // SendGrid answers 403 also for a sender address that is not verified. The customer must correct the key or the address.
+    // SendGrid answers 403 also for an unverified sender address. The customer must correct the key or the address.
     if (status === 401 || status === 403) return { outcome: 'denied', reason };
     return { outcome: 'failed', reason, retry: status >= 500 };
   }
 
-  /**
-   * Returns the seconds until the time in a header (epoch seconds). Returns 0 if the header contains no number or an earlier time.
-   */
+  /** Of a time in epoch seconds. 0 without a number or for an earlier time. */
   #secondsUntil(reset: unknown): number {
     const seconds = Number(reset) - this.#now() / 1000;
     return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : 0;
   }
 }
 
-/** Returns the body of a request to `/v3/mail/send`. A template replaces the subject and the text. */
 function bodyOf(
   { to, toName, subject, text: plain, html, headers = {}, mailId, sender, template }: OutgoingMail,
   { from }: SendGridAccount,
@@ -78,7 +73,6 @@ function bodyOf(
           ],
         }),
     headers,
-    // SendGrid adds these arguments to the events that it publishes about the mail.
     custom_args: { mailId },
   };
 }
@@ -88,10 +82,7 @@ interface Answer {
   readonly headers: http.IncomingHttpHeaders;
 }
 
-/**
- * Posts once, over a new connection: after a failure on a reused one, it would be unknown whether SendGrid has the mail. Follows no
- * redirects. If there is no response, returns the result of the attempt.
- */
+/** Posts once, over a new connection: after a failure on a reused one, it is unknown whether SendGrid has the mail. */
 function post(url: URL, apiKey: string, body: string): Promise<Answer | MailResult> {
   return new Promise((resolve) => {
     const secure = url.protocol === 'https:';
@@ -111,7 +102,7 @@ function post(url: URL, apiKey: string, body: string): Promise<Answer | MailResu
     request.on('socket', (socket) => socket.once(secure ? 'secureConnect' : 'connect', () => (connected = true)));
     request.on('error', (error) => resolve(unanswered(error, connected)));
     request.on('response', (response) => {
-      // The body is ignored. It can contain the recipient's address, and the status is enough.
+      // The body can contain the recipient's address, and the status is enough.
       response.on('error', () => undefined).resume();
       resolve({ status: response.statusCode ?? 0, headers: response.headers });
     });

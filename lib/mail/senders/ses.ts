@@ -8,20 +8,16 @@ import type { MailResult } from '../rules/mailRecord.ts';
 import { mailbox } from './mailbox.ts';
 import { type Mail, type MailSender, type OutgoingMail, unanswered } from './sender.ts';
 
-/** The errors of SES for an exceeded limit per second or per day. */
 const THROTTLED: ReadonlySet<string> = new Set([
   'TooManyRequestsException',
   'LimitExceededException',
   'ThrottlingException',
   'Throttling',
 ]);
-/**
- * The start of the message with which SES rejects a mail because its sender is not verified. In the sandbox of SES, also because
- * its recipient is not. Other rejections have the same name.
- */
+/** The sender is not verified, or in the sandbox the recipient. Other rejections have the same name. */
 const NOT_VERIFIED = 'Email address is not verified';
 
-/** The errors that the operator can correct in SES. After that, a retry succeeds. */
+/** The operator can correct these in SES. A retry then succeeds. */
 const OPERATOR: ReadonlySet<string> = new Set([
   'AccountSuspendedException',
   'SendingPausedException',
@@ -50,11 +46,9 @@ function utf8(Data: string): { Data: string; Charset: string } {
 }
 
 /**
- * Sends mails through Amazon SES from the operator's address, because SES accepts no other sender. Replies go to the customer's
- * address.
- *
- * Every mail has its own connection, and the SDK does not retry it. An idle connection can break while Lambda freezes the function.
- * After a failure on such a connection, it would be unknown whether SES accepted the mail.
+ * SES accepts only the operator's address as sender, so replies go to the customer's. Every mail has its own
+ * connection, and the SDK does not retry: an idle connection can break while Lambda freezes the function, and a failure
+ * on it would not show whether SES accepted the mail.
  */
 export class SesSender implements MailSender {
   readonly #from: string;
@@ -86,7 +80,6 @@ export class SesSender implements MailSender {
         new SendEmailCommand({
           ...sesInput(mailbox(this.#from, name), mail),
           ...(address && { ReplyToAddresses: [address] }),
-          // SES repeats these tags in its reports about the mail.
           EmailTags: [{ Name: 'mailId', Value: mail.mailId }],
         }),
       );
@@ -98,8 +91,8 @@ export class SesSender implements MailSender {
 }
 
 /**
- * Returns the result for an error of the SDK. An error with a status is a response of SES. `reason` is the error's name or a
- * constant, because the message can contain the recipient's address.
+ * An error with a status is a response of SES. The message of an error can contain the recipient's address, so it is no
+ * reason.
  */
 function failureOf(error: unknown): MailResult {
   const {
@@ -118,19 +111,13 @@ function failureOf(error: unknown): MailResult {
   };
 }
 
-/**
- * Returns whether an error of `SesMailer` means that SES has certainly not sent the mail, and that a later call can succeed. After
- * a timeout, SES may have sent the mail.
- */
+/** SES has certainly not sent the mail, and a later call can succeed. */
 export function isUnsent(error: unknown): boolean {
   const result = failureOf(error);
   return result.outcome === 'throttled' || (result.outcome === 'failed' && result.retry);
 }
 
-/**
- * Sends login links through Amazon SES. As in `SesSender`, every mail has its own connection, and the SDK does not retry it. If it
- * did, the error would not show whether an earlier try has sent the mail.
- */
+/** As in `SesSender`, no try is repeated: an error would not show whether an earlier one has sent the mail. */
 export class SesMailer {
   readonly #from: string;
   readonly #openClient = lazy(
@@ -141,7 +128,7 @@ export class SesMailer {
     this.#from = from;
   }
 
-  /** Sends a mail and returns the id that SES gave it. Throws errors of the SDK. */
+  /** Returns the id that SES gave the mail. Throws errors of the SDK. */
   async send(mail: Mail): Promise<{ messageId: string }> {
     try {
       const { MessageId = '' } = await this.#openClient().send(new SendEmailCommand(sesInput(this.#from, mail)));
@@ -162,10 +149,9 @@ function sesCapability<T>(open: (from: string) => T): Capability<T | undefined> 
   };
 }
 
-/** Sends mails about events and mails to owners. Undefined if the operator has not set `mailFrom`. */
+/** Undefined if the operator has not set `mailFrom`. */
 export const sesSender: Capability<MailSender | undefined> = /* @__PURE__ */ sesCapability(
   (from) => new SesSender(from),
 );
 
-/** Sends login links. Undefined if the operator has not set `mailFrom`. */
 export const mailer: Capability<SesMailer | undefined> = /* @__PURE__ */ sesCapability((from) => new SesMailer(from));
