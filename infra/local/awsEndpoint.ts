@@ -23,8 +23,8 @@ export interface AwsEndpointOptions {
 }
 
 /**
- * The AWS services for functions and the operator's commands. Refuses calls that the role of the caller does not allow.
- * HTTP requests need a valid signature. A function's call needs none: it is a message from the function's thread.
+ * Refuses calls that the role of the caller does not allow. HTTP requests, such as those of the operator's commands,
+ * need a valid signature. Calls of functions need none: they are messages of the functions' threads.
  */
 export class AwsEndpoint {
   readonly #mainServer: StoppableServer;

@@ -38,12 +38,10 @@ export class Parts {
     }));
   }
 
-  /** Resolves when the part has stopped. */
   stop(name: PartName): Promise<void> {
     return this.#change(name, false);
   }
 
-  /** Resolves when the part is ready. */
   start(name: PartName): Promise<void> {
     return this.#change(name, true);
   }

@@ -1,8 +1,8 @@
 import { type Settings, STACK } from '../../settings/settings.ts';
 
 /**
- * The settings of the local run that differ from a deployment. Nobody operates it, so anyone may create workspaces, and
- * no sender is verified. The address for alarms makes the template say which alarms send notices.
+ * The settings that differ from a deployment. Nobody operates the local run, so anyone may create workspaces. With an
+ * address for alarms, the template says which of them send notices.
  */
 export const assemblySettings = ({ hasHeartbeat }: { readonly hasHeartbeat: boolean }): Partial<Settings> => ({
   stackName: STACK,

@@ -31,8 +31,8 @@ interface EventConfig {
 const APPSYNC = 'appsync.amazonaws.com';
 
 /**
- * Returns undefined if the template has no Event API. Throws a `StartError` if there are several, if the Event API may
- * not call its authorizer, or if a way to authenticate is not supported.
+ * Returns undefined without an Event API. Throws a `StartError` if there are several, if the Event API may not call its
+ * authorizer, or for a way to authenticate that is not supported.
  */
 export function eventApiOf(
   apis: readonly Resource[],

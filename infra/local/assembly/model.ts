@@ -25,7 +25,6 @@ export interface TableModel {
 }
 
 export interface RouteModel {
-  /** Such as `POST /v2/auth/permissions/get` or `$default`. */
   readonly key: string;
   readonly function: FunctionModel;
   readonly timeoutMilliseconds: number;

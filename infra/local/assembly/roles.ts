@@ -6,7 +6,6 @@ import type { Resource } from './template.ts';
 /** Allows writing logs, which every local function may. */
 const BASIC_EXECUTION = 'arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole';
 
-/** By the ARN of the role. */
 export type Roles = ReadonlyMap<string, readonly Statement[]>;
 
 /** Reads inline policies of roles and resources of type `AWS::IAM::Policy`. */

@@ -1,9 +1,7 @@
 /**
- * Writes the templates and bundles of the local run into the folder that is the first argument, with the heartbeat
- * worker if the second one is `heartbeat`. `assemblyCache.ts` runs this file.
- *
- * The bundler is another process. It starts before the endpoints and the CDK are loaded, which takes nearly two
- * seconds.
+ * Writes templates and bundles into the folder of the first argument, with the heartbeat worker if the second one is
+ * `heartbeat`. The bundler is another process. It starts before the endpoints and the CDK are loaded, which takes
+ * nearly two seconds.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -43,14 +43,12 @@ const headers = {
   'cache-control': 'no-store',
 };
 
-/** By HTTP method. */
 type Handlers = Readonly<Record<string, () => GatewayResponse | Promise<GatewayResponse>>>;
 type Files = ReadonlyMap<string, PageFile>;
 
 /**
- * Returns the handler of requests for `/` and below `/_local/`. Requests with the `Origin` of another page are refused.
- * Requests for a token, or to stop or start a part, also need the content type JSON, which browsers do not let pages of
- * other origins send (CORS).
+ * Answers requests for `/` and below `/_local/`, without an `Origin` of another page. Requests for a token, or to stop
+ * or start a part, need the content type JSON, which browsers do not let pages of other origins send (CORS).
  */
 export function localConsole(options: LocalConsoleOptions): (request: LocalRequest) => Promise<GatewayResponse> {
   const cachedFiles = new Map<string, Promise<Files>>();

@@ -6,10 +6,7 @@ import { DASHBOARD, DEMO } from './pageFiles.ts';
 export const START = '/';
 export const START_STYLE = '/_local/start.css';
 
-/**
- * Returns the start page of the local run. It names the files of mails and credentials and does not show their contents, because
- * only the user who runs the system may read them.
- */
+/** Shows no contents of the files with mails and credentials: only the user who runs the system may read them. */
 export function startPage(title: string, dataDir: string): Html {
   const demo = demoUsers.map(({ userId }) => {
     const path = `${DEMO}?user=${userId}`;

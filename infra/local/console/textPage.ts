@@ -8,7 +8,6 @@ const pages: readonly (readonly [path: string, name: string])[] = [
   [RUNBOOK, 'Runbook'],
 ];
 
-/** Returns a page without scripts. */
 export function textPage(title: string, body: Html): string {
   return String(html`${documentHead(title, html`<link rel="stylesheet" href="${DASHBOARD}.css">`)}
 <body>

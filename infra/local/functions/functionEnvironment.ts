@@ -15,8 +15,8 @@ export const localVariables = [
 export type EnvironmentOverrides = Readonly<Partial<Record<'SERVICE_NAME' | (typeof localVariables)[number], string>>>;
 
 /**
- * A deployed function has the same variables, except for the overrides, the AWS endpoints, ALLOW_LOOPBACK_DELIVERY
- * (webhooks to this machine) and STRICT_OUTPUT (an undeclared field of an answer is an error).
+ * Only a local run has the overrides, the AWS endpoints, ALLOW_LOOPBACK_DELIVERY (webhooks to this machine) and
+ * STRICT_OUTPUT (an undeclared field of an answer is an error).
  */
 export function functionEnvironment(
   model: FunctionModel,

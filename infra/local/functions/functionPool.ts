@@ -34,8 +34,8 @@ export interface PoolOptions {
 }
 
 /**
- * The threads of all functions. A thread ends after a minute without calls, or when there are too many and it has been
- * idle longest. If none is idle, a call waits.
+ * A thread ends after a minute without calls, or when there are too many threads and it has been idle longest. If none
+ * is idle, a call waits.
  */
 export class FunctionPool {
   readonly #options: Required<PoolOptions>;

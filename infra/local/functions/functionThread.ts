@@ -74,8 +74,8 @@ interface Instance {
 }
 
 /**
- * A thread with instances of one function: copies of its module, each with its own state. A call that times out may
- * have blocked the thread, which then accepts no new calls and ends after the running ones.
+ * An instance is a copy of the function's module with its own state. A call that times out may have blocked the thread,
+ * which then accepts no new calls and ends after the running ones.
  */
 export class FunctionThread {
   readonly function: FunctionModel;

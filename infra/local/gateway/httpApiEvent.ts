@@ -25,7 +25,6 @@ export function splitTarget(url: string): { path: string; query: string } {
     : { path: local.slice(0, queryStart), query: local.slice(queryStart + 1) };
 }
 
-/** Payload format 2.0. */
 export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGatewayProxyEventV2 {
   const { path, query } = splitTarget(request.url);
   const parameter = /\{(\w+)\}$/.exec(routeKey)?.[1];

@@ -6,7 +6,6 @@ export interface Identity {
   readonly attribute: (name: string) => string;
 }
 
-/** By resource type. */
 const nameProperties: Record<string, string> = {
   'AWS::DynamoDB::Table': 'TableName',
   'AWS::DynamoDB::GlobalTable': 'TableName',
@@ -52,10 +51,7 @@ const attributesOf: Record<string, (name: string, arn: string, urls: Urls) => Re
   'AWS::SQS::Queue': (name) => ({ QueueName: name }),
 };
 
-/**
- * Stored data contains these values, so except for URLs they are the same at every start. Variables and policies also
- * refer to resources that the local run ignores.
- */
+/** Stored data contains these values, so except for URLs they are the same at every start. */
 export function identityOf(
   type: string,
   generatedName: string,

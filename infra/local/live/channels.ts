@@ -12,7 +12,6 @@ export const quotas = {
 
 export interface ChannelPath {
   readonly namespace: string;
-  /** With a leading slash. */
   readonly path: string;
   /** The path ends with `*`, which matches any segments. */
   readonly isPattern: boolean;

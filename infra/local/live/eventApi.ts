@@ -60,8 +60,8 @@ interface Message {
 }
 
 /**
- * The Event API of AppSync: publishing over HTTP and WebSockets, subscriptions, keep-alive messages, and the quotas of
- * a single client. It calls the authorizer of the template, and never logs tokens.
+ * The Event API of AppSync, with the quotas of a single client. It calls the authorizer of the template, and never logs
+ * tokens.
  */
 export class EventApi {
   readonly #server: StoppableServer;
@@ -109,7 +109,6 @@ export class EventApi {
     return this.#server.open();
   }
 
-  /** Stops the server for good. */
   async end(): Promise<void> {
     clearInterval(this.#keepAlive);
     await this.close();

@@ -5,13 +5,12 @@ import { writePrivateText } from '../privateFile.ts';
 import { emlOf, type OutgoingMail } from './eml.ts';
 
 export interface Outbox {
-  /** Returns the id of the mail. */
   put(message: OutgoingMail): Promise<string>;
 }
 
 /**
- * Opens the folder `outbox` of the data directory. A file `<time>-<id>.eml` appears when it is complete, so a program
- * that watches the folder reads no partial mail.
+ * A file `<time>-<id>.eml` appears in the folder `outbox` when it is complete, so a program that watches the folder
+ * reads no partial mail.
  */
 export async function openOutbox(dataDir: string): Promise<Outbox> {
   const dir = join(dataDir, 'outbox');

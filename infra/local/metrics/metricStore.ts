@@ -7,14 +7,12 @@ import { bucketAt, Series } from './series.ts';
  */
 const MAX_SERIES = 2_000;
 
-/** Of the embedded metric format. */
 interface Directive {
   readonly Namespace: string;
   readonly Dimensions: readonly (readonly string[])[];
   readonly Metrics: readonly { readonly Name: string }[];
 }
 
-/** The last hour, in memory. */
 export class MetricStore {
   /** Epoch ms. */
   readonly since: number;

@@ -113,7 +113,6 @@ function aggregateOf({ name, field, percent = 0 }: Aggregate, lines: readonly Lo
   return numbers[Math.max(0, Math.ceil((percent / 100) * numbers.length) - 1)] ?? null;
 }
 
-/** Rows without a value come last. */
 function sorted(rows: readonly Row[], name: string, direction: 'asc' | 'desc'): Row[] {
   return rows.toSorted((a, b) => {
     const [one, other] = [a.get(name) ?? null, b.get(name) ?? null];

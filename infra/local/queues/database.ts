@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Opens the database of queues and stream positions. Writes survive a crash of the process. A power failure may lose
- * the last ones, whose work is also in the table, where the worker `sweepShard` finds it.
+ * Writes survive a crash of the process. A power failure may lose the last ones, whose work is also in the table, where
+ * the worker `sweepShard` finds it.
  */
 export function openDatabase(dataDir: string): DatabaseSync {
   const database = new DatabaseSync(join(dataDir, 'queues.db'));

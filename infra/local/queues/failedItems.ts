@@ -1,6 +1,6 @@
 /**
- * Returns the failed ids of `batch`, as Lambda reads them from a function's response. None failed if the source reports
- * no failures, or if the response has no list. All failed if the response is invalid.
+ * Returns the failed ids of `batch`, as Lambda reads them from a function's response: none if the source reports no
+ * failures or the response has no list, all if the response is invalid.
  */
 export function failedItems(
   { reportsFailures }: { readonly reportsFailures: boolean },

@@ -4,14 +4,13 @@ import { failedItems } from './failedItems.ts';
 import type { MessageAttribute, QueueStore, ReceivedMessage } from './queueStore.ts';
 import { md5, systemAttributes } from './sqs.ts';
 
-/** As in SQS. */
 const WAIT_MILLISECONDS = 20_000;
 
 export type Messages = Pick<QueueStore, 'receive' | 'delete' | 'waitForMessage' | 'wake'>;
 
 /**
- * Does what Lambda's event source for a queue does: calls the function for several batches at the same time, and
- * deletes messages that were processed. Failed ones become visible again after the visibility timeout.
+ * Does what Lambda's event source for a queue does. Batches run in parallel. Failed messages become visible again after
+ * the visibility timeout.
  */
 export class QueueSource {
   readonly #model: QueueSourceModel;

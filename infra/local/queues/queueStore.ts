@@ -146,8 +146,8 @@ export class QueueStore {
   }
 
   /**
-   * Receives up to `most` visible messages, and hides them for `visibilitySeconds`, by default the visibility timeout.
-   * Deletes messages after their retention, and moves those that were received too often to the dead-letter queue.
+   * Hides the messages for `visibilitySeconds`, by default the visibility timeout. Deletes messages after their
+   * retention, and moves those that were received too often to the dead-letter queue.
    */
   receive(
     name: string,
@@ -187,7 +187,6 @@ export class QueueStore {
     return { visible: visible ?? 0, inFlight: inFlight ?? 0, delayed: delayed ?? 0 };
   }
 
-  /** Includes empty queues. */
   levels(): Map<string, QueueLevel> {
     const now = this.#clock();
     const levels = new Map<string, QueueLevel>(

@@ -2,7 +2,6 @@ import { StartError } from '../startError.ts';
 import type { EngineCall } from '../table/engineCall.ts';
 import type { StreamPosition } from './streamPositions.ts';
 
-/** As in the DynamoDB Streams API. */
 export interface StreamRecord {
   readonly eventID: string;
   readonly eventName: string;

@@ -28,8 +28,8 @@ export interface RunningSystem {
 }
 
 /**
- * Starts the system that the templates describe. Resolves after one write and one read have succeeded. A part adds its
- * step to `shutdown` as soon as it has started, so `shutdown` also ends a partial start. Steps run in reverse order.
+ * Resolves after one write and one read have succeeded. A part adds its step to `shutdown` as soon as it has started,
+ * so `shutdown` also ends a partial start. Steps run in reverse order.
  */
 export async function startSystem(
   settings: LocalSettings,

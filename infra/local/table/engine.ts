@@ -31,7 +31,6 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-/** The engine is stopped on purpose. */
 interface Outage {
   readonly stopped: PromiseWithResolvers<void>;
   readonly resumed: PromiseWithResolvers<void>;

@@ -13,7 +13,6 @@ export type SendWrite = (write: Write, share: number) => Promise<AwsAnswer>;
 /** A write as actions of a transaction. */
 interface Unit {
   readonly write: Write;
-  /** JSON texts. */
   readonly actions: readonly string[];
   /** Of the written items, as JSON texts. */
   readonly keys: readonly string[];
@@ -47,9 +46,9 @@ const NO_RESULT = jsonAnswer({});
 const ALL_PROCESSED = jsonAnswer({ UnprocessedItems: {} });
 
 /**
- * Groups waiting writes into one transaction. The engine processes one call at a time and writes to the disk at the end
- * of each, which takes most of the time. Each write gets the same answer as alone: if the engine cancels a group, the
- * failed writes are sent one by one, and the others as a group again.
+ * The engine processes one call at a time and writes to the disk at the end of each, which takes most of the time. So
+ * waiting writes are sent as one transaction. If the engine cancels a group, the failed writes are sent one by one, and
+ * the others as a group again: each write gets the same answer as alone.
  */
 export class GroupedWrites {
   readonly #send: SendWrite;

@@ -87,8 +87,7 @@ export function compositeOf(resource: Resource, names: ReadonlyMap<string, strin
 }
 
 /**
- * Parses `ALARM("…")`, `OK("…")`, `TRUE`, `FALSE`, `NOT`, `AND`, `OR` and parentheses. `AND` binds more than `OR`.
- * `INSUFFICIENT_DATA` is not supported, because an alarm of the local run always has data.
+ * `AND` binds more than `OR`. `INSUFFICIENT_DATA` is not supported, because an alarm of the local run always has data.
  */
 function readRule(text: string, nameOf: (reference: string) => string): Rule {
   const scanner = new Scanner(text, /\s*(\w+|"[^"]*"|[()])/y);

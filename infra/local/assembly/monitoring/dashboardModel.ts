@@ -62,8 +62,8 @@ const supportedProperties = [
 const supportedOptions = ['id', 'label', 'visible', 'stat', 'expression', 'period', 'color', 'yAxis'];
 
 /**
- * Returns the rows of a dashboard. A text widget begins a row. `serviceName` replaces the value of the dimension
- * `service`. Throws UnsupportedDefinition.
+ * A text widget begins a row. `serviceName` replaces the value of the dimension `service`. Throws
+ * UnsupportedDefinition.
  */
 export function rowsOf({ properties }: Resource, serviceName?: string): RowModel[] {
   const { widgets } = JSON.parse(String(properties.DashboardBody)) as { widgets: readonly Widget[] };
@@ -112,8 +112,8 @@ function graphOf(
 }
 
 /**
- * A line is a list: namespace, name and dimensions of a metric, and then options. The options can have an expression
- * instead. An expression of metric math has no source yet, because it can refer to later lines.
+ * A line has namespace, name and dimensions of a metric, and then options, which can have an expression instead. Metric
+ * math has no source yet, because it can refer to later lines.
  */
 function lineOf(
   line: readonly unknown[],

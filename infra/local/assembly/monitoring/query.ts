@@ -2,8 +2,8 @@ import { Scanner } from '../scanner.ts';
 import type { MetricId } from './expression.ts';
 
 /**
- * A query of Metrics Insights over the metrics with this name that have exactly the dimensions `dimensionNames`.
- * `where` are required values. It gives one sum for each value of the dimension `groupBy`, or a single sum without.
+ * Selects the metrics with this name and exactly the dimensions `dimensionNames`, of which `where` requires values.
+ * Returns a sum for each value of the dimension `groupBy`, or one sum.
  */
 export interface Query {
   readonly kind: 'query';

@@ -15,8 +15,8 @@ export interface SavedQuery {
 }
 
 /**
- * Returns the saved queries by name. A query of a nested stack searches the log of this stack's functions, one of the
- * root stack the access log. Throws a `StartError` that names an unsupported query.
+ * A query of a nested stack searches the log of this stack's functions, one of the root stack the access log. Throws a
+ * `StartError` that names an unsupported query.
  */
 export function savedQueriesOf(queries: readonly Resource[], functions: readonly Resource[]): SavedQuery[] {
   const ids = functions.map(({ path }) => path.split('/'));

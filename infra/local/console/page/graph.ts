@@ -72,7 +72,6 @@ export class Graph {
     [this.#chart, this.#pointedAt] = [undefined, undefined];
   }
 
-  /** The graph has other lines now. */
   #renew(): void {
     this.remove();
     const colours = this.#series.map(({ label }) => this.#colours.of(label));
