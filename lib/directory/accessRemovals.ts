@@ -5,31 +5,22 @@ import { readAll } from '../table/pages.ts';
 import { type Table, upsert, type WriteOp } from '../table/table.ts';
 import { organizationPartition, type OrganizationScope } from './organizationScope.ts';
 
-/** How long a record is kept, in seconds. A user token is valid for 48 hours. One hour is added because clocks differ. */
+/** A user token is valid for 48 hours. One hour is added because clocks differ. */
 const LIFETIME_SECONDS = 49 * 60 * 60;
 const ID_BYTES = 6;
 const PAGE = 1_000;
 
 const Schema = z.object({
-  /** Records of an earlier version have none. */
   id: z.string().optional(),
-  /** The internal id of the organization, folder or document that the user lost access to. */
   internalId: z.string(),
   /** Before the write, epoch ms. */
   removedAt: z.number(),
-  /**
-   * True if the user was removed from the resource and everything in it. False if only the user's grant on the resource was
-   * removed.
-   */
+  /** True if the user was removed from the resource and everything in it. False if only the grant on it was removed. */
   isRevocation: z.boolean(),
-  /** True if `internalId` is the id of a folder. */
   folder: z.boolean().optional(),
 });
 
-/**
- * The record that a user lost access to an organization, folder or document. User tokens from before that time still contain the
- * user's grants. This record makes those grants invalid.
- */
+/** A user lost access to an organization, folder or document. Makes the grants in user tokens from before invalid. */
 export const AccessRemovalEntity = defineEntity({
   type: 'AccessRemoval',
   version: 2,

@@ -26,14 +26,11 @@ import { foldersAbove } from './rules/access.ts';
 
 const DISABLED = 'The document is disabled';
 
-/** The requested changes of a document. Undefined fields are not changed. */
 export interface DocumentUpdate {
   readonly documentId: string;
   readonly documentName?: string | undefined;
   readonly accessType?: AccessType | undefined;
-  /**
-   * The sent metadata. It replaces all stored metadata. If the request has `merge`, it replaces only the fields that were sent.
-   */
+  /** Replaces all stored metadata, or with `merge` only the sent fields. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -49,9 +46,7 @@ export interface DisabledResult {
   readonly message: string;
 }
 
-/** How an endpoint changes each document of a request, and which result it returns for the document. */
 interface ChangeRule<I, R> {
-  /** Returns the fields to change, or why the document must not be changed (`refused`). */
   change(stored: Stored<Document>, item: I): Partial<Document> | { readonly refused: string };
   succeeded(stored: Stored<Document>): R;
   failed(documentId: string, message: string, code: 'not-found' | 'internal'): R;
@@ -67,9 +62,8 @@ export class DocumentChanger {
   }
 
   /**
-   * Changes names, access types and metadata. Ids must be distinct. Sent metadata replaces all stored metadata. With `merge`, only the sent
-   * fields are replaced. A document that is unknown, disabled, or would get too much metadata fails in its own result only. The
-   * others are changed.
+   * Ids must be distinct. A document that is unknown, disabled, or would get too much metadata fails in its own result
+   * only.
    */
   async update(
     scope: OrganizationScope,
@@ -88,10 +82,6 @@ export class DocumentChanger {
     });
   }
 
-  /**
-   * Sets the documents' own access type. Ids must be distinct. An unknown or disabled document fails in its own result only. The
-   * others are changed.
-   */
   async updateAccess(
     scope: OrganizationScope,
     documentIds: readonly string[],
@@ -105,10 +95,6 @@ export class DocumentChanger {
     });
   }
 
-  /**
-   * Disables or enables documents. Ids must be distinct. An unknown document fails in its own result only. The others are
-   * changed.
-   */
   async disable(
     scope: OrganizationScope,
     documentIds: readonly string[],
@@ -123,9 +109,9 @@ export class DocumentChanger {
   }
 
   /**
-   * Moves at most 30 documents into a folder, or out of all folders if `folder` is undefined. Moves all documents or none. Throws
-   * NOT_FOUND if a document does not exist, and FAILED_PRECONDITION if a document is disabled. `details.issues` names these
-   * documents by their indexes in `documentIds`, which can contain an id twice.
+   * Moves at most 30 documents, all or none, into a folder, or out of all folders if `folder` is undefined. Throws
+   * NOT_FOUND for a missing and FAILED_PRECONDITION for a disabled document. `details.issues` has their indexes in
+   * `documentIds`, which can contain an id twice.
    */
   async move(
     scope: OrganizationScope,
@@ -198,7 +184,6 @@ function withDocumentId(documentId: string): WithDocumentId {
   return { documentId };
 }
 
-/** Returns the operation that changes a document, or none if the fields have these values already. */
 function changeOps(
   scope: OrganizationScope,
   stored: Stored<Document>,
@@ -225,10 +210,6 @@ function moveOps(
   ];
 }
 
-/**
- * Throws an error if `isWrong` returns true for an item. The error names each such item by its index in `documentIds` of the
- * request.
- */
 function rejectIf<T>(
   items: readonly T[],
   isWrong: (item: T) => boolean,

@@ -9,17 +9,15 @@ import { type OrganizationScope } from './organizationScope.ts';
 import { matchesFilters, type MetadataFilter } from './rules/documentFilters.ts';
 import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
 
-/** A count with filters gives up after it has read this many documents, or metadata with this many characters of JSON. */
+/** A count with filters gives up after so many documents, or characters of metadata as JSON. */
 const MAX_COUNTED_DOCUMENTS = 10_000;
 const MAX_COUNTED_CHARACTERS = 32_000_000;
 
-/** The documents that a search reads: those directly in `folder`, or all of the organization if `folder` is undefined. */
 export interface SearchScope {
   readonly scope: OrganizationScope;
   readonly folder: Stored<Folder> | undefined;
 }
 
-/** Returns whether a document's metadata matches all filters. */
 export function matches(
   filters: readonly MetadataFilter[],
   { metadata }: Pick<DocumentWithFolder, 'metadata'>,
@@ -27,7 +25,7 @@ export function matches(
   return matchesFilters(filters, readJson<Record<string, unknown>>(metadata));
 }
 
-/** Searches documents, for example by their metadata. No index contains metadata, so a search reads every document in its scope. */
+/** No index contains metadata, so a search reads every document in its scope. */
 export class DocumentSearch {
   readonly #documents: DocumentReader;
   readonly #maxCounted: number;
@@ -38,8 +36,8 @@ export class DocumentSearch {
   }
 
   /**
-   * Returns a page of the matching documents, ordered by id. Without `isMatch`, all documents match. With `isMatch`, one page reads
-   * about 2,000 documents. The page can then be short or empty and still have a `next`. A page ends early at about 4 MB.
+   * Ordered by id. With `isMatch`, one page reads about 2,000 documents: it can be short or empty and still have a
+   * `next`. Ends early at about 4 MB.
    */
   async page(
     searched: SearchScope,
@@ -56,10 +54,6 @@ export class DocumentSearch {
     );
   }
 
-  /**
-   * Returns the number of matching documents. Returns undefined if the count gives up, because there are too many documents or
-   * too much metadata to read.
-   */
   async count(searched: SearchScope, isMatch: (document: DocumentWithFolder) => boolean): Promise<number | undefined> {
     let [count, documentsRead, characters] = [0, 0, 0];
     for await (const { values, next } of pages((after) => this.#read(searched, { limit: RECORDS_PER_READ, after }))) {

@@ -25,20 +25,13 @@ const Schema = z.object({
   documentId: z.string(),
   internalId: z.string(),
   documentName: z.string().optional(),
-  /**
-   * The document's own access type. It applies only while the document is in no folder. Otherwise the folder's access type
-   * applies.
-   */
+  /** Applies only while the document is in no folder. */
   accessType: z.enum(accessTypes),
-  /**
-   * The folder that contains the document directly. The folders above it are not stored here, so a move of a folder does not
-   * rewrite documents.
-   */
+  /** The folders above it are not stored here, so a move of a folder does not rewrite documents. */
   folder: z.object({ folderId: z.string(), internalId: z.string() }).optional(),
-  /** When the document itself was last moved, in epoch ms. A move of a folder above the document does not change this time. */
+  /** Epoch ms. A move of a folder above does not change it. */
   movedAt: z.number().optional(),
   disabled: z.boolean(),
-  /** The customer's own fields, as JSON text. */
   metadata: z.string().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -60,16 +53,13 @@ export interface NewDocument {
   readonly documentId: string;
   readonly documentName?: string | undefined;
   readonly accessType?: AccessType | undefined;
-  /** The customer's own fields, as JSON text. */
   readonly metadata?: string | undefined;
 }
 
-/** A document with its stored folder. `folder` is undefined if the document is in no folder. */
 export type DocumentWithFolder = Omit<Stored<Document>, 'folder'> & { readonly folder: Stored<Folder> | undefined };
 
-/** A page of documents. */
 export interface DocumentPage extends QueryPage<DocumentWithFolder> {
-  /** The id of the last document that was read, also if it is left out because it was deleted or moved. */
+  /** Also if this document is left out because it was deleted or moved. */
   readonly lastId: string | undefined;
 }
 
@@ -81,19 +71,16 @@ export class DocumentReader {
   readonly #items: ItemReader;
   readonly #folders: FolderReader;
 
-  /** Single documents are read through `items`, whose reads must be strongly consistent. */
   constructor(table: Table, items: ItemReader = table) {
     this.#table = table;
     this.#items = items;
     this.#folders = new FolderReader(table);
   }
 
-  /** Returns one document per id, in the order of the ids. The value is undefined for a document that does not exist. */
   async getByIds(scope: OrganizationScope, documentIds: readonly string[]): Promise<(Stored<Document> | undefined)[]> {
     return (await this.find(scope, documentIds)).map(({ current }) => current);
   }
 
-  /** Returns documents with their folders, in the order of the ids. The value is undefined for a document that does not exist. */
   async getWithFolders(
     scope: OrganizationScope,
     documentIds: readonly string[],
@@ -101,14 +88,12 @@ export class DocumentReader {
     return this.attachFolders(scope, await this.#getStored(scope, documentIds));
   }
 
-  /** Returns the document with this id, or undefined if it does not exist. */
   async get(scope: OrganizationScope, documentId: string): Promise<Stored<Document> | undefined> {
     return scope.hasFolderChanges
       ? (await this.getByIds(scope, [documentId]))[0]
       : this.#items.get(DocumentEntity, { ...scope, documentId });
   }
 
-  /** Returns the document with this id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, documentId: string): Promise<Stored<Document>> {
     const document = await this.get(scope, documentId);
     if (!document) throw new ApiError('NOT_FOUND', ABSENT);
@@ -116,9 +101,9 @@ export class DocumentReader {
   }
 
   /**
-   * Returns the stored and the current state of one document per id, in the order of the ids. The current state is undefined for
-   * a document in a deleted folder, although the document is stored until a job purges it. Sends one BatchGet per 100 ids. While
-   * a job applies changes of folders, it also reads the documents' folders.
+   * One entry per id, in the order of the ids. `current` is undefined for a document in a deleted folder, which is
+   * stored until a job purges it. One BatchGet per 100 ids. While a job applies changes of folders, also reads the
+   * documents' folders.
    */
   async find(scope: OrganizationScope, documentIds: readonly string[]): Promise<CurrentAndStored<Document>[]> {
     const documents = await this.#getStored(scope, documentIds);
@@ -137,7 +122,6 @@ export class DocumentReader {
     );
   }
 
-  /** Returns a page of an organization's documents, ordered by id. */
   async list(scope: OrganizationScope, options: PageOptions): Promise<DocumentPage> {
     const page = await this.#table.query(DocumentEntity, scope, options);
     const documents = await this.attachFolders(scope, page.values);
@@ -148,7 +132,6 @@ export class DocumentReader {
     };
   }
 
-  /** Returns a page of the documents directly in a folder, ordered by id. */
   async listInFolder(scope: OrganizationScope, folder: Stored<Folder>, options: PageOptions): Promise<DocumentPage> {
     const folderKey = folder.internalId;
     const { values, next } = await this.#table.query(
@@ -170,10 +153,7 @@ export class DocumentReader {
     };
   }
 
-  /**
-   * Returns each document with its folder, in the order of `documents`. The value is undefined for a document in a deleted
-   * folder. Reads nothing if no document is in a folder.
-   */
+  /** Undefined for a document in a deleted folder. Reads nothing if no document is in a folder. */
   async attachFolders(
     scope: OrganizationScope,
     documents: readonly (Stored<Document> | undefined)[],
@@ -198,10 +178,7 @@ export class DocumentWriter {
     this.#table = table;
   }
 
-  /**
-   * Creates documents with this access type, in the folder that `ensureFolder` returns. Ids must be distinct. A document that
-   * already exists is not changed and fails in its own result only. Throws the errors of `ensureFolder`.
-   */
+  /** Ids must be distinct. A document that exists already is not changed and fails in its own result only. */
   async add(
     scope: OrganizationScope,
     documents: readonly NewDocument[],
@@ -246,8 +223,8 @@ export class DocumentWriter {
   }
 
   /**
-   * Returns the document with this id. Creates a missing document if `create` is given, also if another request deletes it in the
-   * meantime. Throws NOT_FOUND if the document is missing and `create` is undefined.
+   * Creates a missing document if `create` is given, also if another request deletes it meanwhile. Otherwise throws
+   * NOT_FOUND.
    */
   async ensure(
     scope: OrganizationScope,
@@ -264,19 +241,16 @@ export class DocumentWriter {
   }
 }
 
-/** Returns a folder in the form in which its documents store it: with both of its ids. */
 export function folderReference(folder: Folder | undefined): Document['folder'] {
   return folder && { folderId: folder.folderId, internalId: folder.internalId };
 }
 
-/** Returns the operation that writes the document's entry in its folder. Returns none for a document in no folder. */
 export function folderEntryWrite(scope: OrganizationScope, { folder, documentId, internalId }: Document): WriteOp[] {
   if (!folder) return [];
   const entry = { folderKey: folder.internalId, kind: 'document', id: documentId, internalId } as const;
   return [insert(FolderEntryEntity, { ...scope, ...entry })];
 }
 
-/** Returns the operation that deletes the document's entry in its folder. Returns none for a document in no folder. */
 export function folderEntryRemoval(scope: OrganizationScope, { folder, documentId }: Document): WriteOp[] {
   if (!folder) return [];
   return [remove(FolderEntryEntity, { ...scope, folderKey: folder.internalId, kind: 'document', id: documentId })];

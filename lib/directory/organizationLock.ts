@@ -9,10 +9,7 @@ import { type OrganizationScope, organizationScope } from './organizationScope.t
 /** A field of an organization that counts its running jobs of one kind. */
 export type JobCount = 'folderChanges' | 'folderRevocations';
 
-/**
- * An optimistic lock on an organization. Each `write` also writes the organization, so it conflicts if another request has
- * changed the organization.
- */
+/** Each `write` also writes the organization, so it conflicts if another request has changed it. */
 export class OrganizationLock {
   readonly #table: Table;
   readonly #tenant: string;
@@ -30,8 +27,8 @@ export class OrganizationLock {
   }
 
   /**
-   * Returns the organization's scope. After a conflict, it first reads the organization again. Throws INVALID_ARGUMENT if the
-   * organization was deleted, and ABORTED if it was deleted and created again.
+   * After a conflict, reads the organization again. Throws INVALID_ARGUMENT if it was deleted, and ABORTED if it was
+   * created again.
    */
   async scope(): Promise<OrganizationScope> {
     if (this.#isStale) {
@@ -45,10 +42,7 @@ export class OrganizationLock {
     return organizationScope(this.#tenant, this.#organization);
   }
 
-  /**
-   * Writes `ops` and the organization in one transaction. Adds `startedJobs` to the organization's field `count`. Returns
-   * `conflict` if another request has changed the organization or an item of `ops`.
-   */
+  /** Adds `startedJobs` to the field `count` in the same transaction. */
   async write(count: JobCount, startedJobs: number, ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
     const { _r, ...organization } = this.#organization;
     const next = { ...organization, [count]: (organization[count] ?? 0) + startedJobs };
@@ -64,8 +58,8 @@ export class OrganizationLock {
 }
 
 /**
- * Ends a job and subtracts it from the organization's count, in one transaction, and returns `done`. If the organization no
- * longer exists, only ends the job. If another worker has changed the job, changes nothing and returns the parameter `otherwise`.
+ * Ends a job and subtracts it from the organization's count. If another worker has changed the job, changes nothing and
+ * returns `otherwise`.
  */
 export async function endCountedJob(
   table: Table,

@@ -1,16 +1,14 @@
 import type { Organization } from './organizations.ts';
 
-/** An organization by its internal id, and whether jobs are changing its folders. */
 export interface OrganizationScope {
   readonly tenant: string;
   readonly organizationKey: string;
-  /** Whether jobs are applying changes of folders. Readers must then combine the stored folders with the recorded changes. */
+  /** Readers must then combine the stored folders with the recorded changes. */
   readonly hasFolderChanges?: boolean | undefined;
   /** Whether jobs are removing users from folders. Readers must then also read the recorded moves into and out of these folders. */
   readonly hasFolderRevocations?: boolean | undefined;
 }
 
-/** Returns the parts of a partition key for items of an organization. */
 export function organizationPartition(
   { tenant, organizationKey }: Pick<OrganizationScope, 'tenant' | 'organizationKey'>,
   ...parts: readonly string[]
@@ -18,7 +16,6 @@ export function organizationPartition(
   return [tenant, 'ORGANIZATION', organizationKey, ...parts];
 }
 
-/** Returns the scope of an organization. It says whether jobs are changing the organization's folders. */
 export function organizationScope(
   tenant: string,
   {

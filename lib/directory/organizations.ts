@@ -24,17 +24,17 @@ import { type Decision, writeEach } from '../table/writeEach.ts';
 const Schema = z.object({
   organizationId: z.string(),
   /**
-   * A new id for each creation. The keys of all content contain it. An organization that is deleted and created again is
-   * therefore empty.
+   * A new id for each creation. The keys of all content contain it, so an organization that is deleted and created
+   * again is empty.
    */
   internalId: z.string(),
   organizationName: z.string().optional(),
   disabled: z.boolean(),
-  /** When the organization was last disabled, in epoch ms. Grants in user tokens from before this time do not count. */
+  /** Epoch ms. Grants in user tokens from before do not count. */
   disabledAt: z.number().optional(),
-  /** The customer's own fields, as JSON text. A DynamoDB map would lose `__proto__` keys, long numbers and deep nesting. */
+  /** JSON text. A DynamoDB map would lose `__proto__` keys, long numbers and deep nesting. */
   metadata: z.string().optional(),
-  /** The number of running jobs that apply changes of folders. If it is not 0, readers of folders also read these changes. */
+  /** Jobs that apply changes of folders. If it is not 0, readers of folders also read these changes. */
   folderChanges: z.number().optional(),
   /** The number of running jobs that remove users from folders. If it is not 0, moves are recorded for these jobs. */
   folderRevocations: z.number().optional(),
@@ -54,7 +54,6 @@ export const OrganizationEntity = defineEntity({
   sk: (key: { organizationId: string }) => [key.organizationId],
 });
 
-/** The fields of an organization that are needed to read its content: its ids, and whether its folders are being changed. */
 export type OrganizationKeys = Pick<
   Organization,
   'organizationId' | 'internalId' | 'folderChanges' | 'folderRevocations'
@@ -66,11 +65,9 @@ export interface NewOrganization {
   readonly metadata?: string | undefined;
 }
 
-/** The fields of an organization that a request changes. */
 export interface OrganizationChange {
   readonly organizationId: string;
   readonly organizationName?: string | undefined;
-  /** The customer's own fields that the request sent. They replace stored fields with the same names. */
   readonly open: Readonly<Record<string, unknown>>;
 }
 
@@ -82,13 +79,11 @@ export const unknownOrganizationResult: ItemResult = {
 
 export const ORGANIZATION_BUSY = 'Organization is being changed by another request.';
 
-/** The largest number of organizations whose keys one process caches. */
 const MAX_CACHED_ORGANIZATIONS = 1_000;
 
 export class OrganizationReader {
   readonly #table: Table;
   readonly #items: ItemReader;
-  /** The keys of the organizations that were read most recently, each with the organization's revision at that time. */
   readonly #cached = new BoundedMap<string, { readonly keys: OrganizationKeys; readonly revision: number }>(
     MAX_CACHED_ORGANIZATIONS,
   );
@@ -99,7 +94,6 @@ export class OrganizationReader {
     this.#items = items;
   }
 
-  /** Returns the organization with this id. Throws INVALID_ARGUMENT if it does not exist. */
   async require(tenant: string, organizationId: string): Promise<Stored<Organization>> {
     const organization = await this.#items.get(OrganizationEntity, { tenant, organizationId });
     if (!organization) throw unknownOrganization();
@@ -107,12 +101,9 @@ export class OrganizationReader {
   }
 
   /**
-   * Returns the organization with this id, and the result of `read` for it. Throws INVALID_ARGUMENT if the organization does not
-   * exist.
-   *
-   * If the keys of the organization are cached, `read` starts with them while the organization is read again. If the organization
-   * has changed since, that result is discarded and `read` runs again. The result therefore always belongs to the organization
-   * that is returned. `read` must not write, because it can run twice.
+   * Returns the organization and the result of `read` for it. If its keys are cached, `read` starts with them while the
+   * organization is read again, and runs again if it has changed. The result therefore always belongs to the
+   * organization that is returned. `read` must not write.
    */
   async readWithin<T>(
     tenant: string,
@@ -136,7 +127,6 @@ export class OrganizationReader {
     return { organization, content: await read(organization) };
   }
 
-  /** Returns one organization per id, in the order of the ids. The value is undefined for an organization that does not exist. */
   async find(tenant: string, organizationIds: readonly string[]): Promise<(Stored<Organization> | undefined)[]> {
     return this.#table.getMany(
       OrganizationEntity,
@@ -144,7 +134,6 @@ export class OrganizationReader {
     );
   }
 
-  /** Returns a page of the tenant's organizations, ordered by id. */
   async list(tenant: string, options: PageOptions): Promise<QueryPage<Organization>> {
     return this.#table.query(OrganizationEntity, { tenant }, options);
   }
@@ -159,10 +148,7 @@ export class OrganizationWriter {
     this.#organizations = new OrganizationReader(table);
   }
 
-  /**
-   * Creates organizations. Ids must be distinct. An organization that already exists is not changed and fails in its own result
-   * only.
-   */
+  /** Ids must be distinct. An organization that exists already is not changed and fails in its own result only. */
   async add(tenant: string, organizations: readonly NewOrganization[], now: number): Promise<ItemResult[]> {
     return this.#writeEach(tenant, organizations, (item, stored) => {
       if (stored) return { result: failedResult('Organization already exists.', stored), ops: [] };
@@ -175,8 +161,8 @@ export class OrganizationWriter {
   }
 
   /**
-   * Changes organizations. Sent fields replace the stored fields, and other fields stay. Ids must be distinct. An organization
-   * that is unknown, or whose fields would become too large, fails in its own result only. The others are changed.
+   * Sent fields replace stored ones. Ids must be distinct. An organization that is unknown or would become too large
+   * fails in its own result only.
    */
   async update(tenant: string, changes: readonly OrganizationChange[], now: number): Promise<ItemResult[]> {
     return this.#change(
@@ -191,10 +177,6 @@ export class OrganizationWriter {
     );
   }
 
-  /**
-   * Disables or enables organizations. Ids must be distinct. An unknown organization fails in its own result only. The others are
-   * changed.
-   */
   async disable(
     tenant: string,
     organizationIds: readonly string[],
@@ -209,7 +191,6 @@ export class OrganizationWriter {
     }));
   }
 
-  /** Writes the fields that `rule` returns for each organization. An organization that has these values already is not written. */
   async #change<C extends { readonly organizationId: string }>(
     tenant: string,
     changes: readonly C[],
@@ -248,8 +229,7 @@ export class OrganizationWriter {
   }
 
   /**
-   * Returns the organization with this id. Creates a missing organization if `create` is true. Throws INVALID_ARGUMENT if the
-   * organization is missing and `create` is false. Throws `refusal` instead of creating an organization.
+   * Creates a missing organization if `create` is true, unless there is a `refusal`. Otherwise throws INVALID_ARGUMENT.
    */
   async ensure(
     tenant: string,
@@ -285,7 +265,7 @@ function newOrganization(from: NewOrganization, now: number): Organization {
   };
 }
 
-/** Returns the write of a new organization. Its first revision is the time, because an id can be added again after its deletion. */
+/** The first revision is the time, because an id can be added again after its deletion. */
 function insertOrganization(tenant: string, organization: Organization): WriteOp {
   return insert(OrganizationEntity, { tenant, ...organization }, organization.createdAt);
 }

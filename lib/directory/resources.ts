@@ -11,8 +11,8 @@ import { documentResource, folderResource, organizationResource, type Resource }
 import type { ScopedResource } from './userWriter.ts';
 
 /**
- * Returns the document or folder that a request names. Returns the organization if the request names neither. Throws NOT_FOUND if
- * the document or folder does not exist. With `writable`, throws FAILED_PRECONDITION if the document is disabled.
+ * The organization, if neither document nor folder is named. Throws NOT_FOUND, and with `writable` FAILED_PRECONDITION
+ * for a disabled document.
  */
 export async function requireResource(
   stores: { readonly documents: Pick<DocumentReader, 'require'>; readonly folders: Pick<FolderReader, 'require'> },
@@ -29,7 +29,6 @@ export async function requireResource(
   return organizationResource(scope);
 }
 
-/** The fields of a request that name a document or folder in its organization. */
 export interface NamedContent {
   readonly documentId?: string | undefined;
   readonly folderId?: string | undefined;
@@ -38,9 +37,8 @@ export interface NamedContent {
 }
 
 /**
- * Returns the resource that a request writes to: the named document or folder, or the organization if neither is named. Creates a
- * missing document if `newDocument` is given, and a missing folder if `createFolder` is true. Otherwise throws NOT_FOUND for a
- * missing resource. Throws FAILED_PRECONDITION if the document is disabled.
+ * Creates a missing document if `newDocument` is given, and a missing folder if `createFolder` is true. Otherwise
+ * throws NOT_FOUND. Throws FAILED_PRECONDITION for a disabled document.
  */
 export async function ensureResource(
   stores: { readonly documents: Pick<DocumentWriter, 'ensure'>; readonly folders: Pick<FolderWriter, 'ensure'> },
@@ -59,24 +57,19 @@ export async function ensureResource(
   return organizationResource(scope);
 }
 
-/** An organization, folder or document in a request for permissions. `id` is the id that the customer chose. */
 export interface ResourceReference {
   readonly type: ResourceType;
   readonly id: string;
-  /** Required for folders and documents. Ignored for organizations. */
   readonly organizationId?: string | undefined;
-  /** The path of the field with the organization's id, if this field is not in `permissions.resources`. */
+  /** The field with the organization's id, if it is not in `permissions.resources`. */
   readonly path?: string[] | undefined;
 }
 
-/** A resource in a request, with the scope of its organization. */
 interface ScopedReference extends ResourceReference {
   readonly scope: OrganizationScope;
-  /** Epoch ms. */
   readonly disabledAt?: number | undefined;
 }
 
-/** Finds the resources that a request for permissions names. They can be in several organizations. */
 export class ResourceFinder {
   readonly #table: Table;
 
@@ -85,9 +78,8 @@ export class ResourceFinder {
   }
 
   /**
-   * Returns `named` with the resource of each entry. Throws INVALID_ARGUMENT if an organization does not exist, and NOT_FOUND if a
-   * folder or document does not exist. `details.issues` has the path of each missing resource. With `writable`, throws
-   * FAILED_PRECONDITION if an organization or document is disabled.
+   * Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for a folder or document, each with its path in
+   * `details.issues`, and with `writable` FAILED_PRECONDITION for a disabled one.
    */
   async require<R extends ResourceReference>(
     tenant: string,
@@ -138,7 +130,7 @@ export class ResourceFinder {
   }
 }
 
-/** Reads folders or documents with one call per organization and 100 ids. */
+/** One call per organization and 100 ids. */
 async function readByOrganization<T>(
   references: readonly ScopedReference[],
   reader: { getByIds(scope: OrganizationScope, ids: readonly string[]): Promise<(T | undefined)[]> },
@@ -161,19 +153,16 @@ function organizationOf({ type, id, organizationId }: ResourceReference): string
   return type === 'organization' ? id : (organizationId as string);
 }
 
-/** Returns the path of a field of the resource with this index in the request. */
 function pathOf(index: number, field: string): Issue['path'] {
   return ['permissions', 'resources', index, field];
 }
 
-/** Returns the values. Throws INVALID_ARGUMENT with the issues of `missingIssues`. */
 export function requireEach<T>(values: readonly (T | undefined)[], pathTo: (index: number) => Issue['path']): T[] {
   const [unknown, ...others] = missingIssues(values, pathTo);
   if (unknown) throw invalid(unknown, ...others);
   return values.filter((value) => value !== undefined);
 }
 
-/** Returns an issue for each undefined value. `pathTo` returns the path of the field that names the value with this index. */
 export function missingIssues(values: readonly unknown[], pathTo: (index: number) => Issue['path']): Issue[] {
   return values.flatMap((value, index) => {
     if (value !== undefined) return [];

@@ -1,32 +1,24 @@
 import { jsonBytes } from '../shared/bytes.ts';
 import type { ItemPage } from '../table/pages.ts';
 
-/** Records of a list, each with its sort key. The next read continues after `next`, which is undefined at the end of the list. */
 export interface ReadPage<V> {
   readonly records: readonly { readonly key: string; readonly value: V }[];
   readonly next: string | undefined;
 }
 
 export interface SearchOptions<V> {
-  /** The largest number of matching records on a page. */
   readonly limit: number;
-  /** The `next` of the previous page. Undefined for the first page. */
   readonly after: string | undefined;
-  /** If undefined, all records match. */
   readonly isMatch?: ((value: V) => boolean) | undefined;
 }
 
-/** The largest number of records that one read returns. */
 export const RECORDS_PER_READ = 500;
-/** The largest number of reads for one page. */
 const READS = 4;
-/** The largest size of a page's values as JSON, in bytes. A response must stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
 /**
- * Returns a page of the records that match. `read` returns at most `count` records after a sort key. One page makes at most four
- * reads, so it can have fewer than `limit` values, or none, and still have a `next`. The next page starts after the last record
- * that was checked.
+ * `read` returns at most `count` records after a sort key. One page makes at most four reads, so it can have fewer than
+ * `limit` values, or none, and still have a `next`.
  */
 export async function searchPage<V>(
   read: (after: string | undefined, count: number) => Promise<ReadPage<V>>,

@@ -9,12 +9,11 @@ import type { OrganizationScope } from './organizationScope.ts';
 import { hasEndedInDocument } from './rules/access.ts';
 import { ContactEntity, documentResource, findUsers, readUsers, type Resource, UserReader } from './users.ts';
 
-/** The largest number of documents whose contact lists one request counts. Each list takes a query of its own. */
+/** Each contact list takes a query of its own. */
 export const MAX_COUNTED_DOCUMENTS = 2_000;
 const DOCUMENTS_PER_PAGE = 1_000;
 const PARALLEL = 16;
 
-/** Counts the users in contact lists. With a user id, the methods count only this user. */
 export class UserCounter {
   readonly #table: Table;
   readonly #users: UserReader;
@@ -24,18 +23,12 @@ export class UserCounter {
     this.#users = new UserReader(table);
   }
 
-  /**
-   * Returns the number of users in a resource's contact list. With `userId`, returns 1 if this user is in the list, otherwise 0.
-   */
   async of(scope: OrganizationScope, resource: Resource, userId: string | undefined): Promise<number> {
     if (userId === undefined) return this.#users.count(scope, resource);
     return (await this.#users.contactsNamed(scope, resource, [userId])).length;
   }
 
-  /**
-   * Returns the number of users in the contact lists of all documents. A user in several lists is counted once per list. With
-   * `userId`, counts only this user. Throws FAILED_PRECONDITION if the organization has more than 2,000 documents.
-   */
+  /** A user in several lists is counted once per list. Throws FAILED_PRECONDITION above 2,000 documents. */
   async ofAllDocuments(scope: OrganizationScope, userId: string | undefined): Promise<number> {
     let [count, documentsRead] = [0, 0];
     const documents = new DocumentReader(this.#table);
@@ -60,9 +53,6 @@ export class UserCounter {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /**
-   * Returns the number of documents whose contact list has the user. A contact from before a removal of the user does not count.
-   */
   async #countOne(scope: OrganizationScope, documents: readonly DocumentWithFolder[], userId: string): Promise<number> {
     const table = this.#table;
     const [[user], contacts] = await Promise.all([

@@ -36,7 +36,7 @@ export const GroupEntity = defineEntity({
 
 const MemberSchema = z.object({
   userId: z.string(),
-  /** When the user was added, in epoch ms. It is later than all revocations that the user had at that time. */
+  /** Epoch ms. Later than all revocations that the user had at that time. */
   addedAt: z.number(),
 });
 export type GroupMember = z.output<typeof MemberSchema>;
@@ -60,19 +60,16 @@ export const GroupMemberEntity = defineEntity({
   },
 });
 
-/** A group with those of its members that are on the page. */
 export interface GroupWithMembers {
   readonly group: Group;
   readonly users: readonly User[];
 }
 
-/** Reads groups after a position in a listing. `next` is undefined if no more groups follow. */
 type GroupSource = (
   after: string | undefined,
   limit: number,
 ) => Promise<ItemPage<{ readonly group: Stored<Group>; readonly position: string }>>;
 
-/** The largest number of groups whose members are read at the same time. */
 const GROUPS_PER_READ = 10;
 
 export class GroupReader {
@@ -82,7 +79,6 @@ export class GroupReader {
     this.#table = table;
   }
 
-  /** Returns one group per id, in the order of the ids. The value is undefined for a group that does not exist. */
   async getByIds(scope: OrganizationScope, groupIds: readonly string[]): Promise<(Stored<Group> | undefined)[]> {
     return this.#table.getMany(
       GroupEntity,
@@ -90,12 +86,10 @@ export class GroupReader {
     );
   }
 
-  /** Returns a page of an organization's groups, ordered by id. */
   async list(scope: OrganizationScope, options: PageOptions): Promise<QueryPage<Group>> {
     return this.#table.query(GroupEntity, scope, options);
   }
 
-  /** Returns the internal ids of groups. Throws NOT_FOUND if a group does not exist. */
   async requireKeys(scope: OrganizationScope, groupIds: readonly string[]): Promise<string[]> {
     const groups = await this.getByIds(scope, groupIds);
     if (groups.includes(undefined)) throw new ApiError('NOT_FOUND', 'Organization user group does not exist');
@@ -103,9 +97,8 @@ export class GroupReader {
   }
 
   /**
-   * Returns a page of the users who are in at least one of the groups, ordered by user id. A user in several groups is listed once.
-   * `groupKeys` has internal ids. Leaves out users who were erased or removed from the organization, so a page can be shorter than
-   * `limit`.
+   * Users of at least one of the groups (internal ids), ordered by user id, each once. Leaves out users who were erased
+   * or removed from the organization, so a page can be shorter than `limit`.
    */
   async memberRecords(
     scope: OrganizationScope,
@@ -127,10 +120,6 @@ export class GroupReader {
     };
   }
 
-  /**
-   * Returns the users among `userIds` who are in at least one of the groups, in the order of `userIds`. `groupKeys` has internal
-   * ids.
-   */
   async membersNamed(
     scope: OrganizationScope,
     groupKeys: readonly string[],
@@ -138,16 +127,15 @@ export class GroupReader {
   ): Promise<User[]> {
     const keys = userIds.flatMap((userId) => groupKeys.map((groupKey) => ({ ...scope, groupKey, userId })));
     const members = (await this.#table.getMany(GroupMemberEntity, keys)).filter((member) => member !== undefined);
-    // A user who was removed and added again can have an old membership in one group and a new one in another. The old one does
-    // not count.
+    // A user who was removed and added again can have an old membership in one group and a new one in another.
     const users = await usersOf(this.#table, scope, members);
     const byUserId = new Map([...users.values()].map((user) => [user.userId, user]));
     return userIds.flatMap((userId) => byUserId.get(userId) ?? []);
   }
 
   /**
-   * Returns a page of an organization's groups with their members. With `groupIds`, only these groups are listed. `limit` counts
-   * groups and members together. If a group's members do not fit, the next page continues with this group.
+   * `limit` counts groups and members together. If a group's members do not fit, the next page continues with this
+   * group.
    */
   async listWithMembers(
     scope: OrganizationScope,
@@ -223,15 +211,11 @@ export class GroupReader {
   }
 }
 
-/** Returns the sort key of a member in the listing of a group. */
 function memberPosition(scope: OrganizationScope, groupKey: string, { userId }: GroupMember): string {
   return GroupMemberEntity.key({ ...scope, groupKey, userId }).SK;
 }
 
-/**
- * Returns the user of each group member. Leaves out users who were erased, or who were removed from the organization after they
- * were added to the group.
- */
+/** Without users who were erased, or removed from the organization after they were added to the group. */
 async function usersOf<M extends GroupMember>(
   table: Table,
   { tenant, organizationKey }: OrganizationScope,
@@ -269,7 +253,7 @@ export class GroupWriter {
     this.#groups = new GroupReader(table);
   }
 
-  /** Creates groups. Ids must be distinct. A group that already exists is not changed and fails in its own result only. */
+  /** Ids must be distinct. A group that exists already is not changed and fails in its own result only. */
   async add(scope: OrganizationScope, groups: readonly NewGroup[], now: number): Promise<ItemResult[]> {
     return writeEach<NewGroup, Stored<Group> | undefined, ItemResult>({
       table: this.#table,
@@ -300,8 +284,8 @@ export class GroupWriter {
   }
 
   /**
-   * Adds users to a group. Ids must be distinct. If a user is a member already, the addition succeeds and changes nothing. A user
-   * who does not exist in the tenant fails in its own result only. Throws NOT_FOUND if the group does not exist.
+   * Ids must be distinct. A member already is a success. A user who does not exist in the tenant fails in its own
+   * result only. Throws NOT_FOUND for the group.
    */
   async addMembers(
     scope: OrganizationScope,
@@ -329,8 +313,7 @@ export class GroupWriter {
         const result = { success: true, message: 'User added to organization user group.' };
         if (member && !hasEnded(user.revocations, [scope.organizationKey], member.addedAt)) return { result, ops: [] };
         const added = { ...groupScope, userId, addedAt: accessTimeAfter(user.revocations, scope.organizationKey, now) };
-        // The first revision is the time of the addition. If a member is removed and added again, the new item therefore never
-        // has the revision of the earlier one.
+        // The time of the addition: a member who is removed and added again never has the revision of the earlier item.
         return {
           result,
           ops: [insertOrReplace(GroupMemberEntity, added, member, added.addedAt)],
@@ -341,10 +324,9 @@ export class GroupWriter {
   }
 }
 
-/** How long one request removes members (milliseconds). The timeout of the function is some seconds longer. */
 const REMOVAL_MILLISECONDS = 20_000;
 const MEMBERS_PER_READ = 500;
-/** The largest size of all results in one response, and the size of one result without its ids, in bytes. */
+/** Bytes of all results in one response, and of one result without its ids. */
 const RESPONSE_BYTES = 4_400_000;
 const RESULT_BYTES = 120;
 
@@ -358,7 +340,6 @@ export class GroupMemberRemover {
     this.#table = table;
   }
 
-  /** Returns the group with this id. Throws INVALID_ARGUMENT if it does not exist. */
   async require(scope: OrganizationScope, groupId: string): Promise<Group> {
     const group = await this.#table.get(GroupEntity, { ...scope, groupId });
     if (!group)
@@ -371,8 +352,8 @@ export class GroupMemberRemover {
   }
 
   /**
-   * Removes users from a group. Ids must be distinct. A user who is not a member fails in its own result only. The others are
-   * removed. A user who was removed from the organization is no member, although a job may not have purged the stored item yet.
+   * Ids must be distinct. A user who is not a member fails in its own result only, also one who was removed from the
+   * organization, whose item a job may not have purged yet.
    */
   async remove(scope: OrganizationScope, group: Group, userIds: readonly string[]): Promise<ItemOutcome[]> {
     const keys = userIds.map((userId) => ({ ...scope, groupKey: group.internalId, userId }));
@@ -386,9 +367,8 @@ export class GroupMemberRemover {
   }
 
   /**
-   * Removes all users from a group. Returns their ids, without users who were removed from the organization before. Throws
-   * UNAVAILABLE if the removal takes more than 20 s, or if the ids would not fit into one response. Users who were removed before
-   * the error stay removed. Send the request again to remove the remaining users.
+   * Returns the ids, without users who were removed from the organization before. Throws UNAVAILABLE after 20 s, or if
+   * the ids would not fit into one response. Users removed before the error stay removed: send the request again.
    */
   async removeAll(scope: OrganizationScope, group: Group, clock: () => number = Date.now): Promise<string[]> {
     const deadline = clock() + REMOVAL_MILLISECONDS;

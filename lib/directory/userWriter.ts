@@ -32,15 +32,13 @@ import {
 export interface NewUser {
   readonly userId: string;
   readonly profile: Profile;
-  /** The role to grant. If it is undefined, an existing grant keeps its role. */
+  /** If undefined, an existing grant keeps its role. */
   readonly accessRole?: AccessRole | undefined;
 }
 
-/** A membership that `register` gives to a user. */
 export interface NewMembership {
   readonly scope: OrganizationScope;
   readonly accessRole: AccessRole;
-  /** When the membership ends, in Unix seconds. */
   readonly expiresAt?: number | undefined;
 }
 
@@ -51,7 +49,7 @@ export interface ScopedResource {
 
 export type ScopedGrant = ScopedResource & Omit<Grant, 'resourceType' | 'internalId' | 'grantedAt'>;
 
-/** Returns the last entry of each resource. One write must not contain an item twice. */
+/** The last entry of each resource: one write must not contain an item twice. */
 function distinctResources<R extends ScopedResource>(resources: readonly R[]): R[] {
   return [...new Map(resources.map((entry) => [entry.resource.internalId, entry])).values()];
 }
@@ -60,7 +58,6 @@ interface UserState {
   readonly user: MaybeUser;
   readonly grant: StoredGrant | undefined;
   readonly contact: Stored<Contact> | undefined;
-  /** Returns whether access that was given at a time (epoch ms) has ended. */
   readonly hasEnded: (at: number) => boolean;
   readonly wasRemoved?: boolean;
 }
@@ -147,10 +144,8 @@ export class UserWriter {
   }
 
   /**
-   * Changes the sent profile fields of users, and their roles on the resource of `target`. Without `target`, sent roles are
-   * ignored. A grant that has expired gets the role, but stays expired. Contact lists do not change.
-   *
-   * Ids must be distinct. An unknown user fails in its own result only. The others are changed.
+   * Changes profile fields, and roles on the resource of `target`. An expired grant gets the role, but stays expired.
+   * Contact lists do not change. Ids must be distinct. An unknown user fails in its own result only.
    */
   async update(
     tenant: string,
@@ -179,8 +174,8 @@ export class UserWriter {
   }
 
   /**
-   * Grants a user several resources. Replaces the user's existing grants on these resources. `user` is the stored user. A user
-   * who does not exist is added to the tenant. A call that failed in part can be repeated.
+   * Replaces existing grants on these resources. A user who does not exist is added to the tenant. A call that failed
+   * in part can be repeated.
    */
   async grant(
     tenant: string,
@@ -253,10 +248,6 @@ export class UserWriter {
     });
   }
 
-  /**
-   * Returns the stored user, grant and contact of each user on a resource, in the order of `items`. Does not read contacts if
-   * `contacts` is false.
-   */
   async #readState(
     scope: OrganizationScope,
     resource: Resource,
@@ -296,7 +287,6 @@ interface Change {
   readonly ops: readonly (WriteOp | undefined)[];
 }
 
-/** A new grant gets the user's `accessRole`, or else the role of `newGrant`. */
 function addition(
   { scope, resource }: ScopedResource,
   item: NewUser,
@@ -322,10 +312,6 @@ const removedMeanwhile: ItemResult = { success: false, id: '', message: REMOVED_
 
 const unmailable: ItemResult = { success: false, id: '', message: 'email must be an address that can receive mail.' };
 
-/**
- * Returns the user with the e-mail address in the form that mail needs (domain in punycode). Returns undefined if the address
- * cannot receive mail.
- */
 function withMailableAddress(item: NewUser): NewUser | undefined {
   const { email } = item.profile;
   if (email === undefined) return item;
@@ -358,10 +344,9 @@ function profileWrite(
   };
 }
 
-// The first revision of a new grant or contact is the time at which it is written. A job deletes a grant or contact only at the
-// revision that the job read. It therefore never deletes a newer item with the same key.
+// The first revision of a grant or contact is its time. A job deletes it only at the revision that it read, so it never
+// deletes a newer item with the same key.
 
-/** Returns the write of a grant. Returns undefined if the stored grant stays as it is. With `renew`, always returns a write. */
 function grantWrite(
   { scope, resource }: ScopedResource,
   { userId, accessRole }: NewUser,
@@ -382,7 +367,6 @@ function grantWrite(
   return replace(GrantEntity, renewed, stored._r);
 }
 
-/** Returns when the stored grant of a user expires, or undefined if the user was removed after it was written. */
 function expiryOf({ grant, hasEnded }: UserState): number | undefined {
   return grant && !hasEnded(grant.grantedAt) ? grant.expiresAt : undefined;
 }

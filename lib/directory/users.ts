@@ -14,21 +14,19 @@ import { everywhere, folderChain, hasEnded } from './rules/access.ts';
 export type Profile = z.output<typeof StoredProfile>;
 
 const RevocationSchema = z.object({
-  /** The internal ids of the organization and of the resource that the user was removed from. */
+  /** Internal ids. `resource` is what the user was removed from. */
   organizationKey: z.string(),
   resource: z.string(),
-  /** The time of the removal in epoch ms. The user's access and actions in the resource up to this time no longer count. */
+  /** Epoch ms. Access and actions in the resource up to this time no longer count. */
   at: z.number(),
-  /** The id of the job that purges the user's access and content in the resource. At its end, the job deletes this record. */
+  /** The job purges the user's access and content in the resource, and then deletes this record. */
   jobId: z.string(),
-  /** True if `resource` is a folder. */
   folder: z.boolean().optional(),
 });
 
 const UserSchema = StoredProfile.extend({
   userId: z.string(),
   internalId: z.string(),
-  /** The resources that the user was removed from. A job deletes an entry after it has purged the user's data in that resource. */
   revocations: z.array(RevocationSchema).optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -47,7 +45,6 @@ export const UserEntity = defineEntity({
   sk: (_key: unknown) => ['PROFILE'],
 });
 
-/** Returns one user per id, in the order of the ids. The value is undefined for a user who does not exist in the tenant. */
 export async function findUsers(table: Table, tenant: string, userIds: readonly string[]): Promise<MaybeUser[]> {
   return table.getMany(
     UserEntity,
@@ -55,7 +52,6 @@ export async function findUsers(table: Table, tenant: string, userIds: readonly 
   );
 }
 
-/** Returns the users that exist, by user id. */
 export function profilesOf(users: readonly (User | undefined)[]): ReadonlyMap<string, User> {
   return new Map(users.flatMap((user) => (user ? [[user.userId, user] as const] : [])));
 }
@@ -64,18 +60,15 @@ const GrantSchema = z.object({
   resourceType: z.enum(resourceTypes),
   internalId: z.string(),
   accessRole: z.enum(accessRoles),
-  /** When the grant ends, in Unix seconds. */
+  /** Unix seconds. */
   expiresAt: z.number().optional(),
   accessFields: z.array(z.string()).optional(),
-  /** When the grant was written, in epoch ms. It is later than all revocations that the user had at that time. */
+  /** Epoch ms. Later than all revocations that the user had at that time. */
   grantedAt: z.number().default(0),
 });
 export type StoredGrant = Stored<z.output<typeof GrantSchema>>;
 
-/**
- * A user's role on an organization, folder or document. A grant on the organization is a membership. One query reads all grants
- * of a user in an organization.
- */
+/** A grant on the organization is a membership. One query reads all grants of a user in an organization. */
 export const GrantEntity = defineEntity({
   type: 'Grant',
   version: 1,
@@ -94,15 +87,11 @@ export const GrantEntity = defineEntity({
   },
 });
 
-/**
- * Returns the parts of the gsi2 partition key for what users have in an organization, folder or document: grants and notification
- * settings. A purge finds all of them with one query.
- */
+/** Grants and notification settings of a resource in gsi2, so a purge finds them with one query. */
 export function usersOfResource(tenant: string, internalId: string): string[] {
   return [tenant, 'USERS_OF', internalId];
 }
 
-/** A user in the contact list of an organization, folder or document. */
 export const ContactEntity = defineEntity({
   type: 'Contact',
   version: 1,
@@ -122,28 +111,25 @@ export const ContactEntity = defineEntity({
   },
 });
 
-/** Returns the parts of the gsi1 partition key for the contact lists and groups of a user. */
+/** Contact lists and groups of a user in gsi1. */
 export function userIndex(user: OrganizationScope & { readonly userId: string }): string[] {
   return organizationPartition(user, 'USER', user.userId);
 }
 
-/** Undefined for a user who does not exist in the tenant. */
 export type MaybeUser = Stored<User> | undefined;
 
 /**
- * Returns whether a user exists for requests. False also for a user who was erased everywhere and not added again: the empty
- * profile remains until the job of the erasure ends.
+ * False also for a user who was erased everywhere and not added again: the empty profile remains until the job of the
+ * erasure ends.
  */
 export function isExistingUser(user: MaybeUser): user is Stored<User> {
   if (!user) return false;
   return !user.revocations?.some(({ resource, at }) => resource === everywhere && at >= user.lastUpdated);
 }
 
-/** An organization, folder or document, by its internal id. */
 export interface Resource {
   readonly resourceType: ResourceType;
   readonly internalId: string;
-  /** The customer's id for the folder that contains the resource directly. */
   readonly folderId?: string | undefined;
 }
 
@@ -177,7 +163,6 @@ export interface ListedUser extends Profile {
 
 export interface Contact {
   readonly userId: string;
-  /** When the user was added, in epoch ms. */
   readonly addedAt: number;
 }
 
@@ -188,12 +173,10 @@ export class UserReader {
     this.#table = table;
   }
 
-  /** Returns one user per id, in the order of the ids. The value is undefined for a user who does not exist in the tenant. */
   async find(tenant: string, userIds: readonly string[]): Promise<MaybeUser[]> {
     return findUsers(this.#table, tenant, userIds);
   }
 
-  /** Returns all grants of a user in an organization. Sends one query per 1,000 grants. */
   async grants(scope: OrganizationScope, userId: string): Promise<Grant[]> {
     return readAll((after) =>
       this.#table.query(GrantEntity, { ...scope, userId }, { prefix: ['GRANT'], limit: 1_000, after }),
@@ -201,8 +184,8 @@ export class UserReader {
   }
 
   /**
-   * Returns a page of a resource's contact list, ordered by user id. Leaves out users who were removed. A page can therefore be
-   * shorter than `limit` until a job has purged their contacts.
+   * Ordered by user id. Without users who were removed, so a page can be shorter than `limit` until a job has purged
+   * their contacts.
    */
   async contactRecords(
     scope: OrganizationScope,
@@ -222,7 +205,6 @@ export class UserReader {
     return { records, next, bytes };
   }
 
-  /** Returns the users among `userIds` who are in the contact list of a resource. */
   async contactsNamed(scope: OrganizationScope, resource: Resource, userIds: readonly string[]): Promise<ListedUser[]> {
     const [contacts, users] = await Promise.all([
       this.#table.getMany(
@@ -234,15 +216,11 @@ export class UserReader {
     return this.#current(scope, resource, contacts, users);
   }
 
-  /**
-   * Returns the number of users in a contact list. Removed users count until a job has purged their contacts. Sends one query per
-   * 1 MB of contacts.
-   */
+  /** Removed users count until a job has purged their contacts. One query per 1 MB of contacts. */
   async count(scope: OrganizationScope, resource: Resource): Promise<number> {
     return this.#table.count(ContactEntity, { ...scope, resource: resource.internalId });
   }
 
-  /** Returns the users who have a contact and were not removed after it was written. `contacts` and `users` have the same order. */
   async #current(
     scope: OrganizationScope,
     resource: Resource,
@@ -256,7 +234,7 @@ export class UserReader {
     });
   }
 
-  /** Returns the revocations of each user, in the order of `users`. Call it after the organization's folders were read. */
+  /** In the order of `users`. Call it after the organization's folders were read. */
   async revocations(
     scope: OrganizationScope,
     users: readonly MaybeUser[],
@@ -265,9 +243,8 @@ export class UserReader {
   }
 
   /**
-   * Returns a function that says whether a user's access to the resource has ended. It takes the user's index in `users`, and the
-   * time (epoch ms) at which the access was given. Reads the folders above the resource only if one of the users was removed from
-   * another resource of the organization.
+   * The result takes the user's index in `users`, and the time (epoch ms) of the access. Reads the folders above the
+   * resource only if one of the users was removed from another resource of the organization.
    */
   async findEndedAccess(
     scope: OrganizationScope,
@@ -279,10 +256,7 @@ export class UserReader {
     return (index, at) => hasEnded(revocations[index], within, at);
   }
 
-  /**
-   * Returns the internal ids of the resource, of the folders above it, and of the organization. Leaves out the folders if no
-   * revocation needs them.
-   */
+  /** Without the folders if no revocation needs them. */
   async #keysAbove(scope: OrganizationScope, resource: Resource, users: readonly MaybeUser[]): Promise<string[]> {
     const { organizationKey } = scope;
     const direct = [resource.internalId, organizationKey];

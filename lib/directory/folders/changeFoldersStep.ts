@@ -15,51 +15,41 @@ import {
   WalkStack,
 } from './folderWalk.ts';
 
-/** The limits of one step: its time in milliseconds, and the number of pages of folder entries that it reads. */
 const STEP_MILLISECONDS = 2_000;
 const PAGES = 40;
-/** The number of entries that one query reads below a folder that was moved or got another access type. */
 const REWRITTEN_PAGE = 100;
-/** The number of entries that one query reads below a deleted folder. */
 const REMOVED_PAGE = 25;
 const PARALLEL = 8;
-/** The time between two checks of whether the jobs in `waitFor` have ended (milliseconds). */
 const CHECK_INTERVAL = 5_000;
 
 const Data = z.object({
   organizationKey: z.string(),
-  /** The organization id that the customer chose. */ organizationId: z.string(),
+  organizationId: z.string(),
 });
-/**
- * The organization of a job that changes folders. The changed folders are stored as items (`FolderChangeEntity`), not in the job.
- */
+/** The changed folders are items (`FolderChangeEntity`), not in the job. */
 export type FolderJobData = z.output<typeof Data>;
 
 const FolderProgress = z.object({
-  /** The current round. The second round starts after the end of all requests that may have read the tree before the change. */
+  /** The second round starts after the end of all requests that may have read the tree before the change. */
   round: z.enum(['first', 'second']),
-  /**
-   * The internal id of the changed folder that the round is processing. Changed folders with smaller internal ids are done in
-   * this round.
-   */
+  /** The internal id of the changed folder that the round is processing. Those with smaller ids are done. */
   at: z.string().optional(),
   stack: WalkStack.optional(),
   /**
-   * True if the job reached a folder that no longer existed. Another job may be deleting it, and this job then waits for that
-   * job.
+   * The job reached a folder that no longer existed. Another job may be deleting it, and this job then waits for that
+   * one.
    */
   missed: z.boolean(),
-  /** The ids of the jobs that this job waits for. They delete folders. */
   waitFor: z.array(z.string()).optional(),
 });
 type FolderProgress = z.output<typeof FolderProgress>;
 
 /**
  * Runs one step of the job that applies a request's changes to the folders below the changed folders.
- * 1. The first round rewrites the folders below each folder that was moved or has another access type. It computes the fields
- *    of each folder from the folder's parent.
- * 2. The second round starts after the end of all requests that may have read the tree before the change. It rewrites the
- *    folders again, and deletes the content of deleted folders.
+ * 1. The first round rewrites the folders below each folder that was moved or has another access type, each from its
+ * parent.
+ * 2. The second round starts after the end of all requests that may have read the tree before the change. It rewrites
+ * the folders again, and deletes the content of deleted folders.
  * 3. The last step deletes the records of the changes, and subtracts the job from the organization's count of jobs.
  */
 export async function changeFoldersStep(
@@ -86,8 +76,8 @@ export async function changeFoldersStep(
       return { progress: { round: 'second', missed: walk.missed } satisfies FolderProgress, notBefore: secondRoundAt };
   }
 
-  // This job cannot rewrite folders that another job is deleting, so their stored ancestors stay outdated. Without this job's
-  // records, requests would see these folders. This job therefore keeps its records until the other job has ended.
+  // This job cannot rewrite folders that another job is deleting, so their stored ancestors stay outdated. Without this
+  // job's records, requests would see these folders.
   const otherDeletions = allChanges
     .filter(({ kind, jobId }) => kind === 'removed' && jobId !== job.jobId)
     .map(({ jobId }) => jobId);
@@ -110,23 +100,17 @@ export async function changeFoldersStep(
   );
 }
 
-/** Returns a visitor that purges the documents and folders in a deleted folder. */
 export type PurgeFolders = (walk: FolderWalk) => FolderVisitor;
 
-/** A walk through the folders of an organization. It stops at `deadline` (epoch ms). */
 export interface FolderWalk {
   readonly table: Table;
   readonly scope: OrganizationScope;
   readonly clock: () => number;
   readonly deadline: number;
-  /** True if the walk reached a folder that no longer existed. */
   missed: boolean;
 }
 
-/**
- * Applies a job's changes in the order of the folders' internal ids. Returns undefined if all changes are applied. Otherwise
- * returns the progress for the next step.
- */
+/** In the order of the folders' internal ids. Returns the progress for the next step, or undefined at the end. */
 async function applyChanges(
   walk: FolderWalk,
   { round, at, stack }: FolderProgress,
@@ -146,16 +130,12 @@ async function applyChanges(
   }
   return undefined;
 
-  /** Returns a walk budget with this page size. All budgets of a step share its remaining pages and time. */
   function counted(page: number): WalkBudget {
     return { page, pages: Infinity, hasTime: () => budget.pages-- > 0 && hasTime() };
   }
 }
 
-/**
- * Returns a visitor for subfolders. It computes the position and access type of a subfolder from its parent, and writes the
- * subfolder if one of them has changed.
- */
+/** Computes position and access type of a subfolder from its parent, and writes it if one of them has changed. */
 function rewriteVisitor(walk: FolderWalk): FolderVisitor {
   const { table, scope } = walk;
   return {
@@ -164,8 +144,8 @@ function rewriteVisitor(walk: FolderWalk): FolderVisitor {
       const subfolders = new Set<string>();
       let waiting = entries;
       while (waiting.length > 0) {
-        // The children are read before the parent. Another request can then write a child that it computed from an older parent.
-        // That write changes the child's revision, so the write of this job conflicts and is tried again.
+        // The children are read before the parent. A child that another request computed from an older parent then has
+        // a new revision, so the write of this job conflicts and is tried again.
         const children = await table.getMany(
           FolderEntity,
           waiting.map(({ id }) => ({ ...scope, folderId: id })),

@@ -38,22 +38,17 @@ import {
   readFolders,
 } from './folders.ts';
 
-/**
- * The largest number of folders below a folder that moves to a deeper level. The request reads all these folders to check their
- * depth.
- */
+/** A request reads all folders below one that moves to a deeper level, to check their depth. */
 const MAX_FOLDERS_BELOW = 1_000;
-/** The number of folders whose entries are read in parallel. */
 const PARALLEL = 16;
-/** The sweep starts the job this long after the change if the job's queue message was lost (milliseconds). */
+/** Milliseconds after which the sweep starts a job whose queue message was lost. */
 const SWEPT_AFTER = 60_000;
 const BUSY = 'Folder is being changed by another request.';
 
-/** The requested changes of a folder. Undefined fields are not changed. */
 export interface FolderUpdate {
   readonly folderId: string;
   readonly folderName?: string | undefined;
-  /** The folder id of the new parent. Null moves the folder to the root. Undefined leaves the folder in its parent. */
+  /** The new parent. Null moves the folder to the root. Undefined leaves it in its parent. */
   readonly parentFolderId?: string | null | undefined;
   readonly accessType?: AccessType | undefined;
 }
@@ -72,13 +67,13 @@ interface AccessResults<I, R> {
 
 export interface FolderAccessResult {
   readonly success: boolean;
-  /** The folder's own access type. Null if the folder inherits its access type, or if the change failed. */
+  /** The folder's own access type. Null if it inherits, or if the change failed. */
   readonly accessType: AccessType | null;
   readonly inheritFromParent?: boolean;
   readonly message: string;
 }
 
-/** A request that changes folders of an organization. `now` is its time in epoch ms. */
+/** `now` is epoch ms. */
 export interface FolderRequest {
   readonly tenant: string;
   readonly organization: Stored<Organization>;
@@ -87,8 +82,8 @@ export interface FolderRequest {
 }
 
 /**
- * Changes folders. Readers combine the stored folders with the recorded changes, so they see a change at once. A job later
- * rewrites the folders below a changed folder. Below a deleted folder, it purges folders and documents.
+ * Readers combine stored folders with recorded changes, so they see a change at once. A job later rewrites what is
+ * below a changed folder, and purges what is below a deleted one.
  */
 export class FolderChanger {
   readonly #table: Table;
@@ -102,8 +97,8 @@ export class FolderChanger {
   }
 
   /**
-   * Moves folders last, in the order of the request. Ids must be distinct. A folder fails in its own result only. A move sets the
-   * access type too, so the folder never has the access of its new parent in between.
+   * Moves folders last, in the order of the request. Ids must be distinct. A folder fails in its own result only. A
+   * move sets the access type too, so the folder never has the access of its new parent in between.
    */
   async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<ItemResult[]> {
     const { tenant, organization, now } = request;
@@ -120,7 +115,7 @@ export class FolderChanger {
         failed: refusedResult,
       });
       for (const [index, { folderId }] of accessChanges.entries()) results.set(folderId, changed[index] as ItemResult);
-      // Moves run one after another, because a move can change the ancestors of the next folder's new parent.
+      // A move can change the ancestors of the next folder's new parent.
       for (const update of updates)
         if (update.parentFolderId !== undefined) results.set(update.folderId, await this.#move(change, update));
     });
@@ -128,8 +123,8 @@ export class FolderChanger {
   }
 
   /**
-   * Sets the folders' own access type. If `accessType` is undefined, the folders inherit the access type of their parents. Ids
-   * must be distinct. An unknown folder fails in its own result only. The others are changed.
+   * If `accessType` is undefined, the folders inherit it. Ids must be distinct. An unknown folder fails in its own
+   * result only.
    */
   async updateAccess(
     request: FolderRequest,
@@ -181,7 +176,7 @@ export class FolderChanger {
     });
   }
 
-  /** Deletes a folder. A job later purges its content. Throws NOT_FOUND if the folder does not exist. */
+  /** Throws NOT_FOUND. A job later purges the content. */
   async delete(request: FolderRequest, folderId: string): Promise<void> {
     await this.#changeTree(request, (change) =>
       retryOnConflict(async () => {
@@ -197,10 +192,7 @@ export class FolderChanger {
     );
   }
 
-  /**
-   * Runs `work` and then sends the message of its job. Sends it after an error too, because changes before the error are stored and
-   * need the job.
-   */
+  /** Sends the message of the job after an error too, because changes before the error are stored and need the job. */
   async #changeTree<T>(request: FolderRequest, work: (change: TreeChange) => Promise<T>): Promise<T> {
     const change = new TreeChange(this.#table, request);
     try {
@@ -281,10 +273,7 @@ export class FolderChanger {
     });
   }
 
-  /**
-   * Returns why a folder must not move to this depth, or undefined if it may. Reads the folders below the folder only if it moves
-   * to a deeper level.
-   */
+  /** Reads the folders below the folder only if it moves to a deeper level. */
   async #refuseDepth(scope: OrganizationScope, folder: Folder, depth: number): Promise<string | undefined> {
     if (depth > deepestFolder) return 'Folder would be too deep.';
     if (depth <= depthOf(folder)) return undefined;
@@ -330,9 +319,9 @@ interface WithParent {
 }
 
 /**
- * The changes that one request makes to the folder tree. The transaction of the first change also stores the job, and adds it to
- * the organization's number of running jobs. Moves and deletions write the organization with an optimistic lock. Of two concurrent
- * moves, one therefore conflicts and reads the tree again, so that moves cannot form a circle.
+ * The transaction of the first change also stores the job, and counts it in the organization. Moves and deletions write
+ * the organization with an optimistic lock. Of two concurrent moves, one therefore conflicts and reads the tree again,
+ * so moves cannot form a circle.
  */
 class TreeChange {
   readonly now: number;
@@ -348,14 +337,14 @@ class TreeChange {
     this.#jobId = newId('job', request.now);
   }
 
-  /** Returns the tenant and the keys of the organization. After a conflict, this method first reads the organization again. */
+  /** After a conflict, reads the organization again. */
   async scope(): Promise<OrganizationScope> {
     return this.#lock.scope();
   }
 
   /**
-   * Stores the job, if this request has not stored it yet. A request that changes access types calls this method before its
-   * changes, because their transactions do not write the organization.
+   * A request that changes access types calls this before its changes, because their transactions do not write the
+   * organization.
    */
   async start(): Promise<void> {
     if (this.#isStarted) return;
@@ -365,10 +354,7 @@ class TreeChange {
     });
   }
 
-  /**
-   * Writes a change and the organization in one transaction. Returns `conflict` if another request has changed the organization
-   * or an item of `ops`.
-   */
+  /** Conflicts if another request has changed the organization or an item of `ops`. */
   async write(ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
     const data: FolderJobData = this.#lock.ids;
     const job = { jobId: this.#jobId, kind: 'changeFolders', data, dueAt: this.now + SWEPT_AFTER } as const;
@@ -380,19 +366,15 @@ class TreeChange {
     return outcome;
   }
 
-  /**
-   * Returns the operation that records a changed or deleted folder. The record is kept until the job has rewritten or purged
-   * everything below the folder.
-   */
+  /** Kept until the job has rewritten or purged everything below the folder. */
   record({ folderId, internalId }: Folder, kind: 'changed' | 'removed'): WriteOp {
     const { tenant } = this.#request;
     const { organizationKey } = this.#lock.ids;
     const change = { folderKey: internalId, folderId, kind, jobId: this.#jobId, at: this.now };
-    // A later change of the folder replaces this record. The job of this change must not remove the record of the later change.
+    // A later change of the folder replaces this record, which the job of this change must not remove.
     return upsert(FolderChangeEntity, { tenant, organizationKey, ...change }, this.now);
   }
 
-  /** Sends the job's queue message if the job was stored. */
   async notify(queue: QueueSender): Promise<void> {
     const { tenant, log } = this.#request;
     if (this.#isStarted) await notifyJobs(queue, [{ tenant, jobId: this.#jobId }], log);

@@ -4,7 +4,6 @@ import { defineNamedSchema, defineSchema, Id, optional, PageSize, PageToken } fr
 import { deepestFolder, rootFolderId } from '../rules/folders.ts';
 import type { FolderTree } from './folderTree.ts';
 
-/** The input of `/v2/organizations/folders/get`. */
 export const FolderQuery = /* @__PURE__ */ defineSchema(() =>
   z
     .object({
@@ -42,8 +41,7 @@ export const FolderResponse = /* @__PURE__ */ defineNamedSchema('Folder', () =>
       ancestors: z.array(z.string()).describe('The ids of the folders above, from `root` down to the parent.'),
       accessType: z.enum(accessTypes),
       inheritAccessFromParent: z.boolean().describe('Whether `accessType` is that of the parent.'),
-      // Subfolders have the same fields as this folder. Only `folderId` is declared, because the OpenAPI document does not allow a
-      // schema that contains itself.
+      // Subfolders have the same fields. The OpenAPI document does not allow a schema that contains itself.
       subFolders: z
         .array(z.looseObject({ folderId: z.string() }))
         .describe('The folders directly in this one, with the same fields. Empty below `maxDepth`.'),
@@ -52,7 +50,6 @@ export const FolderResponse = /* @__PURE__ */ defineNamedSchema('Folder', () =>
 );
 export type FolderResponse = z.output<typeof FolderResponse>;
 
-/** A folder in responses of `/v1`. */
 const OlderFolderResponse = /* @__PURE__ */ defineNamedSchema('V1Folder', () =>
   FolderResponse.omit({
     apiKey: true,
@@ -63,7 +60,6 @@ const OlderFolderResponse = /* @__PURE__ */ defineNamedSchema('V1Folder', () =>
 );
 type OlderFolderResponse = z.output<typeof OlderFolderResponse>;
 
-/** Returns a folder and its subfolders in the form of responses. */
 export function toFolderResponse(
   { folder: { internalId: _, accessFrom: __, movedAt: ___, _r, ancestors, ...fields }, subFolders }: FolderTree,
   ids: { readonly organizationId: string; readonly apiKey: string },
@@ -78,7 +74,6 @@ export function toFolderResponse(
   };
 }
 
-/** Returns a folder in the form of `/v1` responses, which have fewer fields. */
 function toOlderFolderResponse({
   apiKey: _,
   ancestors: __,
@@ -90,12 +85,11 @@ function toOlderFolderResponse({
   return { ...folder, subFolders: subFolders.map((subFolder) => toOlderFolderResponse(subFolder as FolderResponse)) };
 }
 
-/** Joins two pages of folders. If a folder ends one page and begins the next, it becomes one folder with the subfolders of both. */
+/** A folder that ends one page and begins the next becomes one folder with the subfolders of both. */
 function joinFolderPages(rows: readonly FolderResponse[], page: readonly FolderResponse[]): FolderResponse[] {
   const [last, first] = [rows.at(-1), page[0]];
   if (!last || last.folderId !== first?.folderId) return [...rows, ...page];
   return [...rows.slice(0, -1), { ...last, subFolders: [...last.subFolders, ...first.subFolders] }, ...page.slice(1)];
 }
 
-/** How `/v1` returns folders: all pages in one response, with fewer fields per folder. */
 export const olderFolderRows = { row: OlderFolderResponse, toRow: toOlderFolderResponse, join: joinFolderPages };

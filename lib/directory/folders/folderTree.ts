@@ -15,21 +15,18 @@ export interface FolderTree {
 }
 
 export interface TreeOptions {
-  /** The number of levels to read, at least 1. */
   readonly maxDepth: number;
-  /** The largest number of folders on the first level of a page. */
   readonly limit: number;
   readonly after?: string | undefined;
   /**
-   * Returns whether the caller may see a folder. Other folders are left out with everything in them, and do not make a page
-   * shorter. Undefined if the caller may see all folders.
+   * Other folders are left out with everything in them, and do not make a page shorter. Undefined if the caller may see
+   * all.
    */
   readonly isVisible?: ((folder: Folder) => boolean) | undefined;
 }
 
-/** The largest number of folders in one response. It keeps responses fast and below 5 MB. */
+/** Keeps responses fast and below 5 MB. */
 const MAX_FOLDERS = 1_000;
-/** The number of folders whose entries are read in parallel. */
 const PARALLEL = 16;
 
 export class FolderTreeReader {
@@ -39,14 +36,13 @@ export class FolderTreeReader {
     this.#table = table;
   }
 
-  /** Returns the folder with this id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, folderId: string): Promise<Stored<Folder>> {
     return new FolderReader(this.#table).require(scope, folderId);
   }
 
   /**
-   * Returns a page of the folders directly in `folder`, each with the folders below it, ordered by id. If `folder` is undefined,
-   * returns the folders at the root. Throws INVALID_ARGUMENT if one response would have too many folders.
+   * A page of the folders directly in `folder`, or at the root, each with the folders below it, ordered by id. Throws
+   * INVALID_ARGUMENT if a response would have too many folders.
    */
   async readBelow(
     scope: OrganizationScope,
@@ -81,9 +77,9 @@ export class FolderTreeReader {
   }
 
   /**
-   * Returns a page of the folders directly in a folder, ordered by id. A page ends early at about 4 MB. With `isMatch`, a page reads
-   * about 2,000 entries, so it can be short or empty. Otherwise skips pages that have only entries of deleted or moved folders: if
-   * a page is empty, no folders follow.
+   * Ordered by id, ends early at about 4 MB. With `isMatch`, a page reads about 2,000 entries, so it can be short or
+   * empty. Otherwise skips pages that have only entries of deleted or moved folders: if a page is empty, no folders
+   * follow.
    */
   async #children(
     scope: OrganizationScope,
@@ -101,10 +97,7 @@ export class FolderTreeReader {
     return this.#children(scope, parentKey, { ...options, after: next });
   }
 
-  /**
-   * Returns the folders that exist and whose parent passes `isParent`. Any other id comes from a stale entry: its folder was
-   * deleted or moved.
-   */
+  /** Any other id comes from a stale entry: its folder was deleted or moved. */
   async #foldersIn(
     scope: OrganizationScope,
     folderIds: readonly string[],

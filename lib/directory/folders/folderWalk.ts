@@ -3,80 +3,60 @@ import type { Table } from '../../table/table.ts';
 import { type OrganizationScope } from '../organizationScope.ts';
 import { FolderEntryEntity } from './folders.ts';
 
-/** A document or folder directly in a folder. `id` is the id that the customer chose. */
 export interface FolderEntry {
   readonly kind: 'folder' | 'document';
   readonly id: string;
   readonly internalId: string;
 }
 
-/** A folder on the path of a walk, and the position up to which its entries are done. */
+/** The position up to which the entries of a folder are done. */
 const Level = z.object({
   internalId: z.string(),
-  /** The folder id that the customer chose. */
   id: z.string(),
-  /**
-   * The sort key of the last entry that is done. If the walk is inside a subfolder of this folder, this is the sort key of that
-   * subfolder's entry.
-   */
+  /** The last entry that is done. Inside a subfolder, the entry of that subfolder. */
   after: z.string().optional(),
 });
 type Level = z.output<typeof Level>;
 
-/**
- * The position of a walk: all folders on the path from the walk's first folder down to the current folder. A job stores this list
- * in its progress, as JSON.
- */
+/** All folders from the walk's first folder down to the current one. A job stores this in its progress. */
 export const WalkStack = z.array(Level);
 export type WalkStack = z.output<typeof WalkStack>;
 
 export interface FolderVisitor {
-  /** `folder` if the walk visits folders only. Undefined if it also visits documents. */
   readonly kind?: 'folder';
   /**
-   * Processes a page of a folder's entries. Returns the ids of the subfolders that the walk enters. Returns `stop` if it has not
-   * processed the whole page. A later walk then visits the page again.
+   * Returns the ids of the subfolders that the walk enters, or `stop` if it has not processed the whole page, which a
+   * later walk then visits again.
    */
   visit(folder: WalkedFolder, entries: readonly FolderEntry[]): Promise<ReadonlySet<string> | 'stop'>;
-  /** Runs after all entries of a folder and of the folders below it were visited. */
   afterFolder?(folder: WalkedFolder, parent: WalkedFolder | undefined): Promise<void>;
 }
 
 export interface WalkedFolder {
   readonly internalId: string;
-  /** The folder id that the customer chose. */
   readonly id: string;
 }
 
-/** The limits of a walk: the number of entries on a page, the number of pages, and the time. */
 export interface WalkBudget {
   readonly page: number;
   readonly pages: number;
-  /** Returns whether there is time for another page. */
   hasTime(): boolean;
 }
 
 interface OpenLevel extends Level {
-  /**
-   * The visited subfolders that the walk has not entered yet. The stored position does not contain them. The next walk therefore
-   * visits their entries again.
-   */
   readonly waitingSubfolders: FolderEntry[];
-  /** The sort key of the last entry that was read, or `end` after the last page. Undefined before the first page. */
+  /** The last entry that was read, or `end` after the last page. */
   read: string | undefined;
 }
 
-/** Returns the position at which a walk through a folder starts. */
 export function walkFrom({ internalId, id }: WalkedFolder): WalkStack {
   return [{ internalId, id }];
 }
 
 /**
- * Visits all entries of a folder and of the folders below it, depth first. A page of entries is visited before the subfolders on
- * that page. Returns undefined when all entries are visited. If the budget ends or the visitor stops the walk, returns the
- * position for the next walk. The next walk can visit the last entries again.
- *
- * Entries that are added before the current position are not visited.
+ * Visits all entries of a folder and of the folders below it, depth first, and a page of entries before the subfolders
+ * on it. Returns undefined at the end. If the budget ends or the visitor stops, returns the position for the next walk,
+ * which can visit the last entries again. Entries that are added before the current position are not visited.
  */
 export async function walkFolders(
   table: Table,
@@ -107,8 +87,7 @@ export async function walkFolders(
     );
     const subfolders = await visitor.visit(level, values);
     if (subfolders === 'stop') break;
-    // Subfolders are entered in the order of their entries, because the stored position states that all entries before it are
-    // done.
+    // In the order of their entries, because all entries before the stored position must be done.
     level.waitingSubfolders.push(...values.filter(({ id, kind }) => kind === 'folder' && subfolders.has(id)));
     level.read = next ?? 'end';
     const last = values.at(-1);

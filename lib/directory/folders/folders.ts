@@ -29,17 +29,16 @@ const Schema = z.object({
   folderId: z.string(),
   internalId: z.string(),
   folderName: z.string().optional(),
-  /** The folders above this folder. The first is at the root. */
   ancestors: z.array(FolderName),
-  /** The effective access type: the folder's own access type, or the inherited one if the folder has none. */
+  /** The effective access type: the folder's own, or the inherited one. */
   accessType: z.enum(accessTypes),
   /**
-   * The internal id of the folder that the effective access type comes from: this folder or one above it. `root` if none of them
-   * has an own access type.
+   * The internal id of the folder that the access type comes from: this one or one above it. `root` if none has its
+   * own.
    */
   accessFrom: z.string().default(rootFolderId),
   inheritAccessFromParent: z.boolean(),
-  /** When this folder itself was last moved, in epoch ms. `ancestors` has the same time for each folder above it. */
+  /** Epoch ms. `ancestors` has the same time for each folder above. */
   movedAt: z.number().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -58,8 +57,8 @@ export const FolderEntity = defineEntity({
 });
 
 /**
- * An entry for a document or folder directly in a folder. Its key contains the id that the customer chose. Readers compare the
- * entry with the stored document or folder, and skip a stale entry.
+ * The key contains the customer's id. Readers compare the entry with the stored document or folder, and skip a stale
+ * entry.
  */
 export const FolderEntryEntity = defineEntity({
   type: 'FolderEntry',
@@ -74,19 +73,18 @@ export const FolderEntryEntity = defineEntity({
 });
 
 const ChangeSchema = z.object({
-  /** The internal id of the folder. */
   folderKey: z.string(),
   folderId: z.string(),
   kind: z.enum(['changed', 'removed']),
   jobId: z.string(),
-  /** The time of the change in epoch ms. */
+  /** Epoch ms. */
   at: z.number(),
 });
 export type StoredFolderChange = Stored<z.output<typeof ChangeSchema>>;
 
 /**
- * The record of a folder that was moved, deleted or given another access type. It is written in the transaction of the change.
- * Readers combine the stored folders with this record. A job rewrites or purges the folders below, and then deletes the record.
+ * A folder that was moved, deleted or given another access type, written in the transaction of the change. Readers
+ * combine stored folders with it, until a job has rewritten or purged the folders below.
  */
 export const FolderChangeEntity = defineEntity({
   type: 'FolderChange',
@@ -106,15 +104,14 @@ export interface NewFolder {
 }
 
 /**
- * The state of a folder or document. `stored` is the item in the table. `current` is the state that requests see, or undefined if
- * it does not exist for them. If only `stored` is defined, a folder above was deleted, and a new item may replace `stored`.
+ * `stored` is the item in the table, `current` what requests see. If only `stored` is defined, a folder above was
+ * deleted, and a new item may replace `stored`.
  */
 export interface CurrentAndStored<T> {
   readonly current: Stored<T> | undefined;
   readonly stored: Stored<T> | undefined;
 }
 
-/** Returns the recorded changes of an organization's folders that jobs have not completely applied yet. */
 export async function folderChangesOf(table: Table, scope: OrganizationScope): Promise<StoredFolderChange[]> {
   return readAll((after) => table.query(FolderChangeEntity, scope, { limit: CHANGES_PER_PAGE, after }));
 }
@@ -124,17 +121,14 @@ const PARENT_ABSENT = 'Parent folder does not exist.';
 const TOO_DEEP = 'Folder would be too deep.';
 
 const CHANGES_PER_PAGE = 1_000;
-/** Up to this number of recorded changes, a reader reads all of them. Otherwise it reads those of its folders by their keys. */
+/** Above this number, a reader reads only those of its folders, by their keys. */
 const MAX_CHANGES_READ = 100;
-/** The largest number of tries to read folders. A try fails if other requests change the folders during it. */
 const READING_TRIES = 5;
 
-/** Returns the NOT_FOUND error for a folder. */
 export function folderNotFound(): ApiError {
   return new ApiError('NOT_FOUND', 'Folder does not exist');
 }
 
-/** Returns the NOT_FOUND error for the parent of a new folder. */
 export function parentFolderNotFound(): ApiError {
   return new ApiError('NOT_FOUND', 'Parent folder does not exist');
 }
@@ -146,19 +140,16 @@ export class FolderReader {
     this.#table = table;
   }
 
-  /** Returns one folder per id, in the order of the ids. The value is undefined for a folder that does not exist. */
   async getByIds(scope: OrganizationScope, folderIds: readonly string[]): Promise<(Stored<Folder> | undefined)[]> {
     return (await this.find(scope, folderIds)).map(({ current }) => current);
   }
 
-  /** Returns the folder with this id, or undefined if it does not exist. */
   async get(scope: OrganizationScope, folderId: string): Promise<Stored<Folder> | undefined> {
     return scope.hasFolderChanges
       ? (await this.getByIds(scope, [folderId]))[0]
       : this.#table.get(FolderEntity, { ...scope, folderId });
   }
 
-  /** Returns the folder with this id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, folderId: string): Promise<Stored<Folder>> {
     const folder = await this.get(scope, folderId);
     if (!folder) throw folderNotFound();
@@ -166,9 +157,9 @@ export class FolderReader {
   }
 
   /**
-   * Returns the stored and the current state of one folder per id, in the order of the ids. Sends one BatchGet per 100 ids. While
-   * a job applies changes of folders, it also reads the recorded changes and the changed folders. Its reads do not grow with the
-   * number of changes in the organization. Throws a throttling error if other requests change the folders during every try.
+   * One entry per id, in the order of the ids. One BatchGet per 100 ids. While a job applies changes of folders, also
+   * reads the recorded changes and the changed folders. Its reads do not grow with the number of changes. Throws a
+   * throttling error if other requests change the folders during every try.
    */
   async find(scope: OrganizationScope, folderIds: readonly string[]): Promise<CurrentAndStored<Folder>[]> {
     const read = () =>
@@ -189,11 +180,6 @@ export class FolderReader {
     throw throttled('Other requests kept changing the folders while they were read');
   }
 
-  /**
-   * Returns the current state of each folder. The value is undefined for a folder that does not exist. Returns undefined instead
-   * of a list if folders changed between the reads. The caller must then read again. `firstChanges` is the first page of the
-   * recorded changes.
-   */
   async #resolved(
     scope: OrganizationScope,
     folders: readonly (Stored<Folder> | undefined)[],
@@ -228,7 +214,6 @@ export class FolderReader {
     }
   }
 
-  /** Returns the recorded changes of folders and of their stored ancestors. */
   async #changesOf(
     scope: OrganizationScope,
     folders: readonly (Stored<Folder> | undefined)[],
@@ -250,9 +235,8 @@ export class FolderWriter {
   }
 
   /**
-   * Creates folders. Ids must be distinct. The request can list parents and children in any order. Returns one result per folder.
-   * A folder that cannot be created fails in its own result only. This happens if its id exists already, if its parent is
-   * unknown, or if it would be too deep.
+   * Ids must be distinct. Parents and children can be in any order. A folder fails in its own result only: if its id
+   * exists, its parent is unknown, or it would be too deep.
    */
   async add(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<ItemResult[]> {
     const results = new Map<NewFolder, ItemResult>();
@@ -273,8 +257,8 @@ export class FolderWriter {
   }
 
   /**
-   * Creates folders whose parents form a circle in the request. A folder that exists already keeps its stored parent, so it is
-   * not part of a circle. The folders below it are created.
+   * A folder that exists already keeps its stored parent, so it is not part of a circle. The folders below it are
+   * created.
    */
   async #addCircular(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<ItemResult[]> {
     if (folders.length === 0) return [];
@@ -292,9 +276,8 @@ export class FolderWriter {
   }
 
   /**
-   * Returns the folder with this id. With `create`, it creates a missing folder in the given parent, or at the root, also if
-   * another request deletes the folder in the meantime. Throws NOT_FOUND if the folder or the parent does not exist, and
-   * FAILED_PRECONDITION if the folder would be too deep.
+   * With `create`, creates a missing folder in the given parent, or at the root, also if another request deletes it
+   * meanwhile. Throws NOT_FOUND, and FAILED_PRECONDITION if the folder would be too deep.
    */
   async ensure(
     scope: OrganizationScope,
@@ -328,12 +311,10 @@ export class FolderWriter {
 }
 
 interface AddState {
-  /** The state of the requested folder id. Both of its fields are undefined if the id is free. */
   readonly folder: CurrentAndStored<Folder>;
   readonly parent: Folder | undefined;
 }
 
-/** Returns the id of the parent, or undefined for a folder at the root. */
 function parentIdOf({ parentFolderId }: NewFolder): string | undefined {
   return parentFolderId === rootFolderId ? undefined : parentFolderId;
 }

@@ -1,4 +1,3 @@
-/** The rules that compute permissions from stored grants, folders and documents. */
 import {
   type AccessRole,
   type AccessType,
@@ -10,12 +9,12 @@ import {
   type UserAccess,
 } from '../../app/rules/access.ts';
 
-/** The value of `resource` and `organizationKey` in the revocation of an erased user. It means every organization of the tenant. */
+/** Every organization of the tenant, in the revocation of an erased user. */
 export const everywhere = '*';
 
 /**
- * Returns whether a user's access or action from the time `at` (epoch ms) no longer counts, because the user was removed at or
- * after that time. `within` has the internal ids of the resource, of the folders above it (nearest first), and of the
+ * Returns whether access or an action from the time `at` (epoch ms) no longer counts, because the user was removed at
+ * or after it. `within` has the internal ids of the resource, of the folders above it (nearest first), and of the
  * organization.
  */
 export function hasEnded(
@@ -60,10 +59,7 @@ export function findCrossing(
   return wasInside === wasIn(revoked, [internalId, ...to]) ? undefined : wasInside;
 }
 
-/**
- * Returns the time (epoch ms) to store with a user's new access in an organization. It is `now`, or 1 ms after the user's last
- * revocation in the organization if that is later.
- */
+/** The time of a new access: `now`, or 1 ms after the user's last revocation in the organization if that is later. */
 export function accessTimeAfter(
   revocations: readonly Revocation[] | undefined,
   organizationKey: string,
@@ -76,20 +72,18 @@ export function accessTimeAfter(
 }
 
 /**
- * The largest number of revocations of one user, beside one of an erasure everywhere. They are stored in the user's item, which
- * must stay small because many requests read it.
+ * Beside one of an erasure everywhere. They are in the user's item, which must stay small because many requests read
+ * it.
  */
 export const MAX_REVOCATIONS = 100;
 
 /**
- * Returns a user's revocations with one more. Returns undefined if there would be more than `MAX_REVOCATIONS`. An erasure everywhere
- * is never refused, because it must hide the user at once. The added revocation gets a time that is not before any time in `since`.
- * It replaces:
+ * Undefined above `MAX_REVOCATIONS`, except for an erasure everywhere, which must hide the user at once. The added
+ * revocation gets a time that is not before any in `since`. It replaces:
  * - earlier revocations of the same document or organization
- * - all revocations in the organization, if the user is removed from the organization itself
+ * - all revocations in the organization, if the user is removed from it
  *
- * An earlier revocation of the same folder stays, because documents may have been moved out of the folder between the two
- * revocations.
+ * An earlier revocation of the same folder stays, because documents may have been moved out of the folder since.
  */
 export function addRevocation(
   revocations: readonly Revocation[] | undefined,
@@ -104,7 +98,7 @@ export function addRevocation(
   return next.length > MAX_REVOCATIONS && added.resource !== everywhere ? undefined : next;
 }
 
-/** Returns a user without the revocations of a job. Returns the same object if the user has none of them. */
+/** Returns the same object if the user has none of the job. */
 export function withoutRevocations<U extends { readonly revocations?: readonly Revocation[] | undefined }>(
   user: U,
   jobId: string,
@@ -114,16 +108,12 @@ export function withoutRevocations<U extends { readonly revocations?: readonly R
   return { ...user, revocations: revocations.length > 0 ? revocations : undefined };
 }
 
-/** A document or folder. `movedAt` is the time of its last move in epoch ms, or undefined if it was never moved. */
 interface MovableResource {
   readonly internalId: string;
   readonly movedAt?: number | undefined;
 }
 
-/**
- * The fields of a folder that decide access. `accessType` is its effective access type. `ancestors` are the folders above it, the
- * one at the root first.
- */
+/** `accessType` is the effective one. `ancestors` begin at the root. */
 export interface FolderAccess extends MovableResource {
   readonly accessType: AccessType;
   readonly ancestors: readonly MovableResource[];
@@ -142,10 +132,6 @@ export interface PermissionEntry {
   errorCode?: (typeof permissionErrorCodes)[number];
 }
 
-/**
- * Returns the user's grant on a resource, or undefined if no such grant counts. `above` has the internal ids of the folders above
- * the resource.
- */
 function findActiveGrant(user: UserAccess, internalId: string, above: readonly string[] = []): Grant | undefined {
   return grantsByResource(user.grants)
     .get(internalId)
@@ -154,10 +140,7 @@ function findActiveGrant(user: UserAccess, internalId: string, above: readonly s
 
 const indexes = new WeakMap<readonly Grant[], ReadonlyMap<string, Grant[]>>();
 
-/**
- * Returns grants by the internal id of their resource. The result is kept as long as the list, because one request looks for
- * grants on thousands of resources.
- */
+/** Kept as long as the list, because one request looks for grants on thousands of resources. */
 function grantsByResource(grants: readonly Grant[]): ReadonlyMap<string, Grant[]> {
   const known = indexes.get(grants);
   if (known) return known;
@@ -166,9 +149,7 @@ function grantsByResource(grants: readonly Grant[]): ReadonlyMap<string, Grant[]
   return index;
 }
 
-/**
- * Returns whether a grant counts: it has not expired, and the user was not removed from its resource since the grant was written.
- */
+/** It has not expired, and the user was not removed from its resource since it was written. */
 function isInForce(user: UserAccess, grant: Grant, above: readonly string[] = []): boolean {
   const within = [grant.internalId, ...above, user.organizationKey];
   return (
@@ -178,7 +159,7 @@ function isInForce(user: UserAccess, grant: Grant, above: readonly string[] = []
   );
 }
 
-/** Returns whether a grant has not expired at `now` (Unix seconds). */
+/** `now` is Unix seconds. */
 export function isUnexpired(grant: Pick<Grant, 'expiresAt'>, now: number): boolean {
   return grant.expiresAt === undefined || grant.expiresAt > now;
 }
@@ -191,7 +172,6 @@ function grantedEntry(grant: Grant, accessType?: AccessType): PermissionEntry {
   };
 }
 
-/** Returns the permission entry of a resource to which a user has no access. */
 export function deniedEntry(resourceType: ResourceType, accessType?: AccessType): PermissionEntry {
   return {
     error: `User does not have access to ${resourceType}`,
@@ -200,21 +180,16 @@ export function deniedEntry(resourceType: ResourceType, accessType?: AccessType)
   };
 }
 
-/** Returns the permission entry of a folder or document that does not exist. */
 export function missingEntry(type: 'folder' | 'document'): PermissionEntry {
   return { error: `${type === 'folder' ? 'Folder' : 'Document'} does not exist`, errorCode: 'does_not_exist' };
 }
 
-/** Returns the permission entry of the organization. A member gets the role of the membership. Other users are denied. */
 export function organizationPermission(user: UserAccess): PermissionEntry {
   const membership = findActiveGrant(user, user.organizationKey);
   return membership ? grantedEntry(membership) : deniedEntry('organization');
 }
 
-/**
- * Returns the permission entry of a folder. The user's grant on the folder decides. Without one, the nearest grant on a folder
- * above it decides. Without any, the access type decides.
- */
+/** The grant on the folder decides, then the nearest grant on a folder above, then the access type. */
 export function folderPermission(user: UserAccess, folder: FolderAccess): PermissionEntry {
   return (
     entryOfGrant(user, withAncestors(folder), folder.accessType) ?? entryOfAccessType(user, 'folder', folder.accessType)
@@ -222,8 +197,8 @@ export function folderPermission(user: UserAccess, folder: FolderAccess): Permis
 }
 
 /**
- * Returns the permission entry of a document. The user's grant on the document decides. Without one, the nearest grant on a
- * folder above it decides. Without any, the access type decides. A document in a folder has the access type of the folder.
+ * The grant on the document decides, then the nearest grant on a folder above, then the access type: that of the
+ * folder, if the document is in one.
  */
 export function documentPermission(user: UserAccess, document: DocumentAccess): PermissionEntry {
   const accessType = document.folder?.accessType ?? document.accessType;
@@ -231,10 +206,7 @@ export function documentPermission(user: UserAccess, document: DocumentAccess): 
   return entryOfGrant(user, chain, accessType) ?? entryOfAccessType(user, 'document', accessType);
 }
 
-/**
- * Returns when a user's access to a document ends because grants expire, in Unix seconds. Returns undefined if the access does
- * not end with a grant.
- */
+/** Unix seconds. Undefined if the access does not end with a grant. */
 export function findAccessEnd(user: UserAccess, document: DocumentAccess): number | undefined {
   const ends = user.grants.flatMap(({ expiresAt }) =>
     expiresAt !== undefined && expiresAt > user.now ? [expiresAt] : [],
@@ -244,17 +216,14 @@ export function findAccessEnd(user: UserAccess, document: DocumentAccess): numbe
     .find((now) => documentPermission({ ...user, now }, document).errorCode !== undefined);
 }
 
-/** Returns the internal ids of a folder and of the folders above it, nearest first. */
 export function folderChain(folder: FolderAccess): string[] {
   return withAncestors(folder).map(({ internalId }) => internalId);
 }
 
-/** Returns the internal ids of the folders above a document, nearest first. */
 export function foldersAbove({ folder }: Pick<DocumentAccess, 'folder'>): string[] {
   return folder ? folderChain(folder) : [];
 }
 
-/** Returns whether a user's access to a document, or an action in it, has ended, as `hasEnded` does for any resource. */
 export function hasEndedInDocument(
   revocations: readonly Revocation[] | undefined,
   document: DocumentAccess,
@@ -264,7 +233,6 @@ export function hasEndedInDocument(
   return hasEnded(revocations, [document.internalId, ...foldersAbove(document), organizationKey], at);
 }
 
-/** Returns a folder and the folders above it, nearest first. */
 function withAncestors(folder: FolderAccess): MovableResource[] {
   return [folder, ...folder.ancestors.toReversed()];
 }
@@ -282,15 +250,13 @@ function entryOfGrant(
   return undefined;
 }
 
-/** Returns whether one of the resources was moved at or after `since` (epoch ms). Returns false if `since` is undefined. */
 function wasMoved(resources: readonly MovableResource[], since: number | undefined): boolean {
   return since !== undefined && resources.some(({ movedAt }) => movedAt !== undefined && movedAt >= since);
 }
 
 /**
- * Returns the permission entry of a user without a grant on the resource or on a folder above it. `public` allows every user of
- * the tenant, `organizationPrivate` allows members, and `restricted` allows nobody. A member gets the role of the membership.
- * With `organizationPrivate`, the access ends with the membership.
+ * For a user without a grant: `public` allows every user of the tenant, `organizationPrivate` members until the
+ * membership ends, `restricted` nobody. A member gets the role of the membership.
  */
 function entryOfAccessType(user: UserAccess, type: 'folder' | 'document', accessType: AccessType): PermissionEntry {
   const membership = findActiveGrant(user, user.organizationKey);
@@ -301,9 +267,9 @@ function entryOfAccessType(user: UserAccess, type: 'folder' | 'document', access
 }
 
 /**
- * Returns a user's access context: the sorted `field:value` items of all grants that count. Returns undefined if there are none.
- * `above` returns the internal ids of the folders above a resource, or undefined if the caller has not read them. Without these
- * ids, a removal from a folder above is ignored until a job has deleted the grant.
+ * The sorted `field:value` items of all grants that count, or undefined. `above` returns the internal ids of the
+ * folders above a resource. If it returns undefined, a removal from a folder above is ignored until a job has deleted
+ * the grant.
  */
 export function accessContext(
   user: UserAccess,
@@ -317,10 +283,6 @@ export function accessContext(
   return fields.size > 0 ? [...fields].sort() : undefined;
 }
 
-/**
- * Returns whether an access context (`allowed`) includes every `field:value` item of a record. A record without items is always
- * allowed.
- */
 export function contextAllows(
   { accessFields: required = [] }: { readonly accessFields?: readonly string[] | undefined },
   allowed: readonly string[] = [],
@@ -328,10 +290,7 @@ export function contextAllows(
   return required.every((field) => allowed.includes(field));
 }
 
-/**
- * Returns the items of an access context as sorted, distinct `field:value` texts. Requests send them as `{ field: value or values
- * }`.
- */
+/** Sorted, distinct `field:value` texts. Requests send `{ field: value or values }`. */
 export function accessFields(
   access: Readonly<Record<string, string | number | readonly (string | number)[]>>,
 ): string[] {

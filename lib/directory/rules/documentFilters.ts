@@ -2,9 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../shared/collections.ts';
 import { type FilterOperator, isOrdered } from '../../shared/filterOperators.ts';
 
-/** A condition on one field of a document's metadata. */
 export interface MetadataFilter {
-  /** The name of the field, or names joined by dots for a nested field. */
   readonly key: string;
   readonly operator: FilterOperator;
   readonly value: unknown;
@@ -12,10 +10,7 @@ export interface MetadataFilter {
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-/**
- * Returns whether metadata matches all filters. Metadata that does not have the field of a filter does not match it, not even
- * with `!=` or `not-in`.
- */
+/** Metadata without the field of a filter does not match, not even with `!=` or `not-in`. */
 export function matchesFilters(filters: readonly MetadataFilter[], metadata: Metadata | undefined): boolean {
   return filters.every(({ key, operator, value }) => {
     const field = metadata === undefined ? undefined : fieldOf(metadata, key);
@@ -60,10 +55,6 @@ function isEqual(a: unknown, b: unknown): boolean {
   return a === b || isDeepStrictEqual(a, b);
 }
 
-/**
- * Returns the field with this name. If there is none, splits the name at its dots and returns the nested field. A list has no
- * fields.
- */
 function fieldOf(metadata: Metadata, key: string): unknown {
   if (Object.hasOwn(metadata, key)) return metadata[key];
   let value: unknown = metadata;

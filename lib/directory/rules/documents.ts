@@ -16,7 +16,6 @@ import {
   withRefusal,
 } from '../../shared/schema.ts';
 
-/** A document that a request adds or changes. */
 export const DocumentInput = /* @__PURE__ */ defineNamedSchema('DocumentInput', () =>
   z
     .object({
@@ -34,7 +33,6 @@ export const DocumentInput = /* @__PURE__ */ defineNamedSchema('DocumentInput', 
 
 const NO_VIEWS = 'must not be true: this service does not record who viewed comments, so documents have no such order';
 
-/** The input of `/v2/organizations/documents/get`. */
 export const DocumentQuery = /* @__PURE__ */ defineSchema(() =>
   pagesOrIds('documentIds', {
     organizationId: Id,
@@ -67,15 +65,12 @@ export const DocumentResponse = /* @__PURE__ */ defineNamedSchema('Document', ()
 );
 type DocumentResponse = z.output<typeof DocumentResponse>;
 
-/** The fields of a stored document and its folder that a response is made from. */
 interface RespondedDocument extends Pick<DocumentResponse, 'documentName' | 'disabled' | 'accessType'> {
   readonly documentId: string;
   readonly folder?: Required<Pick<DocumentResponse, 'accessType' | 'folderId'>> | undefined;
-  /** The customer's own fields, as JSON text. */
   readonly metadata?: string | undefined;
 }
 
-/** Returns a document in the form of responses. A document in a folder has the access type of the folder. */
 export function toDocumentResponse(document: RespondedDocument): DocumentResponse {
   const { documentId: id, documentName, disabled, accessType, folder, metadata } = document;
   return {

@@ -1,12 +1,11 @@
 import { type AccessType, defaultAccessType } from '../../app/rules/access.ts';
 
-/** The largest depth of a folder. A folder at the root has depth 1. */
 export const deepestFolder = 20;
 
-/** The id of the root of an organization's folder tree. The root itself is not a folder. */
+/** The root itself is not a folder. */
 export const rootFolderId = 'root';
 
-/** Returns whether a new folder can have this id in this parent. The id of the root is reserved, and no folder contains itself. */
+/** The id of the root is reserved, and no folder contains itself. */
 export function canBeFolder(folderId: string, parentFolderId: string | undefined): boolean {
   return folderId !== rootFolderId && folderId !== parentFolderId;
 }
@@ -14,18 +13,15 @@ export function canBeFolder(folderId: string, parentFolderId: string | undefined
 export interface FolderName {
   readonly folderId: string;
   readonly internalId: string;
-  /** When the folder was last moved, in epoch ms. Undefined if it was never moved. */
   readonly movedAt?: number | undefined;
 }
 
 export interface FolderPosition {
-  /** The folders above the folder. The first is at the root. */
   readonly ancestors: FolderName[];
-  /** The effective access type: the folder's own access type, or the parent's effective one if the folder has none. */
   readonly accessType: AccessType;
   /**
-   * The internal id of the folder that the effective access type comes from: this folder or one above it. `root` if none of them
-   * has an own access type.
+   * The internal id of the folder that the access type comes from: this one or one above it. `root` if none has its
+   * own.
    */
   readonly accessFrom: string;
   readonly inheritAccessFromParent: boolean;
@@ -33,16 +29,11 @@ export interface FolderPosition {
 
 export interface FolderWithPosition extends FolderName, FolderPosition {}
 
-/** A folder's own access type. Undefined if the folder inherits the access type of its parent. */
 export interface OwnAccess {
   readonly internalId: string;
   readonly accessType: AccessType | undefined;
 }
 
-/**
- * Returns the position and effective access type of a folder directly in `parent`. If `parent` is undefined, the folder is at the
- * root.
- */
 export function computePosition(
   parent: FolderWithPosition | undefined,
   { internalId, accessType }: OwnAccess,
@@ -56,12 +47,10 @@ export function computePosition(
   };
 }
 
-/** Returns the entry for a folder in the `ancestors` of the folders below it. */
 function nameOf({ folderId, internalId, movedAt }: FolderName): FolderName {
   return { folderId, internalId, ...(movedAt !== undefined && { movedAt }) };
 }
 
-/** Returns the own access type of a stored folder. */
 export function ownAccess({
   internalId,
   accessType,
@@ -70,10 +59,7 @@ export function ownAccess({
   return { internalId, accessType: inheritAccessFromParent ? undefined : accessType };
 }
 
-/**
- * Returns the internal id of a folder's parent, or `root`. The stored parent is right even while a job applies changes of the
- * folders above.
- */
+/** Or `root`. The stored parent is right even while a job applies changes of the folders above. */
 export function parentOf({ ancestors }: Pick<FolderPosition, 'ancestors'>): string {
   return ancestors.at(-1)?.internalId ?? rootFolderId;
 }
@@ -82,7 +68,6 @@ export function depthOf({ ancestors }: Pick<FolderPosition, 'ancestors'>): numbe
   return ancestors.length + 1;
 }
 
-/** Returns whether a folder has the id `internalId` itself, or is below the folder with that id. */
 export function isWithin(folder: Pick<FolderWithPosition, 'internalId' | 'ancestors'>, internalId: string): boolean {
   return folder.internalId === internalId || folder.ancestors.some((ancestor) => ancestor.internalId === internalId);
 }
@@ -102,35 +87,27 @@ export function isSamePosition(a: FolderPosition, b: FolderPosition): boolean {
   );
 }
 
-/** A changed or deleted folder, while a job is still rewriting or purging what is below it. */
 export interface FolderChange {
-  /** The folder id that the customer chose. */
   readonly folderId: string;
-  /** `changed` if the folder was moved or got another access type. `removed` if it was deleted. */
   readonly kind: 'changed' | 'removed';
 }
 
-/** The recorded changes that jobs are applying, and the changed folders that were read. Both maps have internal ids as keys. */
 export interface FolderChanges {
   readonly changes: ReadonlyMap<string, FolderChange>;
-  /** The value is undefined for a folder that does not exist. */
   readonly read: ReadonlyMap<string, FolderWithPosition | undefined>;
 }
 
 /**
- * The result of `resolveFolder`:
- * - `folder`: the current state of the folder
- * - `deleted`: the folder, or a folder above it, was deleted
+ * - `deleted`: the folder, or one above it, was deleted
  * - `needs`: a changed folder above it that must be read first
  * - `inconsistent`: folders changed between the reads, so the caller must read again
  */
 export type Resolution<F> = { readonly folder: F } | 'deleted' | { readonly needs: FolderName } | 'inconsistent';
 
 /**
- * Returns the current state of a stored folder while a job applies changes of folders above it. A folder's stored parent and own
- * access type are always right. Its stored ancestors are right only from the parent up to the deepest changed folder. The
- * ancestors of that changed folder are resolved in the same way. `path` has the ids of the folders that were resolved on the way
- * to this folder, to detect circles.
+ * Returns the current state of a stored folder while a job applies changes above it. Stored parent and own access type
+ * are always right. Stored ancestors are right only from the parent up to the deepest changed folder, whose ancestors
+ * are resolved in the same way. `path` has the ids that were resolved on the way, to detect circles.
  */
 export function resolveFolder<F extends FolderWithPosition>(
   folder: F,
@@ -162,9 +139,8 @@ interface RequestedFolder {
 }
 
 /**
- * Splits the folders of one request into waves. A folder's parent is in an earlier wave, so a request can list a tree in any
- * order. The parent `root` is no folder, even if the request lists a folder with this id. `circular` has the folders that fit no
- * wave, because their parents form a circle.
+ * A folder's parent is in an earlier wave, so a request can list a tree in any order. The parent `root` is no folder,
+ * even if the request lists one with this id. The parents of `circular` folders form a circle.
  */
 export function splitIntoWaves<F extends RequestedFolder>(folders: readonly F[]): { waves: F[][]; circular: F[] } {
   const waves: F[][] = [];

@@ -1,20 +1,14 @@
 import * as z from 'zod';
 
-/** The documents of an organization that a user is involved in. */
 export interface InvolvedDocuments {
-  /** The document ids that the customer chose. The document with the user's latest record is first. */
   readonly documentIds: readonly string[];
-  /** True if older records were not read, so that documents can be missing. */
+  /** Older records were not read, so documents can be missing. */
   readonly hasMore: boolean;
 }
 
-/**
- * The largest number of users in one request. For each user, up to 1,000 records of every kind (such as comments) that involve
- * the user are read.
- */
+/** For each user, up to 1,000 records of every kind are read. */
 const MAX_USERS = 5;
 
-/** Requires 1 to 5 user ids in a request that asks for involved documents or their count. */
 export const limitInvolvedUsers = z.refine<{
   includeInvolvedDocuments?: boolean | undefined;
   includeInvolvedDocumentsCount?: boolean | undefined;
@@ -29,7 +23,6 @@ export const limitInvolvedUsers = z.refine<{
   },
 );
 
-/** The fields for involved documents in the response of a user. */
 export const InvolvedFields = {
   involvedDocuments: z
     .array(z.string())
@@ -49,9 +42,6 @@ export const InvolvedFields = {
     ),
 };
 
-/**
- * Returns the fields for involved documents in the response of a user. `withIds` and `withCount` say what the request asked for.
- */
 export function toInvolvedFields(
   { documentIds, hasMore }: InvolvedDocuments = { documentIds: [], hasMore: false },
   {

@@ -2,10 +2,6 @@ import * as z from 'zod';
 import { resourceTypes } from '../../app/rules/access.ts';
 import { Id, optional } from '../../shared/schema.ts';
 
-/**
- * An organization, folder or document in a request of `auth/permissions/add` or `auth/permissions/remove`. `organizationId` is
- * required for folders and documents.
- */
 export const NamedResource = z
   .object({
     type: z.enum(resourceTypes).describe('What `id` names.'),

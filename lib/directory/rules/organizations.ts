@@ -1,6 +1,5 @@
 import { defineNamedSchema, Id, Name, optional, unsupportedField, withOpenKeys } from '../../shared/schema.ts';
 
-/** An organization that a request adds or changes: its id, its name, and the customer's own fields in `open`. */
 export const OrganizationFields = /* @__PURE__ */ defineNamedSchema('OrganizationInput', () =>
   withOpenKeys({
     organizationId: Id,

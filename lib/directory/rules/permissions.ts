@@ -14,14 +14,12 @@ import {
   organizationPermission,
 } from './access.ts';
 
-/** The resources in a request for permissions. `folder` or `document` is undefined if it does not exist. */
 export interface RequestedResources {
   readonly organization: { readonly organizationId: string };
   readonly folders: readonly { readonly id: string; readonly folder: FolderAccess | undefined }[];
   readonly documents: readonly { readonly id: string; readonly document: DocumentAccess | undefined }[];
 }
 
-/** The input of `/v2/auth/permissions/get`. */
 export const PermissionsQuery = /* @__PURE__ */ defineSchema(() =>
   z.object({
     organizationId: Id,
@@ -45,7 +43,6 @@ const Entries = z.record(
   }),
 );
 
-/** The permissions of one user in a response. */
 export const UserPermissions = z.object({
   folders: Entries.optional().describe('The permissions by folder id. Absent if the call names no folders.'),
   documents: Entries.optional().describe('The permissions by document id. Absent if the call names no documents.'),
@@ -60,8 +57,8 @@ export const UserPermissions = z.object({
 export type UserPermissions = z.output<typeof UserPermissions>;
 
 /**
- * Returns the permissions of one user for a response. Each requested folder and document has an entry, also if it is denied or
- * does not exist. The organization has an entry too. The access context is left out if it is empty.
+ * Each requested folder and document has an entry, also if it is denied or does not exist, and so has the organization.
+ * An empty access context is left out.
  */
 export function userPermissions(user: UserAccess, requested: RequestedResources): UserPermissions {
   const above = new Map([

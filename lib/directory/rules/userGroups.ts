@@ -1,25 +1,18 @@
-/** The position from which a listing of groups with their members continues. */
 export interface GroupCursor {
-  /** The position of the last group that is listed completely. Undefined if there is none. */
   readonly after?: string;
-  /** The group whose members are listed only in part: its internal id, and the position of its last listed member. */
+  /** A group whose members are listed only in part: its internal id, and its last listed member. */
   readonly within?: { readonly groupKey: string; readonly after: string };
 }
 
-/** A group with those of its members that were read. */
 export interface ReadGroup<G, M> {
   readonly group: G;
   readonly internalId: string;
   readonly position: string;
   readonly members: readonly { readonly member: M; readonly position: string }[];
-  /** True if the group has more members than were read. */
   readonly hasMore: boolean;
 }
 
-/**
- * Groups and members for a page, and the room that remains on the page. If the page is full, `next` is the position of the next
- * page. Otherwise `next` is undefined.
- */
+/** `next` is the position of the next page if this one is full. */
 export interface GroupPagePart<G, M> {
   readonly groups: readonly { readonly group: G; readonly members: readonly M[] }[];
   readonly room: number;
@@ -27,9 +20,8 @@ export interface GroupPagePart<G, M> {
 }
 
 /**
- * Returns the groups and members that fit a page. `remainingRoom` counts groups and members together. If the page has no group
- * yet (`isBegun` is false), at least one group and one of its members are returned. If a group's members do not fit, the next
- * page continues with its remaining members.
+ * `remainingRoom` counts groups and members together. A page without a group yet (`isBegun` is false) gets at least one
+ * group and one member. The next page continues with the remaining members of a group.
  */
 export function fillPage<G, M>(
   readGroups: readonly ReadGroup<G, M>[],
@@ -59,22 +51,20 @@ function cursorAfter(after: string | undefined): GroupCursor {
   return after === undefined ? {} : { after };
 }
 
-/** A page of the members of a group, ordered by key. `next` is the key at which the page ends, or undefined on the last page. */
 interface MemberPage<R> {
   readonly records: readonly R[];
   readonly next: string | undefined;
 }
 
 /**
- * Merges pages of several groups into one page, ordered by key. Each key occurs once, with the record that was added last. All pages
- * must start after the same key. The next merged page starts after `next`.
+ * Each key occurs once, with the record that was added last. All pages must start after the same key. The next merged
+ * page starts after `next`.
  */
 export function mergePages<R extends { readonly key: string; readonly addedAt: number }>(
   pages: readonly MemberPage<R>[],
   limit: number,
 ): MemberPage<R> {
-  // The group whose page ends first can have more members after that end. They were not read, so the merged page must end there
-  // too.
+  // The group whose page ends first can have more members after that end, so the merged page ends there too.
   const [end] = pages.flatMap(({ next }) => next ?? []).sort(byBytes);
   const merged = new Map<string, R>();
   for (const record of pages.flatMap(({ records }) => records)) {
@@ -86,7 +76,7 @@ export function mergePages<R extends { readonly key: string; readonly addedAt: n
   return { records, next: records.length < sorted.length ? records.at(-1)?.key : end };
 }
 
-/** Compares texts by their UTF-8 bytes, as DynamoDB compares keys. JavaScript sorts characters beyond U+FFFF differently. */
+/** As DynamoDB compares keys. JavaScript sorts characters beyond U+FFFF differently. */
 function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -23,17 +23,13 @@ interface ProfileFields {
   readonly initial?: string | undefined;
 }
 
-/**
- * Returns the stored profile with the sent fields in place of the stored ones. A new name also changes the initial, unless an
- * initial was sent.
- */
+/** A new name also changes the initial, unless an initial was sent. */
 export function mergeProfile<P extends ProfileFields>(stored: P, sent: P): P {
   const sentFields = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)) as P;
   const initial = sentFields.initial ?? (sentFields.name === undefined ? stored.initial : initialOf(sentFields.name));
   return { ...stored, ...sentFields, ...(initial !== undefined && { initial }) };
 }
 
-/** Returns the first character (grapheme) of a name in upper case, or undefined if the name is blank. */
 function initialOf(name: string): string | undefined {
   const [first] = new Intl.Segmenter().segment(name.trim());
   return first?.segment.toUpperCase();
@@ -45,10 +41,7 @@ interface SearchableUser {
   readonly email?: string | undefined;
 }
 
-/**
- * Returns a function that checks whether a user matches a search text. Each word of the text must be part of the user's name,
- * e-mail address or user id. Case is ignored.
- */
+/** Each word must be part of the name, e-mail address or user id, ignoring case. */
 export function matchesUser(searchKey: string): (user: SearchableUser) => boolean {
   const words = normalize(searchKey)
     .split(/\s+/)
@@ -59,10 +52,7 @@ export function matchesUser(searchKey: string): (user: SearchableUser) => boolea
   };
 }
 
-/**
- * Returns a text in lower case and in the Unicode form NFKC. This form replaces variants such as full-width letters by the plain
- * characters.
- */
+/** NFKC replaces variants such as full-width letters by the plain characters. */
 function normalize(text: string): string {
   return text.normalize('NFKC').toLowerCase();
 }

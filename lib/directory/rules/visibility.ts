@@ -3,9 +3,8 @@ import { defineNamedSchema, Id, jsonBytesAtMost, list, optional } from '../../sh
 
 const visibilityTypes = ['public', 'organizationPrivate', 'restricted'] as const;
 
-/** The largest number of users who can see one restricted thread. */
 const MAX_USERS = 500;
-/** The largest size in bytes of a visibility as JSON. Every event of the thread contains the visibility twice. */
+/** Every event of the thread contains the visibility twice. */
 const MAX_BYTES = 32 * 1024;
 
 const visibilityObject = () =>
@@ -37,23 +36,19 @@ export const Visibility = /* @__PURE__ */ defineNamedSchema('Visibility', visibi
 export const VisibilityInput = /* @__PURE__ */ defineNamedSchema('VisibilityInput', visibilityObject);
 export type Visibility = z.output<typeof Visibility>;
 
-/** The fields of a thread with which `canSee` decides who may see it. */
 export interface ThreadAccess {
   readonly visibility?: Visibility | undefined;
-  /** The access context that the thread requires, as `field:value` items. */
   readonly accessFields?: readonly string[] | undefined;
-  /** The user id of the thread's author. The visibility never excludes the author. */
+  /** The visibility never excludes the author. */
   readonly authorId: string;
-  /** The organization id that the customer chose. */
   readonly organizationId: string;
 }
 
-/** Returns whether the visibility can hide a thread from users who may see its document. */
 export function isPrivate(visibility: Visibility | undefined): visibility is Visibility {
   return visibility !== undefined && visibility.type !== 'public';
 }
 
-/** Returns the id of the organization whose members see a thread, or undefined if the thread is not `organizationPrivate`. */
+/** Undefined if the thread is not `organizationPrivate`. */
 export function visibleToMembersOf({ visibility, organizationId }: ThreadAccess): string | undefined {
   return visibility?.type === 'organizationPrivate' ? (visibility.organizationId ?? organizationId) : undefined;
 }
