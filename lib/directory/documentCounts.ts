@@ -3,7 +3,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { DocumentEntity, DocumentReader, readDocuments } from './documents.ts';
 import { FolderEntryEntity, FolderReader, readFolders } from './folders/folders.ts';
-import { type OrganizationScope } from './organizationScope.ts';
+import type { OrganizationScope } from './organizationScope.ts';
 
 const PAGE = 1_000;
 

@@ -5,7 +5,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import type { PageOptions, QueryPage, Table } from '../table/table.ts';
 import { DocumentEntity, DocumentReader, type DocumentWithFolder, readDocuments } from './documents.ts';
 import { type Folder, FolderEntryEntity } from './folders/folders.ts';
-import { type OrganizationScope } from './organizationScope.ts';
+import type { OrganizationScope } from './organizationScope.ts';
 import { matchesFilters, type MetadataFilter } from './rules/documentFilters.ts';
 import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
 

@@ -11,7 +11,7 @@ import { insert, insertOrReplace, remove, replace, type Table, upsert, type Writ
 import { writeEach } from '../table/writeEach.ts';
 import { readRemovals, recordRemoval } from './accessRemovals.ts';
 import { readFolders } from './folders/folders.ts';
-import { type OrganizationScope } from './organizationScope.ts';
+import type { OrganizationScope } from './organizationScope.ts';
 import { accessTimeAfter, everywhere, isUnexpired } from './rules/access.ts';
 import { mergeProfile } from './rules/users.ts';
 import {

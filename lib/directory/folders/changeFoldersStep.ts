@@ -3,7 +3,7 @@ import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../../jobs/j
 import { inParallel } from '../../shared/inParallel.ts';
 import { remove, replace, type Table } from '../../table/table.ts';
 import { endCountedJob } from '../organizationLock.ts';
-import { type OrganizationScope } from '../organizationScope.ts';
+import type { OrganizationScope } from '../organizationScope.ts';
 import { computePosition, isSamePosition, ownAccess, parentOf } from '../rules/folders.ts';
 import { FolderChangeEntity, folderChangesOf, FolderEntity, type StoredFolderChange } from './folders.ts';
 import {

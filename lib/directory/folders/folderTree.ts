@@ -4,7 +4,7 @@ import type { Stored } from '../../table/entity.ts';
 import type { ItemPage } from '../../table/pages.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 import type { PageOptions, Table } from '../../table/table.ts';
-import { type OrganizationScope } from '../organizationScope.ts';
+import type { OrganizationScope } from '../organizationScope.ts';
 import { parentOf, rootFolderId } from '../rules/folders.ts';
 import { type SearchOptions, searchPage } from '../searchPage.ts';
 import { type Folder, FolderEntryEntity, FolderReader, readFolders } from './folders.ts';

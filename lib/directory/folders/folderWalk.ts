@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Table } from '../../table/table.ts';
-import { type OrganizationScope } from '../organizationScope.ts';
+import type { OrganizationScope } from '../organizationScope.ts';
 import { FolderEntryEntity } from './folders.ts';
 
 export interface FolderEntry {
