@@ -45,7 +45,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Returns whether a retry would fail too. A refused token is not final, because the next one can be accepted. */
+/** Returns whether a retry would fail too. After a refused token, the next one can be accepted. */
 export function isFinal(error: unknown): error is ServiceError {
   if (!(error instanceof ServiceError) || isTokenRefused(error)) return false;
   return ['PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.status);

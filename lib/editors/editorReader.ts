@@ -35,7 +35,6 @@ export class EditorReader {
     this.#table = table;
   }
 
-  /** If this process has a cached state, reads only the later updates. */
   async find(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
     const cached = this.#cache.get(scope, editorId);
     const updated = cached && (await this.#readLater(scope, cached));

@@ -5,7 +5,6 @@ import { type EditorReader, requireEditorKey } from './editorReader.ts';
 import { EMPTY_UPDATE } from './rules/editors.ts';
 import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from './rules/yjs/document.ts';
 
-/** A state vector of Yjs, a version, or both. `editorKey` says of which editor. */
 export interface ClientState {
   readonly editorKey?: string | undefined;
   readonly stateVector?: Uint8Array | undefined;

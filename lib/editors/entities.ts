@@ -17,8 +17,8 @@ export type Blob = z.output<typeof Blob>;
 const Head = z.object({
   editorId: z.string(),
   /**
-   * All items of an editor have it, so an editor that is added again under the same `editorId` does not use those of
-   * the deleted one.
+   * An editor that is added again under the same `editorId` has another internal id, and does not use the items of the
+   * deleted one.
    */
   internalId: z.string(),
   type: z.enum(types),
@@ -45,7 +45,7 @@ const Update = z.object({
   at: z.number(),
   packed: Bytes.optional(),
   blob: Blob.optional(),
-  /** When the value last changed, epoch ms. `changedBy` and `sessionId` say who changed it. */
+  /** When the value last changed, epoch ms. */
   changedAt: z.number(),
   changedBy: z.string().optional(),
   sessionId: z.string().optional(),

@@ -5,7 +5,7 @@ import type { LiveStore } from './liveStore.ts';
 import { MAX_EVENT_BYTES } from './rules/events.ts';
 import type { DocumentKeys, EditorHint, ItemChange } from './rules/hints.ts';
 
-/** As a stream record contains it: bytes are base64 text. */
+/** An update in a stream record, whose bytes are base64 text. */
 interface StreamUpdate {
   readonly internalId: string;
   readonly version: number;

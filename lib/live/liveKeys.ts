@@ -20,7 +20,8 @@ const Claims = z.object({
   o: z.string(),
   d: z.string(),
   /**
-   * As keys of the table contain it. A long id is a hash there, which keeps the token below AppSync's 2,048 characters.
+   * The user id as keys of the table contain it: a long id is a hash there, which keeps the token below AppSync's 2,048
+   * characters.
    */
   u: z.string(),
   /** Epoch seconds. */

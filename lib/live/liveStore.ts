@@ -346,8 +346,8 @@ export class LiveStore {
   }
 
   /**
-   * In all organizations if `organizationKey` is undefined. `tenantPart` and `userPart` are the ids as keys contain
-   * them.
+   * Returns the sessions in all organizations if `organizationKey` is undefined. `tenantPart` and `userPart` are the
+   * ids as keys contain them.
    */
   async sessionsOfUser(tenantPart: string, userPart: string, organizationKey?: string): Promise<UserSession[]> {
     const partition = userSessionPartition(tenantPart, userPart);
@@ -538,9 +538,9 @@ export class LiveStore {
   }
 
   /**
-   * In one transaction. Afterwards, only `system.revoked` is published to the old channels, as their last event. `by`
-   * is the id of the stream record that caused the loss of access. Returns `conflict` if a session or the channels have
-   * changed.
+   * Gives the document new channels and ends the sessions, in one transaction. Afterwards, only `system.revoked` is
+   * published to the old channels. `by` is the id of the stream record that caused the loss of access. Returns
+   * `conflict` if a session or the channels have changed.
    */
   async renewChannels(
     document: DocumentKeys,

@@ -119,7 +119,7 @@ async function endSessions(
       const epochs = (channel.revoking ?? []).filter((each) => records.has(each.by)).map(({ epoch }) => epoch);
       return epochs.length > 0 ? { document, epochs, by: records } : undefined;
     }
-    // Read again after a conflict, and to write the sessions that did not fit into the transaction.
+    // The next pass reads again, after a conflict or for the sessions that did not fit into the transaction.
     if (lost.length > 0)
       await store.renewChannels(document, channel, lost.slice(0, MAX_SESSIONS_IN_TRANSACTION), by, now);
     else await store.updateSessions(document, changed.slice(0, MAX_SESSIONS_IN_TRANSACTION));
@@ -127,7 +127,7 @@ async function endSessions(
 }
 
 interface CheckedSessions {
-  /** Their users may not open the document any more. */
+  /** Sessions whose users may not open the document any more. */
   readonly lost: readonly Stored<LiveSession>[];
   readonly changed: readonly Stored<LiveSession>[];
 }

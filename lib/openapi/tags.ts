@@ -29,8 +29,8 @@ const descriptions: Readonly<Record<string, string>> = {
 const CURRENT = 'v2';
 
 /**
- * `users` for `/v2/users/add`, `v1 users` for `/v1/users/add`. A slash would break links in tools that read the
- * document.
+ * Returns `users` for `/v2/users/add`, and `v1 users` for `/v1/users/add`. A slash would break links in tools that read
+ * the document.
  */
 export function tagOf(path: string): string {
   const [version, family = ''] = familyOf(path).split('/');

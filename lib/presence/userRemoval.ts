@@ -7,7 +7,8 @@ import { endPresence } from './rules.ts';
 const PARALLEL = 8;
 
 /**
- * Other clients learn that erased users left. After a conflict, the next pass of the erasure reads the presence again.
+ * Ends the presence of erased users, so that other clients learn that they left. After a conflict, the next pass of the
+ * erasure reads the presence again.
  */
 export const erasePresence: EraseHook = {
   entities: [PresenceEntity],

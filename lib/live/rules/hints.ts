@@ -28,7 +28,7 @@ export const announcedBy = {
 
 export type HintType = keyof typeof announcedBy;
 
-/** In place of a hint whose record the user may not read now. */
+/** The type of what replaces a hint whose record the user may not read now. */
 export const HIDDEN = 'hidden';
 
 /** The last event on a document's channels after a user lost access to the document. */

@@ -6,7 +6,7 @@ export interface Edit {
   readonly added: number;
 }
 
-/** A search takes steps that grow with the square of the number of differences. All searches share this budget. */
+/** The steps of a search grow with the square of the number of differences. All searches share this budget. */
 export interface Budget {
   steps: number;
 }

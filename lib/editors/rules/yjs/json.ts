@@ -37,7 +37,6 @@ function readAny(content: unknown): unknown {
   return objectOf(Object.entries(content).map(([key, value]) => [key, readAny(value)]));
 }
 
-/** `writer` overwrites map keys. `interner` gives equal values the same number, for comparisons. */
 export interface JsonTools {
   readonly writer: Writer;
   readonly interner: Interner;

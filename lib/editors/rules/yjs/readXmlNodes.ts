@@ -14,7 +14,7 @@ import {
   type XmlNode,
 } from './xmlNodes.ts';
 
-/** Index and length in the units of Yjs. `types` are the shared types that store the node. */
+/** Index and length in the units of Yjs. */
 interface NodePosition {
   readonly at: number;
   readonly length: number;

@@ -97,7 +97,10 @@ function wordsOf(text: string, numbers: Map<string, number>): Sequence {
   return { codes, offset: (index) => at(starts, index) };
 }
 
-/** Merges edits if the unchanged text between them takes fewer bytes than an edit. */
+/**
+ * Merges edits over an unchanged gap that is short and no longer than either edit, because one edit then needs fewer
+ * bytes.
+ */
 function mergeAcrossShortGaps(edits: readonly Edit[]): Edit[] {
   const merged: Edit[] = [];
   for (const edit of edits) {

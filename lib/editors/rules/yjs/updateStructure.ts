@@ -10,13 +10,11 @@ export interface UpdateStructure {
 
 /** Bits in the first byte of a struct. */
 const [HAS_ORIGIN, HAS_RIGHT_ORIGIN, HAS_PARENT_KEY, CONTENT] = [0x80, 0x40, 0x20, 0x1f];
-/**
- * Numbers in the update format 1: structs without content (GC, skip), and shared types with a name (XML element, XML
- * hook).
- */
+/** Numbers in the update format 1: structs without content, and shared types with a name. */
 const [GC, SKIP, XML_ELEMENT, XML_HOOK] = [0, 10, 3, 5];
 /** Type numbers of values in lib0, the encoding library of Yjs. */
 const [OBJECT, ARRAY, INTEGER] = [118, 117, 125];
+/** Bytes of values by type number: undefined, null, true, false, and numbers of 32 or 64 bits. */
 const fixedSizes: ReadonlyMap<number, number> = new Map([
   [127, 0],
   [126, 0],
@@ -90,6 +88,7 @@ export function countStructure(update: Uint8Array): UpdateStructure {
     if (type === XML_ELEMENT || type === XML_HOOK) skipSized();
   };
 
+  // By kind in format 1: deleted content, JSON, bytes, string, embedded object, formatting mark, type, values, subdocument.
   const contentSkippers: Readonly<Record<number, () => void>> = {
     1: readNumber,
     2: () => repeat(readNumber(), skipSized),
