@@ -35,7 +35,7 @@ export function* schemasIn(schema: z.core.$ZodType, field = ''): Generator<reado
   else if (def.type === 'union') for (const option of def.options) yield* schemasIn(option, field);
   else if ('innerType' in def) yield* schemasIn(def.innerType, field);
   else if (def.type === 'pipe') {
-    // A list checks its length before its items. A function can change the data before the object.
+    // A pipe checks the length of a list, or changes the data, before the schema that describes the request.
     const { type } = (def.in as z.core.$ZodTypes)._zod.def;
     yield* schemasIn(['array', 'transform', 'unknown'].includes(type) ? def.out : def.in, field);
   }

@@ -129,7 +129,7 @@ async function setLimits(
   ) as Record<LimitClass, number | 'default'>;
 }
 
-/** Contains no credentials. */
+/** The report contains no credentials. */
 export interface WorkspaceReport {
   readonly workspaceId: string;
   readonly workspaceName: string;

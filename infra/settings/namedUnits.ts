@@ -12,7 +12,6 @@ export function isDeployed(settings: Settings): (unit: Routed | Worker) => boole
   return (unit) => !('requires' in unit) || settings[unit.requires] === 'on';
 }
 
-/** Returns a line for each problem. */
 export function namedUnitProblems(settings: Settings, routes: readonly Routed[], workers: readonly Worker[]): string[] {
   return [...familyProblems(settings, routes), ...concurrencyProblems(settings, workers)];
 }

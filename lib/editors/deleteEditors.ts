@@ -90,7 +90,6 @@ export class EditorDeleter {
     });
   }
 
-  /** One query reads the last items of several small editors. The rest of a large editor is skipped. */
   async listIds(scope: DocumentScope, limit: number): Promise<{ editorIds: string[]; hasMore: boolean }> {
     const editorIds: string[] = [];
     let prefix: string | undefined;

@@ -101,7 +101,6 @@ export class EditorReader {
     return { head: end.head, newest: end.log.at(-1) ?? newest, updates: [...updates, ...later] };
   }
 
-  /** Other requests can change the editor between two pages of the query. */
   async #readWhole(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
     const retries = new Retries();
     do {

@@ -78,7 +78,9 @@ export interface RecordedChange {
   readonly hint: Hint;
 }
 
-/** Of a change in the table's stream. Within a partition of the table, later changes have higher sequence numbers. */
+/**
+ * Where a change is in the table's stream. Within a partition of the table, later changes have higher sequence numbers.
+ */
 export interface StreamPosition {
   readonly stream: string;
   readonly sequence: string;

@@ -15,7 +15,6 @@ export function editorUpdateData({ id, data, lastUpdatedBy, sessionId, lastUpdat
     : { crdtData: { id, data, ...changed } };
 }
 
-/** The actor has only a user id, which is empty if no change named a user. */
 export function editorUpdatePayload(names: ContentNames, record: EditorRecord): EventPayload {
   const actionUser = { userId: record.lastUpdatedBy };
   const payload: EventPayload = {

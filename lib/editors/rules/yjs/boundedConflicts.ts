@@ -20,7 +20,7 @@ export function withBoundedConflicts<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    // The steps decide, because `openDocument` turns TooManyConflicts into MalformedUpdate.
+    // `openDocument` turns TooManyConflicts into MalformedUpdate, so the error does not show why `work` ended.
     throw steps < 0 ? new TooManyConflicts() : error;
   } finally {
     Y.Item.prototype.integrate = integrate;

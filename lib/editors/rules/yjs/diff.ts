@@ -6,12 +6,14 @@ export interface Edit {
   readonly added: number;
 }
 
-/** The steps of a search grow with the square of the number of differences. All searches share this budget. */
+/**
+ * The steps and the memory of a search grow with the square of the number of differences. All searches share this
+ * budget.
+ */
 export interface Budget {
   steps: number;
 }
 
-/** The memory of a search grows with the square of the number of differences. */
 const MAX_DIFFERENCES = 512;
 const MIN_DIFFERENCES = 64;
 

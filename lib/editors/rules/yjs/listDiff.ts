@@ -57,7 +57,6 @@ export function listEdits(before: readonly number[], after: readonly number[], s
   });
 }
 
-/** `best` has the largest sum of similarities for the old elements from `i` on and the new ones from `j` on. */
 function findBestPairs({ at: start, removed, from, added }: Edit, similarity: Similarity): [number, number][] {
   const width = added + 1;
   const similarities = new Float64Array(removed * added);

@@ -27,7 +27,6 @@ function fitsParent(item: Y.Item): boolean {
   return parent instanceof Y.Array ? !isText(item) : !(parent instanceof Y.Map);
 }
 
-/** Returns whether an item is in the list of the items between which a client inserted it, and between these items. */
 function isBetweenOrigins(item: Y.Item, store: Y.Doc['store'], positions: ListPositions): boolean {
   const { origin, rightOrigin } = item;
   return (

@@ -34,10 +34,6 @@ export function readXml(doc: Y.Doc, contentKey: string, limit = MAX_CHARACTERS):
   return text + plain.slice(end);
 }
 
-/**
- * `plain` has the service's own spelling, the declaration belongs before it. Throws XmlTooLong above `limit`
- * characters.
- */
 export function readPlainXml(
   doc: Y.Doc,
   contentKey: string,

@@ -244,7 +244,6 @@ function fitsType(root: Shared, type: CrdtType): boolean {
   }
 }
 
-/** Editors of XML never write a plain `Y.Array` or `Y.Text`. */
 function isXmlType({ content }: Y.Item): boolean {
   return (
     content instanceof Y.ContentType && content.type.constructor !== Y.Array && content.type.constructor !== Y.Text

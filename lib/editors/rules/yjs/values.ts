@@ -15,7 +15,6 @@ export const crdtLimits = {
   parts: 100_000,
   /** Yjs clients in the update and the document together. Each session of an editor is another client. */
   clients: 10_000,
-  /** Structs (stored pieces of content) in the update and the document together. */
   structs: 400_000,
   /** Encoded updates that wait for missing updates. */
   waitingBytes: 64 * 1024,
