@@ -23,7 +23,7 @@ export class ApiFunction extends LambdaFunction {
     });
   }
 
-  /** The gateway calls the function under the role `invoker`. Returns the integration, then its routes. */
+  /** The gateway calls the function under the role `invoker`. */
   addRoutes(apiId: string, routeKeys: readonly string[], invoker: IRole): CfnResource[] {
     const integration = new CfnIntegration(this, 'Integration', {
       apiId,

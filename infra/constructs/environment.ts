@@ -61,7 +61,6 @@ export function environmentValues(
   };
 }
 
-/** A resource that the deployment does not have has no ARNs. */
 export type ResourceArns = Readonly<Record<ResourceName, readonly string[]>>;
 
 export function resourceArns({ table, secrets, queues, eventApi }: SharedResources, settings: Settings): ResourceArns {

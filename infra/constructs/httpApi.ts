@@ -30,7 +30,6 @@ export interface HttpApi {
   readonly url: string;
 }
 
-/** The only stage deploys changes of routes automatically. */
 export function createHttpApi(
   scope: Construct,
   name: string,

@@ -13,7 +13,6 @@ export interface LambdaFunctionProps {
   readonly description: string;
   readonly code: Code;
   readonly environment: Record<string, string>;
-  /** The permission to write the log is added. */
   readonly statements: readonly Permission[];
   readonly logRetentionDays: number;
   readonly memoryMb: number;

@@ -112,7 +112,6 @@ export function startMilliseconds(memoryMb: number): number {
   return START_MILLISECONDS + onShare(LOAD_CPU_MILLISECONDS, memoryMb);
 }
 
-/** Returns the duration of work that takes `cpuMilliseconds` on a whole core. */
 function onShare(cpuMilliseconds: number, memoryMb: number): number {
   return cpuMilliseconds * Math.max(1, CORE_MEGABYTES / memoryMb);
 }

@@ -45,7 +45,6 @@ export const prices = {
 export const MILLION = 1_000_000;
 export const MINUTES_PER_MONTH = 730 * 60;
 
-/** `milliseconds` is the duration of one run. */
 export function lambdaDollars(runs: number, milliseconds: number, memoryMb = 512): number {
   return (
     (runs / MILLION) * prices.lambdaRuns +

@@ -27,7 +27,6 @@ export function vectorGigabytes({ written, searched }: VectorConsumption): Vecto
   return { written: gigabytes(written), searched: gigabytes(searched) };
 }
 
-/** Returns dollars for a million requests, without capacity units. */
 export function vectorDollars(consumed: VectorConsumption): number {
   const { written, searched } = vectorGigabytes(consumed);
   return written * prices.vectorsWritten + searched * prices.vectorsSearched;

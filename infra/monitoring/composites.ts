@@ -25,7 +25,6 @@ interface CompositeDeclaration {
   readonly text: Omit<AlarmText, 'threshold' | 'children'>;
 }
 
-/** Active while one of its children is. */
 interface Composite extends CompositeDeclaration {
   readonly id: string;
   readonly children: readonly string[];

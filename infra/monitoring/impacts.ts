@@ -1,4 +1,4 @@
-/** The order of impacts in the descriptions of alarms. CloudWatch's limit may cut off the last ones. */
+/** CloudWatch's limit may cut off the last impacts of an alarm's description. */
 import type { Routed } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
 import { queues } from '../../lib/workers/queues.ts';

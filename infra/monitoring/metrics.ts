@@ -78,7 +78,6 @@ export function stoppedLoops(): MathExpression {
   );
 }
 
-/** The limit of CloudWatch. */
 const METRICS_PER_ALARM = 10;
 
 /** Returns an expression with the value of `failures`, or 0 below 1 % of `all`. */

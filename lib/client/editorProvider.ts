@@ -314,7 +314,6 @@ export class EditorProvider {
     }, milliseconds);
   }
 
-  /** Before the first read, the provider knows neither the key of the editor nor which edits the service lacks. */
   get #hasEditsToSend(): boolean {
     return this.#version !== undefined && !this.saved;
   }
@@ -361,7 +360,6 @@ export class EditorProvider {
     );
   }
 
-  /** Calls `retry` with the milliseconds to wait. Stops if an attempt would be rejected too. */
   #retryLater(error: unknown, retry: (pause: number) => void): void {
     if (this.#hasStopped) return;
     if (isFinal(error)) {

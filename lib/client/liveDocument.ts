@@ -117,12 +117,11 @@ export interface LiveDocumentPorts {
   readonly document: DocumentName;
   readonly WebSocket: SocketConstructor;
   readonly userId: () => string | undefined;
-  /** Returns true if this was the last use of the shared connection. */
   readonly release: () => boolean;
 }
 
 const STABLE_MILLISECONDS = 30_000;
-/** Before the token of the connection expires. */
+/** The token of the connection is renewed this long before it expires. */
 const RENEW_MILLISECONDS = 60_000;
 /** The clock of the client may be wrong, so the time until a token is renewed has limits. */
 const [MIN_RENEWAL, MAX_RENEWAL] = [60_000, 14 * 60_000];
@@ -131,10 +130,9 @@ const CHECK_MILLISECONDS = 120_000;
 const MAX_REMEMBERED_HINTS = 1_000;
 /** The service may use the former access for up to 10 s. The application reads the content again after it. */
 const ACCESS_MILLISECONDS = 11_000;
-/** With this value as `after`, `live/changes` answers the newest version and no hints. */
+/** With this value as `after`, `live/changes` answers with the newest version and no hints. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
 const MAX_READS = 100;
-/** Events by the first part of a hint's type, where the two names differ. */
 const eventOfFamily: Readonly<Record<string, keyof LiveEvents>> = { comment_annotation: 'comment' };
 
 /**

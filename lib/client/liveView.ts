@@ -4,7 +4,6 @@ export class NewestValues<V> {
   readonly #entries = new Map<string, { readonly at: number; readonly value: V | undefined }>();
   readonly #touched = new Set<string>();
 
-  /** `timeOf` returns the time of the last change of a value. It grows with each change. */
   constructor(idOf: (value: V) => string, timeOf: (value: V) => number) {
     this.#idOf = idOf;
     this.#timeOf = timeOf;
@@ -69,7 +68,6 @@ export interface VersionedMessage {
  * for a read of missed ones.
  */
 export class VersionOrder<M extends VersionedMessage> {
-  /** Of the last released message. Undefined before the first read. */
   version: number | undefined;
   readonly #waiting = new Map<number, M>();
 

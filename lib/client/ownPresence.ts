@@ -72,7 +72,6 @@ export class OwnPresence {
     this.#renew();
   }
 
-  /** Another open tab of the user sends its presence again, so the user stays visible. */
   async leave(): Promise<void> {
     const wasShown = this.#isShown;
     this.#fields = undefined;

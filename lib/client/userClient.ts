@@ -12,7 +12,6 @@ export interface UserClientOptions extends CallSettings {
   readonly WebSocket?: SocketConstructor;
 }
 
-/** A client for one user: the endpoints that accept user tokens, and live documents. */
 export interface UserClient extends UserMethods {
   /** All calls for the same document share one connection. It ends when `close` has been called once for each call. */
   live(document: DocumentName): LiveDocument;
