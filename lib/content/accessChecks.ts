@@ -1,6 +1,5 @@
 import type { Grant, ResourceType, UserAccess } from '../app/rules/access.ts';
 import { DocumentReader } from '../directory/documents.ts';
-import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import {
@@ -181,12 +180,11 @@ export class AccessChecks {
       reader.find(scope.tenant, [this.#userId]),
       reader.grants(scope, this.#userId),
     ]);
-    const [revocations] = await reader.revocations(scope, users);
     return {
       exists: isExistingUser(users[0]),
       organizationKey: organization.internalId,
       grants,
-      revocations,
+      revocations: users[0]?.revocations,
       now: now / 1000,
     };
   }
@@ -271,7 +269,6 @@ async function readUserAccess(
       resources.map((resource) => ({ organizationKey: scope.organizationKey, userId, ...resource })),
     ),
   );
-  const revocations = await readRevocations(table, scope, users);
   return userIds.map((_userId, index) => {
     const first = index * resources.length;
     const userGrants = grants.slice(first, first + resources.length).filter((grant) => grant !== undefined);
@@ -280,7 +277,7 @@ async function readUserAccess(
       userKey: users[first]?.internalId,
       organizationKey: organization.internalId,
       grants: userGrants,
-      revocations: revocations[first],
+      revocations: users[first]?.revocations,
       now: now / 1000,
     };
   });

@@ -1,7 +1,7 @@
 import { combine } from '../app/capability.ts';
 import type { Revocation } from '../app/rules/access.ts';
 import { AccessRemovalEntity, recordRemoval } from '../directory/accessRemovals.ts';
-import { startFolderRevocation } from '../directory/folders/folderRevocations.ts';
+import { startFolderRevocations } from '../directory/folders/folderRevocations.ts';
 import { OrganizationLock } from '../directory/organizationLock.ts';
 import type { Organization } from '../directory/organizations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
@@ -101,8 +101,8 @@ export class UserRemover {
   }
 
   /**
-   * Stores the jobs. If users are removed from a folder, the organization also counts its running jobs of this kind. While the
-   * count is above zero, requests that move documents or folders into or out of the folder record these moves for the jobs.
+   * Stores the jobs. If users are removed from a folder, the transaction also closes the folder's boundary: nothing moves into it or
+   * out of it until the jobs have ended.
    */
   async #startJobs(
     { tenant, organization, resource, now }: UserRemovalRequest,
@@ -125,7 +125,8 @@ export class UserRemover {
     }
     const scope = organizationScope(tenant, organization);
     const lock = new OrganizationLock(this.#table, tenant, organization);
-    const revocations = jobs.map(({ jobId }) => startFolderRevocation(scope, jobId, internalId, now));
+    const jobIds = jobs.map(({ jobId }) => jobId);
+    const revocations = startFolderRevocations(scope, jobIds, internalId, now);
     await retryOnConflict(async () => {
       await lock.scope();
       return lock.write('folderRevocations', jobs.length, [...ops, ...revocations]);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { type MovedKeys, resourceTypes } from '../app/rules/access.ts';
-import { endFolderRevocation, readRevokedFolders } from '../directory/folders/folderRevocations.ts';
+import { resourceTypes } from '../app/rules/access.ts';
+import { endFolderRevocation } from '../directory/folders/folderRevocations.ts';
 import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from '../directory/folders/folderWalk.ts';
 import { endCountedJob } from '../directory/organizationLock.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
@@ -45,18 +45,8 @@ export type UserRemoval = z.output<typeof UserRemoval>;
  */
 const Progress = z.object({
   stage: z.enum(['first', 'second', 'revocations']),
-  portion: z
-    .object({
-      /**
-       * The internal id of the folder or document at which the walk began. It is the folder from which users are removed, or was
-       * moved out of that folder.
-       */
-      root: z.string(),
-      stack: WalkStack,
-    })
-    .optional(),
-  /** The number of recorded moves when the pass began. */
-  moved: z.number().optional(),
+  /** The position in the folder at which the next portion begins. */
+  stack: WalkStack.optional(),
   /** The index of the next user in the job's list. */
   user: z.number(),
   /** The position in the content of this user, as `purgeUserContent` returned it. */
@@ -94,75 +84,50 @@ export async function removeUsersStep(
   if (progress.stage === 'second' && clock() < secondPassAt) return { progress, notBefore: secondPassAt };
   if (progress.stage === 'revocations') return endRevocations(step, progress);
 
-  const { keys, next, movesCount } = await readPortion(step, progress.portion, maxKeys);
-  const moved = progress.moved ?? movesCount;
+  const { keys, next } = await readPortion(step, progress.stack, maxKeys);
   const stop = await purgeUsers(step, keys, progress);
-  if (stop) return { progress: { ...progress, moved, ...stop } };
+  if (stop) return { progress: { ...progress, ...stop } };
   if (progress.stage === 'second') {
     const reviewers = { userIds: new Set(removal.userIds), removedAt: removal.at, documents: keys };
     const budget = { clock, deadline: clock() + STEP_MILLISECONDS };
     const position = await eraseReviewers(table, scope, reviewers, progress.judgments, budget);
     const user = removal.userIds.length;
-    if (position !== 'done')
-      return { progress: { ...progress, moved, user, after: undefined, judgments: position.after } };
+    if (position !== 'done') return { progress: { ...progress, user, after: undefined, judgments: position.after } };
   }
-  if (next) return { progress: { stage: progress.stage, portion: next, moved, user: 0 } };
+  if (next) return { progress: { stage: progress.stage, stack: next, user: 0 } };
   if (progress.stage === 'first') return { progress: { stage: 'second', user: 0 }, notBefore: secondPassAt };
-  // The pass can miss content that was moved while it ran. In that case, the pass is repeated.
-  const isComplete = moved === (await readMoves(step)).size;
-  return { progress: { stage: isComplete ? 'revocations' : 'second', user: 0 } };
-}
-
-/**
- * Returns the documents and folders that were moved into or out of the folder since the request, by internal id. The value is true
- * if they were moved out. Returns an empty map if the resource is not a folder.
- */
-async function readMoves({ table, scope, job, removal }: RemovalStep): Promise<MovedKeys> {
-  if (removal.resource.resourceType !== 'folder') return new Map();
-  return (await readRevokedFolders(table, scope)).get(job.jobId)?.moved ?? new Map<string, boolean>();
+  return { progress: { stage: 'revocations', user: 0 } };
 }
 
 interface Portion {
   /** The internal ids of folders and documents in this portion. Undefined if users are removed from the whole organization. */
   readonly keys: ReadonlySet<string> | undefined;
   /** The start of the next portion. */
-  readonly next: Progress['portion'];
-  readonly movesCount: number;
+  readonly next: WalkStack | undefined;
 }
 
-/**
- * Returns the next portion. It contains about `most` folders and documents that were in the resource at the time of the request.
- * They are below the folder, or below a folder or document that was moved out of it. Content that was moved into the folder later
- * is left out.
- */
-async function readPortion(step: RemovalStep, from: Progress['portion'], most: number): Promise<Portion> {
-  const { table, scope, removal } = step;
+/** Returns the next portion: about `most` of the folder and of the folders and documents below it. */
+async function readPortion(
+  { table, scope, removal }: RemovalStep,
+  from: WalkStack | undefined,
+  most: number,
+): Promise<Portion> {
   const { resourceType, internalId: resourceKey } = removal.resource;
   if (resourceType !== 'folder') {
     const keys = resourceType === 'organization' ? undefined : new Set([resourceKey]);
-    return { keys, next: undefined, movesCount: 0 };
+    return { keys, next: undefined };
   }
-  const moves = await readMoves(step);
-  const movedOut = [...moves.keys()].filter((internalId) => moves.get(internalId));
-  const roots = [resourceKey, ...movedOut.sort()];
-  const keys = new Set<string>();
+  const keys = new Set<string>(from ? [] : [resourceKey]);
   const visitor: FolderVisitor = {
     visit(_folder, entries) {
-      const originalEntries = entries.filter(({ internalId }) => moves.get(internalId) !== false);
-      for (const { internalId } of originalEntries) keys.add(internalId);
-      return Promise.resolve(new Set(originalEntries.filter(({ kind }) => kind === 'folder').map(({ id }) => id)));
+      for (const { internalId } of entries) keys.add(internalId);
+      return Promise.resolve(new Set(entries.filter(({ kind }) => kind === 'folder').map(({ id }) => id)));
     },
   };
   const budget = { page: Math.min(ENTRIES_AT_A_TIME, most), pages: Infinity, hasTime: () => keys.size < most };
-  for (const root of from ? roots.slice(roots.indexOf(from.root)) : roots) {
-    const isContinued = root === from?.root;
-    if (!isContinued) keys.add(root);
-    // The folder id that the customer chose can be empty, because this visitor does not use it.
-    const start = isContinued ? from.stack : walkFrom({ internalId: root, id: '' });
-    const stack = await walkFolders(table, scope, start, visitor, budget);
-    if (stack) return { keys, next: { root, stack }, movesCount: moves.size };
-  }
-  return { keys, next: undefined, movesCount: moves.size };
+  // The folder id that the customer chose can be empty, because this visitor does not use it.
+  const start = from ?? walkFrom({ internalId: resourceKey, id: '' });
+  return { keys, next: await walkFolders(table, scope, start, visitor, budget) };
 }
 
 /**
@@ -230,6 +195,7 @@ async function endRevocations(step: RemovalStep, progress: Progress): Promise<St
     }),
   );
   if (resource.resourceType !== 'folder') return 'done';
-  await endFolderRevocation(table, scope, jobId);
-  return endCountedJob(table, job, 'folderRevocations', ids, { progress });
+  return endCountedJob(table, job, 'folderRevocations', ids, { progress }, (isLast) =>
+    endFolderRevocation(scope, jobId, { isLast }),
+  );
 }

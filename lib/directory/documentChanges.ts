@@ -19,11 +19,15 @@ import {
   folderEntryWrite,
   folderReference,
 } from './documents.ts';
-import { recordCrossings } from './folders/folderRevocations.ts';
+import { refuseDocumentMoves } from './folderBoundaries.ts';
+import { requireNoRevocation } from './folders/folderRevocations.ts';
 import type { Folder } from './folders/folders.ts';
+import { OrganizationLock } from './organizationLock.ts';
+import { findOrganization, type Organization } from './organizations.ts';
 import type { OrganizationScope } from './organizationScope.ts';
-import { foldersAbove } from './rules/access.ts';
 
+/** After these tries, a move of documents locks the organization. */
+const TRIES_WITHOUT_LOCK = 3;
 const DISABLED = 'The document is disabled';
 
 export interface DocumentUpdate {
@@ -109,17 +113,23 @@ export class DocumentChanger {
   }
 
   /**
-   * Moves at most 30 documents, all or none, into a folder, or out of all folders if `folder` is undefined. Throws
-   * NOT_FOUND for a missing and FAILED_PRECONDITION for a disabled document. `details.issues` has their indexes in
-   * `documentIds`, which can contain an id twice.
+   * Moves at most 30 documents into the folder that `findFolder` returns, or out of all folders if it returns undefined. Moves all
+   * documents or none. Throws the errors of `findFolder`, NOT_FOUND if a document does not exist, FAILED_PRECONDITION if a document
+   * is disabled, and ABORTED if users are being removed from a folder that a document would enter or leave. `details.issues` names
+   * documents by their indexes in `documentIds`, which can contain an id twice.
    */
   async move(
-    scope: OrganizationScope,
+    tenant: string,
+    organization: Stored<Organization>,
     documentIds: readonly string[],
-    folder: Folder | undefined,
+    findFolder: (scope: OrganizationScope) => Promise<Folder | undefined>,
     now: number,
   ): Promise<void> {
+    const lock = new OrganizationLock(this.#table, tenant, organization);
+    let tries = 0;
     await retryOnConflict(async () => {
+      const scope = await lock.scope();
+      const folder = await findFolder(scope);
       const storedDocuments = await this.#documents.getByIds(scope, documentIds);
       rejectIf(storedDocuments, (document) => document === undefined, 'NOT_FOUND', 'does_not_exist', ABSENT);
       rejectIf(storedDocuments, (document) => document?.disabled === true, 'FAILED_PRECONDITION', 'disabled', DISABLED);
@@ -128,27 +138,16 @@ export class DocumentChanger {
         ({ internalId }) => internalId,
       );
       const ops = documents.flatMap((document) => moveOps(scope, document, folder, now));
-      const crossings = ops.length > 0 ? await this.#recordCrossings(scope, documents, folder, now) : [];
-      return this.#table.tryWrite([...ops, ...crossings]);
+      if (ops.length === 0) return 'done';
+      tries += 1;
+      // Parallel moves write the organization only if they must. A job that an older version ended has left the item that
+      // `requireNoRevocation` checks.
+      if (!scope.hasFolderRevocations && tries <= TRIES_WITHOUT_LOCK)
+        return lock.tryWrite([...ops, requireNoRevocation(scope)]);
+      const before = await this.#documents.attachFolders(scope, documents);
+      await refuseDocumentMoves(this.#table, scope, before, folder, now);
+      return lock.write('folderRevocations', 0, ops);
     });
-  }
-
-  /**
-   * Returns the operations that record the move for jobs that are removing users from folders. Returns none if no such job is
-   * running or needs a record.
-   */
-  async #recordCrossings(
-    scope: OrganizationScope,
-    documents: readonly Stored<Document>[],
-    folder: Folder | undefined,
-    now: number,
-  ): Promise<WriteOp[]> {
-    if (!scope.hasFolderRevocations) return [];
-    const to = foldersAbove({ folder });
-    const moves = (await this.#documents.attachFolders(scope, documents))
-      .filter((document) => document !== undefined)
-      .map((document) => ({ internalId: document.internalId, from: foldersAbove(document), to }));
-    return recordCrossings(this.#table, scope, moves, now);
   }
 
   async #changeEach<I extends WithDocumentId, R>(
@@ -228,5 +227,5 @@ export const changeDocuments: Capability<Pick<DocumentChanger, 'update' | 'updat
 
 export const moveDocuments: Capability<Pick<DocumentChanger, 'move'>> = /* @__PURE__ */ storeCapability(
   DocumentChanger,
-  ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'],
+  [findOrganization, 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem'],
 );

@@ -42,7 +42,17 @@ export class OrganizationLock {
     return organizationScope(this.#tenant, this.#organization);
   }
 
-  /** Adds `startedJobs` to the field `count` in the same transaction. */
+  /** Writes `ops` without the organization. Returns `conflict` if another request has changed an item of `ops`. */
+  async tryWrite(ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
+    const outcome = await this.#table.tryWrite(ops);
+    this.#isStale = outcome !== 'done';
+    return outcome;
+  }
+
+  /**
+   * Writes `ops` and the organization in one transaction. Adds `startedJobs` to the organization's field `count`. Returns
+   * `conflict` if another request has changed the organization or an item of `ops`.
+   */
   async write(count: JobCount, startedJobs: number, ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
     const { _r, ...organization } = this.#organization;
     const next = { ...organization, [count]: (organization[count] ?? 0) + startedJobs };
@@ -58,8 +68,8 @@ export class OrganizationLock {
 }
 
 /**
- * Ends a job and subtracts it from the organization's count. If another worker has changed the job, changes nothing and
- * returns `otherwise`.
+ * Ends a job, subtracts it from the organization's count and writes `andWrite`, in one transaction, and returns `done`. If the
+ * organization no longer exists, only ends the job. `isLast`: the organization counts no further job. If another worker has changed the job, changes nothing and returns the parameter `otherwise`.
  */
 export async function endCountedJob(
   table: Table,
@@ -67,6 +77,7 @@ export async function endCountedJob(
   count: JobCount,
   { organizationKey, organizationId }: OrganizationLock['ids'],
   otherwise: StepResult,
+  andWrite: (isLast: boolean) => readonly WriteOp[] = () => [],
 ): Promise<StepResult> {
   return retryOnConflict<StepResult>(async () => {
     const stored = await table.get(OrganizationEntity, { tenant: job.tenant, organizationId });
@@ -81,6 +92,7 @@ export async function endCountedJob(
               { tenant: job.tenant, ...organization, [count]: remainingJobs || undefined },
               organization._r,
             ),
+            ...andWrite(remainingJobs === 0),
           ]
         : []),
     ]);

@@ -5,7 +5,7 @@ export interface OrganizationScope {
   readonly organizationKey: string;
   /** Readers must then combine the stored folders with the recorded changes. */
   readonly hasFolderChanges?: boolean | undefined;
-  /** Whether jobs are removing users from folders. Readers must then also read the recorded moves into and out of these folders. */
+  /** Whether jobs are removing users from folders. Moves must then not enter or leave these folders. */
   readonly hasFolderRevocations?: boolean | undefined;
 }
 

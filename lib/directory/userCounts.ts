@@ -4,7 +4,6 @@ import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { DocumentReader, type DocumentWithFolder, readDocuments } from './documents.ts';
-import { readRevocations } from './folders/folderRevocations.ts';
 import type { OrganizationScope } from './organizationScope.ts';
 import { hasEndedInDocument } from './rules/access.ts';
 import { ContactEntity, documentResource, findUsers, readUsers, type Resource, UserReader } from './users.ts';
@@ -63,10 +62,9 @@ export class UserCounter {
       ),
     ]);
     if (!user) return 0;
-    const [revocations] = await readRevocations(table, scope, [user]);
     return documents.filter((document, index) => {
       const contact = contacts[index];
-      return contact && !hasEndedInDocument(revocations, document, scope.organizationKey, contact.addedAt);
+      return contact && !hasEndedInDocument(user.revocations, document, scope.organizationKey, contact.addedAt);
     }).length;
   }
 }

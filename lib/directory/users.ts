@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { accessRoles, type Grant, type ResourceType, resourceTypes, type Revocation } from '../app/rules/access.ts';
+import { accessRoles, type Grant, type ResourceType, resourceTypes } from '../app/rules/access.ts';
 import { StoredProfile } from '../shared/schema.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { readAll } from '../table/pages.ts';
 import type { RecordPage } from '../table/recordPage.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { PageOptions, Table } from '../table/table.ts';
-import { readRevocations } from './folders/folderRevocations.ts';
 import { FolderReader, readFolders } from './folders/folders.ts';
 import { organizationPartition, type OrganizationScope } from './organizationScope.ts';
 import { everywhere, folderChain, hasEnded } from './rules/access.ts';
@@ -234,14 +233,6 @@ export class UserReader {
     });
   }
 
-  /** In the order of `users`. Call it after the organization's folders were read. */
-  async revocations(
-    scope: OrganizationScope,
-    users: readonly MaybeUser[],
-  ): Promise<(readonly Revocation[] | undefined)[]> {
-    return readRevocations(this.#table, scope, users);
-  }
-
   /**
    * The result takes the user's index in `users`, and the time (epoch ms) of the access. Reads the folders above the
    * resource only if one of the users was removed from another resource of the organization.
@@ -252,8 +243,7 @@ export class UserReader {
     users: readonly MaybeUser[],
   ): Promise<(index: number, at: number) => boolean> {
     const within = await this.#keysAbove(scope, resource, users);
-    const revocations = await readRevocations(this.#table, scope, users);
-    return (index, at) => hasEnded(revocations[index], within, at);
+    return (index, at) => hasEnded(users[index]?.revocations, within, at);
   }
 
   /** Without the folders if no revocation needs them. */

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import { organizationPartition, type OrganizationScope } from '../directory/organizationScope.ts';
 import { accessTimeAfter, hasEnded } from '../directory/rules/access.ts';
 import { findUsers, isExistingUser, usersOfResource } from '../directory/users.ts';
@@ -134,12 +133,11 @@ export class NotificationSettingsWriter {
   ): Promise<ItemOutcome[]> {
     const found = await findUsers(this.#table, scope.tenant, userIds);
     const users = found.map((user) => (isExistingUser(user) ? user : undefined));
-    const revocationsOfUsers = await readRevocations(this.#table, scope, users);
     const items = userIds.flatMap((userId, index) =>
       users[index]
         ? scopes.map(({ documentKey, folderKeys = [] }) => {
             const within = [...(documentKey === undefined ? [] : [documentKey]), ...folderKeys, scope.organizationKey];
-            return { userId, documentKey, within, revocations: revocationsOfUsers[index] };
+            return { userId, documentKey, within, revocations: users[index]?.revocations };
           })
         : [],
     );

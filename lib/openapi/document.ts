@@ -229,7 +229,7 @@ function errorResponses(endpoints: readonly Endpoint[]): Record<string, Document
           description: statuses.map((status) => `${status}: ${errorCatalogue[status].meaning}`).join('\n'),
           headers: {
             ...requestId,
-            ...(statuses.some((status) => status === 'RESOURCE_EXHAUSTED' || status === 'UNAVAILABLE') && {
+            ...(statuses.some((status) => ['RESOURCE_EXHAUSTED', 'UNAVAILABLE', 'ABORTED'].includes(status)) && {
               'retry-after': { $ref: '#/components/headers/RetryAfter' },
             }),
           },
@@ -309,7 +309,7 @@ const answerHeaders = {
   RequestId: { description: "The id of this request in the service's logs.", schema: { type: 'string' } },
   RetryAfter: {
     description:
-      'The number of seconds after which the request can succeed. Sent only if the API key has sent too many calls, or if the index of a search is not ready.',
+      'The number of seconds after which the request can succeed. Sent only if the API key has sent too many calls, if the index of a search is not ready, or if a move has to wait for a removal of users.',
     schema: { type: 'integer', minimum: 1 },
   },
   IdempotencyReplayed: {

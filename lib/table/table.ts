@@ -96,6 +96,11 @@ export function removeUnlessNewer<T, P, K>(entity: Entity<T, P, K>, key: P & K, 
   return { remove: entity.key(key), condition: unlessNewer(revision) };
 }
 
+/** Returns an operation that conflicts if the item exists, and writes nothing. It costs 2 write units, and needs `DeleteItem`. */
+export function requireAbsent<T, P, K>(entity: Entity<T, P, K>, key: P & K): WriteOp {
+  return { remove: entity.key(key), condition: ABSENT };
+}
+
 /** Positions of the operations that conflicted. Then nothing was written. */
 export type WriteOutcome = 'done' | { readonly conflicts: readonly number[] };
 

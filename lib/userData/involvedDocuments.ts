@@ -2,7 +2,6 @@ import { involvedAt, InvolvementEntity } from '../content/involvements.ts';
 import type { ContentKind, KindInvolvements } from '../content/kind.ts';
 import { findLiveDocuments } from '../content/recordListing.ts';
 import { DocumentReader } from '../directory/documents.ts';
-import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { hasEndedInDocument } from '../directory/rules/access.ts';
 import type { InvolvedDocuments } from '../directory/rules/involvedDocuments.ts';
@@ -46,14 +45,11 @@ export class InvolvedDocumentsReader {
     ]);
     const documentIds = latestRecords.flatMap(({ latest }) => latest.map(({ documentId }) => documentId));
     const liveDocuments = await findLiveDocuments(new DocumentReader(this.#table), scope, documentIds);
-    // `readRevocations` must run after the folders were read. If a folder that was read already shows a move, the result then
-    // includes the record of that move.
-    const revocations = await readRevocations(this.#table, scope, users);
     return latestRecords.map(({ latest, hasMore }, index) => {
       const involved = latest.filter(({ documentId, documentKey, involvedAt: since }) => {
         const document = liveDocuments.get(documentId);
         if (document?.internalId !== documentKey) return false;
-        return !hasEndedInDocument(revocations[index], document, scope.organizationKey, since);
+        return !hasEndedInDocument(users[index]?.revocations, document, scope.organizationKey, since);
       });
       return { documentIds: involved.map(({ documentId }) => documentId), hasMore };
     });

@@ -5,11 +5,10 @@ import { findLiveDocuments } from '../content/recordListing.ts';
 import type { ResponseNames } from '../content/rules/eventMetadata.ts';
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import { DocumentReader } from '../directory/documents.ts';
-import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import type { OrganizationKeys } from '../directory/organizations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
 import { hasEndedInDocument } from '../directory/rules/access.ts';
-import { findUsers } from '../directory/users.ts';
+import { findUsers, type User } from '../directory/users.ts';
 import { contentKinds } from '../kinds/contentKinds.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -185,7 +184,7 @@ export class UserDataReader {
    */
   async #findIncluded(
     { scope, organization, userId, now }: UserDataRequest,
-    user: Parameters<typeof readRevocations>[2][number],
+    user: Pick<User, 'revocations'> | undefined,
     records: readonly UserRecord[],
   ): Promise<ReadonlySet<UserRecord>> {
     const documentIds = records.flatMap(({ response }) => response?.documentId ?? []);
@@ -196,15 +195,12 @@ export class UserDataReader {
       const { needsDocumentAccess, ...access } = response.access;
       return [{ ...access, ...(needsDocumentAccess && { document: documents.get(response.documentId) }) }];
     });
-    const [[revocations], isVisible] = await Promise.all([
-      readRevocations(this.#table, scope, [user]),
-      new AccessChecks(this.#table, { scope, organization, now }, userId).canSee(rules),
-    ]);
+    const isVisible = await new AccessChecks(this.#table, { scope, organization, now }, userId).canSee(rules);
     const hidden = new Set(limited.filter((_record, index) => !isVisible[index]));
     const included = records.filter((record) => {
       const document = record.response && documents.get(record.response.documentId);
       if (hidden.has(record) || document?.internalId !== record.documentKey) return false;
-      return !hasEndedInDocument(revocations, document, scope.organizationKey, record.at);
+      return !hasEndedInDocument(user?.revocations, document, scope.organizationKey, record.at);
     });
     return new Set(included);
   }

@@ -1,6 +1,5 @@
 import type { ResourceType, UserAccess } from '../app/rules/access.ts';
 import type { DocumentWithFolder } from '../directory/documents.ts';
-import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { documentPermission, foldersAbove, organizationPermission } from '../directory/rules/access.ts';
 import { GrantEntity, isExistingUser, type Profile, type User, UserEntity } from '../directory/users.ts';
@@ -34,14 +33,13 @@ export async function readPeople(
   const memberships = new Map(
     userIds.map((userId, index) => [userId, items[userIds.length + index] as UserAccess['grants'][number] | undefined]),
   );
-  const revocations = await readRevocations(table, scope, existing);
-  const people = existing.map((user, index) => {
+  const people = existing.map((user) => {
     const membership = memberships.get(user.userId);
     const access: UserAccess = {
       exists: true,
       organizationKey: scope.organizationKey,
       grants: membership ? [membership] : [],
-      revocations: revocations[index],
+      revocations: user.revocations,
       now: now / 1000,
     };
     return { user, access };

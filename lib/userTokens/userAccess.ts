@@ -4,7 +4,6 @@ import type { AccessRole, Grant, TokenAccess, UserAccess, UserClaims } from '../
 import type { UserRule } from '../app/rules/userRule.ts';
 import { AccessRemovalEntity } from '../directory/accessRemovals.ts';
 import { type Document, DocumentEntity, type DocumentWithFolder } from '../directory/documents.ts';
-import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import { type Folder, FolderReader, readFolders } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
@@ -183,22 +182,19 @@ export class UserAccessReader {
   }
 
   async #readAccess(scope: OrganizationScope, user: Stored<User>, eventual: boolean): Promise<MemberAccess> {
-    const [items, [revocations]] = await Promise.all([
-      readAll((after) =>
-        this.#table.query(
-          grantsAndRemovals,
-          { ...scope, userId: user.userId },
-          { between: GRANT_KEYS, limit: GRANTS_PER_QUERY, after, eventual },
-        ),
+    const items = await readAll((after) =>
+      this.#table.query(
+        grantsAndRemovals,
+        { ...scope, userId: user.userId },
+        { between: GRANT_KEYS, limit: GRANTS_PER_QUERY, after, eventual },
       ),
-      readRevocations(this.#table, scope, [user]),
-    ]);
+    );
     return {
       access: {
         exists: true,
         organizationKey: scope.organizationKey,
         grants: items.flatMap(({ grant }) => grant ?? []),
-        revocations,
+        revocations: user.revocations,
       },
       removals: items.flatMap(({ removal }) => removal ?? []),
     };

@@ -36,7 +36,7 @@ async function startFolderJobs(): Promise<void> {
     ['/organizations/add', { organizations: [acme] }],
     ['/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: false }],
     ['/organizations/folders/add', { ...acme, folders: [folder, { folderId: 'room' }] }],
-    ['/organizations/documents/add', { ...acme, documents: [{ documentId: 'nda' }] }],
+    ['/organizations/documents/add', { ...acme, ...folder, documents: [{ documentId: 'nda' }] }],
     ['/organizations/documents/access/disablestate/update', { ...acme, documentIds: ['nda'], disabled: false }],
     ['/organizations/documents/move', { ...acme, ...folder, documentIds: ['nda'] }],
     ['/users/add', { ...acme, ...folder, users: [user] }],

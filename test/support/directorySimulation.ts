@@ -61,6 +61,8 @@ export class DirectorySimulation {
    * same second.
    */
   readonly #jobOrder: string[] = [];
+  /** Folders from which jobs remove users. */
+  readonly #closed: { readonly folder: ModelFolder; readonly jobIds: readonly string[] }[] = [];
   readonly #engine: Engine;
   readonly #queues: Queues;
   readonly #customer: Customer;
@@ -88,6 +90,29 @@ export class DirectorySimulation {
   async answer(path: string, data: object): Promise<any> {
     const { body } = await this.#customer.call(path, data);
     return body.error?.status ?? body.result.data;
+  }
+
+  /** Runs `removal`, a request that removes users from a folder. The folder is closed until the jobs of the request have ended. */
+  async closeFolder(folder: ModelFolder, removal: () => Promise<unknown>): Promise<void> {
+    const before = new Set((await this.jobs()).map(({ jobId }) => jobId));
+    await removal();
+    const jobIds = (await this.jobs()).flatMap(({ jobId }) => (before.has(jobId) ? [] : [jobId]));
+    this.#closed.push({ folder, jobIds });
+  }
+
+  /** Returns ABORTED if a move from one folder to another leads into or out of a closed folder. */
+  async refusedMove(
+    moved: ModelFolder | ModelDocument | undefined,
+    from: ModelFolder | undefined,
+    to: ModelFolder | undefined,
+  ): Promise<'ABORTED' | undefined> {
+    const isIn = (folder: ModelFolder | undefined, closed: ModelFolder) => folderWithAncestors(folder).includes(closed);
+    const crossed = this.#closed.filter(
+      ({ folder }) => moved && moved !== folder && isIn(from, folder) !== isIn(to, folder),
+    );
+    if (crossed.length === 0) return undefined;
+    const running = new Set((await this.jobs()).map(({ jobId }) => jobId));
+    return crossed.some(({ jobIds }) => jobIds.some((jobId) => running.has(jobId))) ? 'ABORTED' : undefined;
   }
 
   newThread(): string {

@@ -48,18 +48,9 @@ export interface Revocation {
   readonly at: number;
   /** The id of the job that purges the user's access and content in the resource. At its end, the job deletes this record. */
   readonly jobId: string;
-  /** True if the resource is a folder. Documents and folders can be moved into and out of it until the job ends. */
+  /** True if the resource is a folder. */
   readonly folder?: boolean | undefined;
-  /** The documents and folders that were moved into or out of the folder since the removal. */
-  readonly moved?: MovedKeys | undefined;
 }
-
-/**
- * Documents and folders that were moved into or out of one folder while a job removed users from it, by internal id. The value is
- * true if the moved item was in the folder when the users were removed. The value of a moved folder also holds for everything
- * below it.
- */
-export type MovedKeys = ReadonlyMap<string, boolean>;
 
 /** A user's access in an organization. `exists` says whether the user exists in the tenant. */
 export interface UserAccess {

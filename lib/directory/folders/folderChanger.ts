@@ -28,7 +28,7 @@ import {
   rootFolderId,
 } from '../rules/folders.ts';
 import type { FolderJobData } from './changeFoldersStep.ts';
-import { recordCrossings } from './folderRevocations.ts';
+import { refuseCrossings } from './folderRevocations.ts';
 import {
   type Folder,
   FolderChangeEntity,
@@ -97,8 +97,9 @@ export class FolderChanger {
   }
 
   /**
-   * Moves folders last, in the order of the request. Ids must be distinct. A folder fails in its own result only. A
-   * move sets the access type too, so the folder never has the access of its new parent in between.
+   * Moves folders last, in the order of the request. Ids must be distinct. A folder fails in its own result only. A move sets the
+   * access type too, so the folder never has the access of its new parent in between. Throws ABORTED, with the changes before it
+   * done, if users are being removed from a folder that a move enters or leaves.
    */
   async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<ItemResult[]> {
     const { tenant, organization, now } = request;
@@ -257,17 +258,13 @@ export class FolderChanger {
         movedAt: change.now,
         lastUpdated: change.now,
       };
+      const crossing = { internalId, from: folderChain(folder).slice(1), to: folderChain(moved).slice(1) };
+      await refuseCrossings(this.#table, scope, [crossing], change.now);
       const outcome = await change.write([
         replace(FolderEntity, { ...scope, ...moved }, folder._r),
         removeEntry(scope, folder),
         insert(FolderEntryEntity, { ...scope, folderKey: parentOf(moved), kind: 'folder', id: folderId, internalId }),
         change.record(folder, 'changed'),
-        ...(await recordCrossings(
-          this.#table,
-          scope,
-          [{ internalId, from: folderChain(folder).slice(1), to: folderChain(moved).slice(1) }],
-          change.now,
-        )),
       ]);
       return outcome === 'done' ? updatedResult(update) : 'conflict';
     });

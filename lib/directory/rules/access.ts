@@ -25,38 +25,10 @@ export function hasEnded(
   return (
     revocations !== undefined &&
     revocations.some(
-      (revocation) => (at ?? 0) <= revocation.at && (revocation.resource === everywhere || wasIn(revocation, within)),
+      (revocation) =>
+        (at ?? 0) <= revocation.at && (revocation.resource === everywhere || within.includes(revocation.resource)),
     )
   );
-}
-
-/**
- * Returns whether a document or folder was in `resource` when users were removed from `resource`. `within` has the same ids as
- * for `hasEnded`.
- */
-export function wasIn({ resource, moved }: Pick<Revocation, 'resource' | 'moved'>, within: readonly string[]): boolean {
-  for (const internalId of within) {
-    const wasInside = moved?.get(internalId);
-    if (wasInside !== undefined) return wasInside;
-    if (internalId === resource) return true;
-  }
-  return false;
-}
-
-/**
- * Returns whether a moved document or folder was in a folder when users were removed from that folder. Returns undefined if no
- * record is needed, because there is one already, or because the move neither leaves nor enters the folder. `from` and `to` have
- * the internal ids of the folders that contain it before and after the move, nearest first.
- */
-export function findCrossing(
-  revoked: Pick<Revocation, 'resource' | 'moved'>,
-  internalId: string,
-  from: readonly string[],
-  to: readonly string[],
-): boolean | undefined {
-  if (revoked.moved?.has(internalId)) return undefined;
-  const wasInside = wasIn(revoked, [internalId, ...from]);
-  return wasInside === wasIn(revoked, [internalId, ...to]) ? undefined : wasInside;
 }
 
 /** The time of a new access: `now`, or 1 ms after the user's last revocation in the organization if that is later. */
@@ -79,11 +51,8 @@ export const MAX_REVOCATIONS = 100;
 
 /**
  * Undefined above `MAX_REVOCATIONS`, except for an erasure everywhere, which must hide the user at once. The added
- * revocation gets a time that is not before any in `since`. It replaces:
- * - earlier revocations of the same document or organization
- * - all revocations in the organization, if the user is removed from it
- *
- * An earlier revocation of the same folder stays, because documents may have been moved out of the folder since.
+ * revocation gets a time that is not before any in `since`. It replaces earlier revocations of the same resource, and
+ * all in the organization if the user is removed from the organization.
  */
 export function addRevocation(
   revocations: readonly Revocation[] | undefined,
@@ -92,7 +61,7 @@ export function addRevocation(
 ): Revocation[] | undefined {
   const at = Math.max(accessTimeAfter(revocations, added.organizationKey, added.at), ...since.map((time) => time ?? 0));
   const isCovered = ({ organizationKey, resource }: Revocation) =>
-    (resource === added.resource && !added.folder) ||
+    resource === added.resource ||
     (organizationKey === added.organizationKey && added.resource === added.organizationKey);
   const next = [...(revocations ?? []).filter((revocation) => !isCovered(revocation)), { ...added, at }];
   return next.length > MAX_REVOCATIONS && added.resource !== everywhere ? undefined : next;

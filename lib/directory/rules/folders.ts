@@ -72,6 +72,18 @@ export function isWithin(folder: Pick<FolderWithPosition, 'internalId' | 'ancest
   return folder.internalId === internalId || folder.ancestors.some((ancestor) => ancestor.internalId === internalId);
 }
 
+/** A document or folder, and the folders that contain it before and after a move. All values are internal ids. */
+export interface Move {
+  readonly internalId: string;
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+}
+
+/** Returns whether a move enters or leaves a folder. A move of the folder itself does neither. */
+export function crosses(folderKey: string, { internalId, from, to }: Move): boolean {
+  return internalId !== folderKey && from.includes(folderKey) !== to.includes(folderKey);
+}
+
 export function isSamePosition(a: FolderPosition, b: FolderPosition): boolean {
   return (
     a.accessType === b.accessType &&

@@ -15,7 +15,8 @@ import { startQueues } from '../../support/queues.ts';
 
 // The test sends random sequences of requests. They add, move, disable, share and delete content, and jobs run in
 // between. A model without jobs (test/support/directoryModel.ts) executes the same sequence. The permissions of all
-// users must match the model after each step, and all listings at some steps and at the end. A failure prints a seed
+// users must match the model after each step, and all listings at some steps and at the end. While a job removes users from
+// a folder, moves into it and out of it must be ABORTED. A failure prints a seed
 // and a path. Set both in `replay` to repeat it.
 const replay: { seed?: number; path?: string } = {};
 const RUNS = 30;
@@ -129,8 +130,10 @@ const addFolder = defineStep(
   { folder, parent: maybe(folder), accessType: maybe(accessType) },
   async ({ world, organizationId, org, closed }, { folder: folderId, parent: parentFolderId, accessType: own }) => {
     const parent = org?.folders.get(parentFolderId ?? '');
-    const fails = org?.folders.has(folderId) || (parentFolderId !== undefined && !parent);
-    const expected = closed ?? (fails ? 'failed' : 'done');
+    const existing = org?.folders.get(folderId);
+    const hasNoParent = parentFolderId !== undefined && !parent;
+    const refused = hasNoParent ? undefined : await world.refusedMove(existing, existing?.parent, parent);
+    const expected = closed ?? refused ?? (existing || hasNoParent ? 'failed' : 'done');
     expect(
       await world.outcome(
         '/v2/organizations/folders/add',
@@ -149,7 +152,8 @@ const moveFolder = defineStep(
   async ({ world, organizationId, org, closed }, { folder: folderId, into: parentFolderId }) => {
     const [moved, parent] = [org?.folders.get(folderId), org?.folders.get(parentFolderId)];
     const fails = !moved || (parentFolderId !== 'root' && (!parent || folderWithAncestors(parent).includes(moved)));
-    const expected = closed ?? (fails ? 'failed' : 'done');
+    const refused = fails ? undefined : await world.refusedMove(moved, moved.parent, parent);
+    const expected = closed ?? refused ?? (fails ? 'failed' : 'done');
     expect(
       await world.outcome(
         '/v2/organizations/folders/update',
@@ -198,7 +202,9 @@ const addDocument = defineStep(
   async ({ world, organizationId, org, closed }, { document: documentId, into: folderId }) => {
     const folder = org?.folders.get(folderId ?? '');
     const missing = folderId !== undefined && !folder ? 'NOT_FOUND' : undefined;
-    const expected = closed ?? missing ?? (org?.documents.has(documentId) ? 'failed' : 'done');
+    const existing = org?.documents.get(documentId);
+    const refused = missing ?? (await world.refusedMove(existing, existing?.folder, folder));
+    const expected = closed ?? refused ?? (existing ? 'failed' : 'done');
     expect(
       await world.outcome(
         '/v2/organizations/documents/add',
@@ -224,7 +230,9 @@ const moveDocument = defineStep(
   async ({ world, organizationId, org, closed }, { document: documentId, into: folderId }) => {
     const [moved, folder] = [org?.documents.get(documentId), org?.folders.get(folderId)];
     const missing = !moved || (folderId !== 'root' && !folder) ? 'NOT_FOUND' : undefined;
-    const expected = closed ?? missing ?? (moved?.disabled ? 'FAILED_PRECONDITION' : 'done');
+    const refused =
+      missing ?? (moved?.disabled ? 'FAILED_PRECONDITION' : await world.refusedMove(moved, moved?.folder, folder));
+    const expected = closed ?? refused ?? 'done';
     expect(
       await world.outcome('/v2/organizations/documents/move', { organizationId, documentIds: [documentId], folderId }),
     ).toBe(expected);
@@ -398,7 +406,10 @@ const removeUsers = defineStep(
         : { success: false, message: 'User does not exist.' };
     const expected =
       unknown ?? (target ? Object.fromEntries(userIds.map((userId) => [userId, result(userId)])) : 'NOT_FOUND');
-    expect(await world.answer('/v2/users/delete', { organizationId, ...scopeOf(from), userIds })).toEqual(expected);
+    const removal = async () =>
+      expect(await world.answer('/v2/users/delete', { organizationId, ...scopeOf(from), userIds })).toEqual(expected);
+    const folder = from.type === 'folder' ? org?.folders.get(from.id) : undefined;
+    await (folder ? world.closeFolder(folder, removal) : removal());
     if (target) for (const userId of userIds) org?.removeUser(userId, target);
   },
 );
@@ -535,6 +546,21 @@ const deletedTwice: Step[] = [
   runJobSteps.step('acme', { job: 1, steps: 3, crashes: false }, 0),
 ];
 
+/** Moves a document out of a folder and back, before and after a job removes users from the folder. */
+const movedWhileRemoved: Step[] = [
+  removeUsers.step('acme', { from: { type: 'folder', id: 'fb' }, users: ['ada', 'bob'] }, 0),
+  moveDocument.step('acme', { document: 'da', into: 'root' }, 0),
+  addDocument.step('acme', { document: 'da', into: 'fa' }, 0),
+  addFolder.step('acme', { folder: 'fc', parent: 'fa', accessType: undefined }, 0),
+  moveFolder.step('acme', { folder: 'fc', into: 'root' }, 0),
+  moveFolder.step('acme', { folder: 'fb', into: 'root' }, 0),
+  runJobSteps.step('acme', { job: 0, steps: 3, crashes: false }, 0),
+  moveFolder.step('acme', { folder: 'fc', into: 'fa' }, 1_000),
+  finishJobs.step('acme', {}, 61_000),
+  moveFolder.step('acme', { folder: 'fc', into: 'fa' }, 0),
+  moveDocument.step('acme', { document: 'da', into: 'fb' }, 0),
+];
+
 const engine = forAllTests(() => startEngine({ table: 'memory' }));
 const queues = forAllTests(startQueues);
 const realNow = Date.now;
@@ -562,6 +588,6 @@ test('permissions and listings match a reference model after any requests, at an
         Date.now = realNow;
       }
     }),
-    { numRuns: RUNS, examples: [[deletedTwice]], ...replay },
+    { numRuns: RUNS, examples: [[deletedTwice], [movedWhileRemoved]], ...replay },
   );
 }, 600_000);

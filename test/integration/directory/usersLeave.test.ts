@@ -5,14 +5,15 @@ import { removeUsersStep } from '../../../lib/deletion/removeUsersStep.ts';
 import { AccessRemovalEntity } from '../../../lib/directory/accessRemovals.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersStep.ts';
+import { FolderRevocationEntity, startFolderRevocations } from '../../../lib/directory/folders/folderRevocations.ts';
 import { FolderEntity } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { MAX_REVOCATIONS } from '../../../lib/directory/rules/access.ts';
 import { UserEntity } from '../../../lib/directory/users.ts';
 import { type ScopedGrant, UserWriter } from '../../../lib/directory/userWriter.ts';
-import { JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
+import { JobEntity, JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
-import { replace, Table } from '../../../lib/table/table.ts';
+import { insert, replace, Table } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, invalid, table } from '../../support/acmeWorld.ts';
 import { beforeWrite } from '../../support/beforeWrite.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
@@ -397,14 +398,20 @@ describe('users/delete with folderId', () => {
   });
 });
 
-describe('users/delete with folderId, if contents move before its job ends', () => {
+describe('users/delete with folderId, and moves before its job ends', () => {
+  const [MOVE, UPDATE] = ['/v2/organizations/documents/move', '/v2/organizations/folders/update'];
   const moveDocument = (documentId: string, folderId: string) =>
-    customer.ok('/v2/organizations/documents/move', { ...acme, documentIds: [documentId], folderId });
+    customer.call(MOVE, { ...acme, documentIds: [documentId], folderId });
   const moveFolder = (folderId: string, parentFolderId: string) =>
-    customer.ok('/v2/organizations/folders/update', { ...acme, folders: [{ folderId, parentFolderId }] });
-  const revocationCount = async () => (await itemsOf('FolderRevocation')).length;
-  const storedRevocationCount = async () =>
-    (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.folderRevocations;
+    customer.call(UPDATE, { ...acme, folders: [{ folderId, parentFolderId }] });
+  const statusOf = async (call: Promise<{ readonly body: any }>) => (await call).body.error?.status ?? 'done';
+  /** Returns the number of jobs that the organization counts, and the number of items that close folders. */
+  const closed = async () => [
+    (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.folderRevocations,
+    (await itemsOf('FolderRevocation')).length,
+  ];
+  const keyOf = async (folderId: string) =>
+    (await table.get(FolderEntity, { ...(await scope()), folderId }))!.internalId;
 
   beforeEach(async () => {
     await customer.addFolders([
@@ -420,85 +427,182 @@ describe('users/delete with folderId, if contents move before its job ends', () 
     for (const documentId of ['filed', 'nda', 'lowest']) await add({ documentId }, 'ada');
   });
 
-  async function moveAbout(): Promise<void> {
-    await moveFolder('deep', 'root');
-    await moveDocument('lowest', 'apart');
-    await moveDocument('filed', 'root');
-    await moveDocument('nda', 'inner');
-    await moveFolder('apart', 'outer');
-    await moveDocument('other', 'apart');
-  }
+  const crossings: [what: string, path: string, data: object][] = [
+    ['documents/move out of the folder', MOVE, { documentIds: ['other', 'filed'], folderId: 'root' }],
+    ['documents/move into a folder below it', MOVE, { documentIds: ['nda'], folderId: 'deep' }],
+    ['folders/update out of the folder', UPDATE, { folders: [{ folderId: 'deep', parentFolderId: null }] }],
+    ['folders/update into the folder', UPDATE, { folders: [{ folderId: 'apart', parentFolderId: 'outer' }] }],
+  ];
+  const additions: typeof crossings = [
+    ['documents/add of its document elsewhere', 'documents/add', { documents: [{ documentId: 'filed' }] }],
+    [
+      'documents/add of another document in it',
+      'documents/add',
+      { folderId: 'deep', documents: [{ documentId: 'nda' }] },
+    ],
+    ['folders/add of its folder elsewhere', 'folders/add', { folders: [{ folderId: 'deep', parentFolderId: 'root' }] }],
+    [
+      'folders/add of another folder in it',
+      'folders/add',
+      { folders: [{ folderId: 'apart', parentFolderId: 'inner' }] },
+    ],
+  ].map(([what, path, data]: any) => [what, `/v2/organizations/${path}`, data]);
 
-  /**
-   * Expects that the user has no access inside the folder `outer`, and the same access as before elsewhere. `lowest`
-   * was moved into `apart`, but its contacts still count as contacts inside `outer`.
-   */
-  async function expectSides(): Promise<void> {
-    const { ada: permissions } = await customer.ok('/v2/auth/permissions/get', {
-      ...acme,
-      userIds: ['ada'],
-      folderIds: ['outer', 'inner', 'apart', 'deep'],
-      documentIds: ['filed', 'nda', 'other', 'lowest'],
-    });
-    const viewers = Object.entries({ ...permissions.folders, ...permissions.documents }).flatMap(
-      ([id, { accessRole }]: any) => (accessRole === 'viewer' ? [id] : []),
-    );
-    expect(viewers).toEqual(['apart', 'nda', 'other', 'lowest']);
-    expect([await contacts({ documentId: 'filed' }), await contacts({ documentId: 'nda' })]).toEqual([[], ['ada']]);
-  }
-
-  test.each(['before the job has run', 'between its rounds'])(
-    'uses the folder at the time of the call for a resource that moves %s',
-    async (when) => {
-      await remove({ folderId: 'outer' }, 'ada');
-      expect([await storedRevocationCount(), await revocationCount()]).toEqual([1, 1]);
-      if (when === 'between its rounds') await runJobs('delay');
-      await moveAbout();
-      await expectSides();
-      await runJobs();
-      await expectSides();
-      expect(await itemCounts('ada')).toEqual({ Contact: 1, Grant: 3 });
-      expect([await storedRevocationCount(), await revocationCount(), await jobsLeft()]).toEqual([undefined, 0, 0]);
-    },
-  );
-
-  test('reads the contents again if a resource moves after the last round of the job has read it', async () => {
+  test.each([...crossings, ...additions])('%s is ABORTED until the job has ended', async (_what, path, data) => {
+    const call = () => customer.call(path, { ...acme, ...data });
     await remove({ folderId: 'outer' }, 'ada');
-    await moveFolder('deep', 'root');
-    const { jobId } = queues.messagesOf('jobs')[0]!.body;
-    const { internalId: deep } = (await table.get(FolderEntity, { ...(await scope()), folderId: 'deep' }))!;
-    let job = (await new JobStore(table).get({ tenant: customer.apiKey, jobId }))!;
-    job = { ...job, progress: JSON.stringify({ stage: 'second', user: 0 }) };
-    const step = async () => {
-      const result = await removeUsersStep(table, job, () => Date.now() + REQUESTS_ENDED_MS, 1);
-      if (result !== 'done') job = { ...job, progress: JSON.stringify(result.progress) };
-      return result;
-    };
-    while (JSON.parse(job.progress!).portion?.root !== deep) await step();
-    // The job reads moved folders in a fixed order. The document's new folder comes before the folder that the job has
-    // reached.
-    await moveDocument('lowest', 'root');
-    while ((await step()) !== 'done');
-    expect(await itemCounts('ada')).toMatchObject({ Grant: 3 });
+    const refused = await call();
+    expect([refused.status, refused.body.error.status]).toEqual([409, 'ABORTED']);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(60);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(65);
+    await runJobs('delay');
+    expect(await statusOf(call())).toBe('ABORTED');
+    await runJobs();
+    expect(await statusOf(call())).toBe('done');
+    expect(await closed()).toEqual([undefined, 0]);
   });
 
-  test('keeps a later grant on a moved resource, but no earlier access', async () => {
+  test('names a later time if users are removed from the folder again', async () => {
     await remove({ folderId: 'outer' }, 'ada');
-    await moveAbout();
-    await customer.addUsers([{ userId: 'ada', accessRole: 'editor' }], { documentId: 'filed' });
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 50_000);
+    const secondsLeft = async () => Number((await moveDocument('filed', 'root')).headers['retry-after']);
+    expect(await secondsLeft()).toBeLessThanOrEqual(15);
+    await remove({ folderId: 'outer' }, 'ada');
+    expect(await secondsLeft()).toBe(65);
+    clock.mockRestore();
+  });
+
+  test('allows moves inside the folder, outside of it, and of the folder itself', async () => {
+    await remove({ folderId: 'outer' }, 'ada');
+    for (const call of [
+      () => moveDocument('lowest', 'inner'),
+      () => moveDocument('filed', 'outer'),
+      () => moveFolder('deep', 'outer'),
+      () => moveDocument('nda', 'apart'),
+      () => moveFolder('outer', 'apart'),
+      () =>
+        customer.call('/v2/organizations/documents/add', {
+          ...acme,
+          folderId: 'deep',
+          documents: [{ documentId: 'new' }],
+        }),
+      () =>
+        customer.call('/v2/organizations/folders/add', {
+          ...acme,
+          folders: [{ folderId: 'new', parentFolderId: 'inner' }],
+        }),
+    ])
+      expect(await statusOf(call())).toBe('done');
     await runJobs();
+    expect(await roles('ada')).toMatchObject({ nda: 'viewer', other: 'viewer' });
+    expect(await itemCounts('ada')).toEqual({ Contact: 1, Grant: 3 });
+    expect([await closed(), await jobsLeft()]).toEqual([[undefined, 0], 0]);
+  });
+
+  test('gives no access back to what moves out after the job, and keeps access to what moves in', async () => {
+    await remove({ folderId: 'outer' }, 'ada');
+    await runJobs();
+    expect(await itemCounts('ada')).toEqual({ Contact: 1, Grant: 3 });
+    for (const [documentId, folderId] of [
+      ['filed', 'root'],
+      ['lowest', 'apart'],
+      ['nda', 'inner'],
+    ] as const)
+      expect(await statusOf(moveDocument(documentId, folderId))).toBe('done');
+    expect(await statusOf(moveFolder('apart', 'outer'))).toBe('done');
+    await runJobs();
+    const access = await roles('ada');
+    expect(access).toMatchObject({ nda: 'viewer', other: 'viewer' });
+    expect([Object.keys(access).includes('outer'), Object.keys(access).includes('inner')]).toEqual([false, false]);
+    expect([await contacts({ documentId: 'filed' }), await contacts({ documentId: 'nda' })]).toEqual([[], ['ada']]);
+    expect(await itemCounts('ada')).toEqual({ Contact: 1, Grant: 3 });
+  });
+
+  test.each(crossings)('%s conflicts with a removal that begins before it writes', async (_what, path, data) => {
+    beforeWrite(
+      () => remove({ folderId: 'outer' }, 'ada'),
+      (ops) => ops.some((op) => 'put' in op && ['Document', 'Folder'].includes(op.put._t as string)),
+    );
+    expect(await statusOf(customer.call(path, { ...acme, ...data }))).toBe('ABORTED');
+  });
+
+  test.each(crossings)('%s conflicts with a second removal that begins before it writes', async (_what, path, data) => {
+    await customer.addFolders(['elsewhere']);
+    await remove({ folderId: 'elsewhere' }, 'ada');
+    beforeWrite(
+      () => remove({ folderId: 'outer' }, 'ada'),
+      (ops) => ops.some((op) => 'put' in op && ['Document', 'Folder'].includes(op.put._t as string)),
+    );
+    expect(await statusOf(customer.call(path, { ...acme, ...data }))).toBe('ABORTED');
+  });
+
+  test('uses the place of the target folder after a conflict with a removal', async () => {
+    beforeWrite(async () => {
+      await moveFolder('apart', 'outer');
+      await remove({ folderId: 'outer' }, 'ada');
+    });
+    expect(await statusOf(moveDocument('nda', 'apart'))).toBe('ABORTED');
+  });
+
+  test('keeps the folders of other removals closed when one ends', async () => {
+    await remove({ folderId: 'apart' }, 'ada');
+    await runJobs('delay');
+    await remove({ folderId: 'outer' }, 'ada');
+    queues.clear();
+    expect(await closed()).toEqual([2, 3]);
+    await runJobs();
+    expect(await closed()).toEqual([1, 2]);
+    expect(await statusOf(moveDocument('filed', 'root'))).toBe('ABORTED');
+    expect(await statusOf(moveDocument('nda', 'apart'))).toBe('done');
+  });
+
+  test('ignores records of moves that an earlier version left', async () => {
+    const record = { jobId: 'job_0', id: 'mov_0', inside: [], outside: [], at: Date.now() };
+    await table.write([
+      insert(FolderRevocationEntity, { ...(await scope()), ...record, folderKey: await keyOf('outer') }),
+    ]);
+    await remove({ folderId: 'apart' }, 'ada');
+    expect(await statusOf(moveDocument('filed', 'root'))).toBe('done');
+  });
+
+  test('moves documents although an earlier version ended the last job', async () => {
+    const [ended] = startFolderRevocations(await scope(), [], await keyOf('outer'), Date.now());
+    await table.write([ended!]);
+    expect(await statusOf(moveDocument('filed', 'root'))).toBe('done');
+  });
+
+  test('continues the job of an earlier version from the beginning of its pass', async () => {
+    await remove({ folderId: 'outer' }, 'ada');
+    const { jobId } = queues.messagesOf('jobs')[0]!.body;
+    const portion = { root: 'doc_0', stack: [{ internalId: 'doc_0', id: '' }] };
+    const job = (await new JobStore(table).get({ tenant: customer.apiKey, jobId }))!;
+    await table.write([
+      replace(JobEntity, { ...job, progress: JSON.stringify({ stage: 'second', portion, moved: 2, user: 0 }) }, job._r),
+    ]);
+    clockOffset = REQUESTS_ENDED_MS;
+    await runJobs();
+    expect([await itemCounts('ada'), await closed()]).toEqual([{ Contact: 1, Grant: 3 }, [undefined, 0]]);
+  });
+
+  test('keeps a later grant, and no earlier access', async () => {
+    await remove({ folderId: 'outer' }, 'ada');
+    await customer.addUsers([{ userId: 'ada', accessRole: 'editor' }], { documentId: 'filed' });
+    expect((await roles('ada')).filed).toBe('editor');
+    await runJobs();
+    expect(await statusOf(moveDocument('filed', 'root'))).toBe('done');
     expect(await roles('ada')).toMatchObject({ filed: 'editor', nda: 'viewer' });
     expect(await contacts({ documentId: 'filed' })).toEqual(['ada']);
   });
 
-  test('keeps a moved resource inaccessible if the user is removed from the same folder again', async () => {
+  test('removes what a user got between two removals from the same folder', async () => {
     await remove({ folderId: 'outer' }, 'ada');
-    await moveDocument('filed', 'root');
+    await add({ documentId: 'filed' }, 'ada');
     await remove({ folderId: 'outer' }, 'ada');
-    expect((await roles('ada')).filed).not.toBe('viewer');
+    expect((await stored('ada')).revocations).toHaveLength(1);
+    expect((await roles('ada')).filed).toBeUndefined();
     await runJobs();
-    expect(await itemCounts('ada')).toMatchObject({ Contact: 1 });
-    expect([await storedRevocationCount(), await revocationCount()]).toEqual([undefined, 0]);
+    expect(await itemCounts('ada')).toEqual({ Contact: 1, Grant: 3 });
+    expect([await closed(), await jobsLeft()]).toEqual([[undefined, 0], 0]);
   });
 });
 

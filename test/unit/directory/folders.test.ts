@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { type AccessType, accessTypes, defaultAccessType } from '../../../lib/app/rules/access.ts';
 import {
   computePosition,
+  crosses,
   depthOf,
   type FolderChange,
   type FolderWithPosition,
@@ -305,4 +306,42 @@ describe('folders whose changes are only partly written', () => {
     // Checks that the random sequences led to many folders whose stored position was out of date.
     expect(resolvedFromAnother).toBeGreaterThan(1_000);
   });
+});
+
+describe('a move crosses the boundary of a folder', () => {
+  test.each([
+    ['into the folder', ['other'], ['folder', 'above'], true],
+    ['into a folder below it', [], ['inner', 'folder'], true],
+    ['out of the folder', ['folder', 'above'], ['above'], true],
+    ['out of a folder below it', ['inner', 'folder'], [], true],
+    ['inside the folder', ['inner', 'folder'], ['folder'], false],
+    ['outside the folder', ['above'], ['other'], false],
+  ])('if it leads %s: %s to %s', (_what, from, to, expected) => {
+    expect(crosses('folder', { internalId: 'moved', from, to })).toBe(expected);
+  });
+
+  test('but not if the folder itself is moved', () => {
+    expect(crosses('folder', { internalId: 'folder', from: ['above'], to: [] })).toBe(false);
+  });
+
+  testProperty(
+    'exactly if it changes what is below the folder',
+    [
+      fc.array(fc.tuple(fc.nat(7), fc.option(fc.nat(4), { nil: undefined })), { minLength: 1, maxLength: 20 }),
+      fc.nat(4),
+    ],
+    (moves, closed) => {
+      const parents = new Map<number, number>();
+      const above = (id: number | undefined): number[] => (id === undefined ? [] : [id, ...above(parents.get(id))]);
+      const inside = () => Array.from({ length: 8 }, (_, id) => id).filter((id) => above(id).includes(closed));
+      for (const [id, to] of moves) {
+        if (above(to).includes(id)) continue;
+        const [from, before] = [above(parents.get(id)).map(String), inside()];
+        const isCrossing = crosses(String(closed), { internalId: String(id), from, to: above(to).map(String) });
+        if (to === undefined) parents.delete(id);
+        else parents.set(id, to);
+        expect(isCrossing).toBe(inside().join() !== before.join());
+      }
+    },
+  );
 });

@@ -66,10 +66,10 @@ export const endpoint = defineEndpoint(
           deps.folders.getByIds(scope, folderIds),
           deps.documents.getWithFolders(scope, documentIds),
         ]);
-        return { users, grants, folders, documents, revocations: await deps.users.revocations(scope, users) };
+        return { users, grants, folders, documents };
       },
     );
-    const { users, grants, folders, documents, revocations } = content;
+    const { users, grants, folders, documents } = content;
     const resources = {
       organization,
       folders: folderIds.map((id, index) => ({ id, folder: folders[index] })),
@@ -81,7 +81,7 @@ export const endpoint = defineEndpoint(
           exists: isExistingUser(users[index]),
           organizationKey: organization.internalId,
           grants: grants[index] ?? [],
-          revocations: revocations[index],
+          revocations: users[index]?.revocations,
           now: now / 1000,
         };
         return [userId, permissionsOf(caller, user, resources)] as const;

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ensureOrganization } from '../../../../lib/content/documentScope.ts';
 import { writeDocuments } from '../../../../lib/directory/documents.ts';
+import { folderBoundaries } from '../../../../lib/directory/folderBoundaries.ts';
 import { writeFolders } from '../../../../lib/directory/folders/folders.ts';
 import { organizationScope } from '../../../../lib/directory/organizationScope.ts';
 import { DocumentInput } from '../../../../lib/directory/rules/documents.ts';
@@ -18,7 +19,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/organizations/documents/add',
     summary: 'Add documents to an organization or to one of its folders',
     description:
-      'A document that exists already fails in its own result (`success: false` with `code`) and stays as it is. An unknown folder is NOT_FOUND, unless `createFolder` is true. A disabled organization refuses the call with FAILED_PRECONDITION. Other calls create a missing document if they have `createDocument: true`. To change a document, call `/v2/organizations/documents/update`.',
+      'A document that exists already fails in its own result (`success: false` with `code`) and stays as it is. An unknown folder is NOT_FOUND, unless `createFolder` is true. A disabled organization refuses the call with FAILED_PRECONDITION. Other calls create a missing document if they have `createDocument: true`. To change a document, call `/v2/organizations/documents/update`. While users are being removed from a folder, a call that would put a document which exists inside it elsewhere, or the reverse, is ABORTED with `retry-after`.',
     auth: 'apiKey',
     kind: 'write',
     input: z
@@ -39,8 +40,14 @@ export const endpoint = defineEndpoint(
       ),
     output: DocumentResults,
     message: batchMessage('document', 'added'),
-    errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { ensureOrganization, folders: writeFolders, documents: writeDocuments, newDocumentAccess },
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+    uses: {
+      ensureOrganization,
+      boundaries: folderBoundaries,
+      folders: writeFolders,
+      documents: writeDocuments,
+      newDocumentAccess,
+    },
     impact: 'customers cannot add documents',
     example: {
       data: {
@@ -71,6 +78,8 @@ export const endpoint = defineEndpoint(
         metadata: metadata && Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : undefined,
       }),
     );
+    const documentIds = documents.map(({ documentId }) => documentId);
+    await deps.boundaries.refuseDocuments(scope, documentIds, folderId, now);
     const results = await deps.documents.add(scope, documents, { accessType, ensureFolder }, now);
     return { data: byIdOf(documents, ({ documentId }) => documentId, results) };
   },

@@ -3,7 +3,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../../lib/content/documentScope.ts';
 import { moveDocuments } from '../../../../lib/directory/documentChanges.ts';
 import { readFolders } from '../../../../lib/directory/folders/folders.ts';
-import { organizationScope } from '../../../../lib/directory/organizationScope.ts';
+import type { OrganizationScope } from '../../../../lib/directory/organizationScope.ts';
 import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
@@ -14,7 +14,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/organizations/documents/move',
     summary: 'Move all given documents, or none, into a folder or to the top level (`root`)',
     description:
-      'The documents get the access type of the folder, and the grants on the folder open them. If one document does not exist (NOT_FOUND) or is disabled (FAILED_PRECONDITION), none is moved. `details.issues` names it. An unknown folder is NOT_FOUND. To create one, call `/v2/organizations/folders/add`.',
+      'The documents get the access type of the folder, and the grants on the folder open them. If one document does not exist (NOT_FOUND) or is disabled (FAILED_PRECONDITION), none is moved. `details.issues` names it. An unknown folder is NOT_FOUND. To create one, call `/v2/organizations/folders/add`. While users are being removed from a folder, a document does not move into it or out of it: the call is ABORTED with `retry-after`, usually for a minute.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({
@@ -35,9 +35,9 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const organization = await deps.findWritableOrganization(caller.tenant, input.organizationId);
-    const scope = organizationScope(caller.tenant, organization);
-    const folder = input.folderId === rootFolderId ? undefined : await deps.folders.require(scope, input.folderId);
-    await deps.documents.move(scope, input.documentIds, folder, now);
+    const findFolder = async (scope: OrganizationScope) =>
+      input.folderId === rootFolderId ? undefined : deps.folders.require(scope, input.folderId);
+    await deps.documents.move(caller.tenant, organization, input.documentIds, findFolder, now);
     return {};
   },
 );

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { accessTypes } from '../../../../lib/app/rules/access.ts';
 import { ensureOrganization } from '../../../../lib/content/documentScope.ts';
+import { folderBoundaries } from '../../../../lib/directory/folderBoundaries.ts';
 import { writeFolders } from '../../../../lib/directory/folders/folders.ts';
 import { organizationScope } from '../../../../lib/directory/organizationScope.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
@@ -15,7 +16,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/organizations/folders/add',
     summary: 'Create folders',
     description:
-      'The list can have parents and their subfolders in any order. A folder fails in its own result (`success: false`) if it exists already, if its parent does not exist, or if it would be more than 20 levels deep. A disabled organization refuses the call with FAILED_PRECONDITION. To move documents into a folder, call `/v2/organizations/documents/move`.',
+      'The list can have parents and their subfolders in any order. A folder fails in its own result (`success: false`) if it exists already, if its parent does not exist, or if it would be more than 20 levels deep. A disabled organization refuses the call with FAILED_PRECONDITION. To move documents into a folder, call `/v2/organizations/documents/move`. While users are being removed from a folder, a call that would put a folder which exists inside it elsewhere, or the reverse, is ABORTED with `retry-after`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({
@@ -37,8 +38,8 @@ export const endpoint = defineEndpoint(
     }),
     output: ItemResults,
     message: batchMessage('folder', 'created', 'Folder created successfully.'),
-    errors: ['FAILED_PRECONDITION'],
-    uses: { ensureOrganization, folders: writeFolders },
+    errors: ['FAILED_PRECONDITION', 'ABORTED'],
+    uses: { ensureOrganization, boundaries: folderBoundaries, folders: writeFolders },
     impact: 'customers cannot create folders',
     example: {
       data: {
@@ -60,6 +61,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const scope = organizationScope(caller.tenant, await deps.ensureOrganization(caller.tenant, input, now));
     const folders = distinctBy(input.folders, ({ folderId }) => folderId);
+    await deps.boundaries.refuseFolders(scope, folders, now);
     const results = await deps.folders.add(scope, folders, now);
     return { data: byIdOf(folders, ({ folderId }) => folderId, results) };
   },

@@ -33,7 +33,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/organizations/folders/update',
     summary: 'Rename folders, set their access types, and move them with everything in them',
     description:
-      'Each folder changes by the fields that it has. A move takes all documents and subfolders along. Changes take effect at once, for calls with user tokens within 10 seconds. A folder fails in its own result (`success: false`) if it or its new parent does not exist, or if it cannot be moved there. A disabled organization refuses the call with FAILED_PRECONDITION.',
+      'Each folder changes by the fields that it has. A move takes all documents and subfolders along. Changes take effect at once, for calls with user tokens within 10 seconds. A folder fails in its own result (`success: false`) if it or its new parent does not exist, or if it cannot be moved there. A disabled organization refuses the call with FAILED_PRECONDITION. While users are being removed from a folder, nothing moves into it or out of it: the call is ABORTED with `retry-after`, usually for a minute. Its changes before this move stay.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({
