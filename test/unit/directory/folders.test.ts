@@ -308,7 +308,7 @@ describe('folders whose changes are only partly written', () => {
   });
 });
 
-describe('a move crosses the boundary of a folder', () => {
+describe('a move', () => {
   test.each([
     ['into the folder', ['other'], ['folder', 'above'], true],
     ['into a folder below it', [], ['inner', 'folder'], true],
@@ -316,16 +316,16 @@ describe('a move crosses the boundary of a folder', () => {
     ['out of a folder below it', ['inner', 'folder'], [], true],
     ['inside the folder', ['inner', 'folder'], ['folder'], false],
     ['outside the folder', ['above'], ['other'], false],
-  ])('if it leads %s: %s to %s', (_what, from, to, expected) => {
+  ])('%s, from %j to %j, crosses the boundary of a folder: %s', (_what, from, to, expected) => {
     expect(crosses('folder', { internalId: 'moved', from, to })).toBe(expected);
   });
 
-  test('but not if the folder itself is moved', () => {
+  test('of the folder itself does not cross its boundary', () => {
     expect(crosses('folder', { internalId: 'folder', from: ['above'], to: [] })).toBe(false);
   });
 
   testProperty(
-    'exactly if it changes what is below the folder',
+    'crosses the boundary of a folder exactly if it changes what is below the folder',
     [
       fc.array(fc.tuple(fc.nat(7), fc.option(fc.nat(4), { nil: undefined })), { minLength: 1, maxLength: 20 }),
       fc.nat(4),
