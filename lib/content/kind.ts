@@ -101,17 +101,16 @@ export interface KindPurge {
   readonly organization: PurgeHook<OrganizationScope> | 'none';
 }
 
-/** Erases users from all records of an organization, because one partition has those of all its documents. */
-export interface OrganizationEraseHook {
-  readonly entities: EraseHook['entities'];
+/** Removes users from all records of an organization, because one partition has those of all its documents. */
+export interface OrganizationRemoval extends Pick<EraseHook, 'entities' | 'isEarly'> {
   /**
-   * Erases until the budget is used up. Returns the position of the next call, or `done`. Throws ABORTED if other requests change a
-   * record during every try.
+   * Stops when the budget is used up. Returns the position of the next call, or `done`. With `documents`, changes only records in
+   * these documents. Throws ABORTED if other requests change a record during every try.
    */
-  eraseOrganization(
+  removeUsers(
     table: Table,
     scope: OrganizationScope,
-    removedUsers: RemovedUsers,
+    removed: RemovedUsers & { readonly documents?: ReadonlySet<string> | undefined },
     from: string | undefined,
     budget: PurgeBudget,
   ): Promise<{ readonly after: string } | 'done'>;
@@ -132,10 +131,10 @@ export interface ContentKind {
   readonly locate: KindLocations | 'none';
   /** Purges what the kind stored in a deleted document or organization. */
   readonly purge: KindPurge | 'none';
-  /** Removes a user from the record that an involvement names. */
-  readonly remove: RemoveInvolved | 'none';
+  /** Removes users from the record that an involvement names. An erasure does this too. */
+  readonly remove: RemoveInvolved | OrganizationRemoval | 'none';
   /** Erases users from all records, also from those without an involvement. */
-  readonly erase: EraseHook | OrganizationEraseHook | 'none';
+  readonly erase: EraseHook | OrganizationRemoval | 'none';
 }
 
 export function defineContentKind<const K extends ContentKind>(kind: K): K {

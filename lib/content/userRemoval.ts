@@ -37,6 +37,11 @@ export interface EraseHook {
   /** The entities from whose records the hook erases users. A test checks that each entity with users has a hook. */
   readonly entities: readonly { readonly type: string }[];
   /**
+   * True if the first pass of an erasure calls the hook too. Presences end early, because other users see them. Notifications are
+   * erased while the comments that they quote still exist and say whose text it is.
+   */
+  readonly isEarly?: boolean;
+  /**
    * Erases users from the next page of records, after the sort key `after`. Reads all records of the document and does not rely
    * on the lists of records that involve a user. Returns the sort key at which the page ends, or undefined after the last page.
    * Writes only records that change, with an optimistic lock. Throws ABORTED if other requests change a record during every try.

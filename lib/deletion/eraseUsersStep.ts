@@ -2,17 +2,14 @@ import * as z from 'zod';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { withoutRevocations } from '../directory/rules/access.ts';
-import { GrantEntity, UserEntity } from '../directory/users.ts';
+import { GrantEntity, type MaybeUser, UserEntity } from '../directory/users.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
-import { eraseReviewers } from '../memory/eraseReviewers.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { PurgeBudget } from '../table/purgePartition.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { remove, replace, type Table } from '../table/table.ts';
-import { ContentPosition, eraseContent, type ErasedRecords } from './eraseContent.ts';
 import { ErasureEntity, ErasureJob, hideUsers } from './erasures.ts';
-import { purgeUserAccess } from './purgeUserAccess.ts';
-import { purgeUserContent } from './purgeUserContent.ts';
+import { type UserWalk, WalkPosition, walkUsers } from './userWalk.ts';
 
 /** How long a step runs, in milliseconds. The progress is stored after each step, so steps are short. */
 const STEP_MILLISECONDS = 2_000;
@@ -34,10 +31,8 @@ const Progress = z.object({
   index: z.number(),
   /** The internal id of the current organization. */
   organizationKey: z.string().optional(),
-  /** The position in the content of the current organization. */
-  content: z.union([ContentPosition, z.literal('done')]).optional(),
-  /** The position in the judgments (recorded decisions) of the current organization. */
-  judgments: z.union([z.object({ after: z.string() }), z.literal('done')]).optional(),
+  /** The position in the current organization. Progress of an earlier version has none, and begins the organization again. */
+  walk: WalkPosition.optional(),
   /** The number of finished users in the current organization. */
   users: z.number(),
   /** The number of finished tasks. A task is one user in one organization, or one user's profile. */
@@ -106,7 +101,7 @@ class ErasureStep {
   async #startNextOrganization(): Promise<boolean> {
     const { organizations } = this.#data;
     const { organizationId, index } = this.#progress;
-    const started = { ...this.#progress, content: undefined, judgments: undefined, users: 0 };
+    const started = { ...this.#progress, walk: undefined, users: 0 };
     if (organizations) {
       this.#progress = { ...started, organizationKey: organizations[index], index: index + 1 };
       return index < organizations.length;
@@ -120,73 +115,56 @@ class ErasureStep {
     return next !== undefined;
   }
 
-  /**
-   * Continues in an organization: first in the content, then in the judgments, then in the partitions of the users. Content comes
-   * first, because its comments say whose text a notification quotes.
-   */
-  async #continueOrganization(organization: string): Promise<true> {
-    const scope: OrganizationScope = { tenant: this.#job.tenant, organizationKey: organization };
-    const { pass, content, judgments, users } = this.#progress;
+  async #continueOrganization(organizationKey: string): Promise<true> {
     const { userIds, at } = this.#data;
-    const removedUsers = { userIds: new Set(userIds), removedAt: at };
-    if (content !== 'done') {
-      const records: ErasedRecords = pass === 1 ? 'early' : 'everything';
-      const part = { records, from: content };
-      const position = await eraseContent(this.#table, scope, removedUsers, part, this.#budget);
-      this.#progress = { ...this.#progress, content: position };
-      return true;
-    }
-    if (judgments !== 'done') {
-      const position = await eraseReviewers(this.#table, scope, removedUsers, judgments?.after, this.#budget);
-      this.#progress = { ...this.#progress, judgments: position };
-      return true;
-    }
-    const batch = userIds.slice(users, users + PARALLEL);
-    const withNewAccess: number[] = [];
-    const finished = await inParallel(batch, PARALLEL, async (userId, index) => {
-      const isFinished = await this.#eraseUser(scope, userId);
-      if (pass === 2 && isFinished && (await this.#hasAccess(scope, userId))) withNewAccess.push(users + index);
-      return isFinished;
-    });
-    // The next step repeats unfinished users. Erasing erased data again writes nothing.
-    if (finished.includes(false)) return true;
-    const isLast = users + batch.length >= userIds.length;
+    const { pass, users, tasksDone, kept } = this.#progress;
+    const scope: OrganizationScope = { tenant: this.#job.tenant, organizationKey };
+    const walk: UserWalk = {
+      table: this.#table,
+      scope,
+      mode: 'erase',
+      isLastPass: pass === 2,
+      userIds,
+      at,
+      limitsOf: (user) => ({ access: this.#accessEndedAt(user, organizationKey), content: at }),
+    };
+    const position = await walkUsers(walk, this.#progress.walk ?? { user: users }, this.#budget);
+    const finished = position === 'done' ? userIds.length : position.user;
     this.#progress = {
       ...this.#progress,
-      organizationKey: isLast ? undefined : organization,
-      users: users + batch.length,
-      ...(pass === 2 && {
-        tasksDone: this.#progress.tasksDone + batch.length,
-        doneAt: this.#budget.clock(),
-        kept: [...new Set([...this.#progress.kept, ...withNewAccess])],
-      }),
+      organizationKey: position === 'done' ? undefined : organizationKey,
+      walk: position === 'done' ? undefined : position,
+      users: finished,
+    };
+    if (pass === 1 || finished === users) return true;
+    const withNewAccess = await this.#findAccess(scope, users, finished);
+    this.#progress = {
+      ...this.#progress,
+      tasksDone: tasksDone + finished - users,
+      doneAt: this.#budget.clock(),
+      kept: [...new Set([...kept, ...withNewAccess])],
     };
     return true;
   }
 
   /**
-   * Erases the items in a user's partition of an organization, and the user's data in the records to which these items refer.
-   * Returns true when nothing remains.
+   * Returns when the user's access ended, epoch ms: the revocation that this job gave the user, or the request if there is none.
    */
-  async #eraseUser(scope: OrganizationScope, userId: string): Promise<boolean> {
-    const removedAt = await this.#accessEndedAt(userId, scope.organizationKey);
-    await purgeUserAccess(this.#table, { ...scope, userId }, { removedAt });
-    const purge = { removedAt: this.#data.at, mode: 'erase' } as const;
-    const outcome = await purgeUserContent(this.#table, scope, userId, purge, this.#budget);
-    return outcome === 'done';
+  #accessEndedAt(user: MaybeUser, organizationKey: string): number {
+    const { organizations, at } = this.#data;
+    const own = (user?.revocations ?? []).filter(
+      ({ jobId, resource }) => jobId === this.#job.jobId && (resource === organizationKey || !organizations),
+    );
+    return Math.max(at, ...own.map((revocation) => revocation.at));
   }
 
-  /**
-   * Returns when the user's access ended, epoch ms. This is the time of the revocation that this job gave the user. Without a
-   * revocation, it is the time of the request.
-   */
-  async #accessEndedAt(userId: string, organization: string): Promise<number> {
-    const user = await this.#table.get(UserEntity, { tenant: this.#job.tenant, userId });
-    const own =
-      user?.revocations?.filter(
-        ({ jobId, resource }) => jobId === this.#job.jobId && (resource === organization || !this.#data.organizations),
-      ) ?? [];
-    return Math.max(this.#data.at, ...own.map(({ at }) => at));
+  /** Returns the indexes of users who have access, from `first` to before `end` of the job's list. */
+  async #findAccess(scope: OrganizationScope, first: number, end: number): Promise<number[]> {
+    const users = this.#data.userIds.slice(first, end);
+    const found = await inParallel(users, PARALLEL, async (userId, index) =>
+      (await this.#hasAccess(scope, userId)) ? [first + index] : [],
+    );
+    return found.flat();
   }
 
   async #hasAccess(scope: OrganizationScope, userId: string): Promise<boolean> {

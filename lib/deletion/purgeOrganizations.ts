@@ -3,7 +3,7 @@ import { DocumentEntity } from '../directory/documents.ts';
 import { FolderRevocationEntity } from '../directory/folders/folderRevocations.ts';
 import { FolderChangeEntity, folderChangesOf, FolderEntity, FolderEntryEntity } from '../directory/folders/folders.ts';
 import { type FolderVisitor, walkFolders, walkFrom } from '../directory/folders/folderWalk.ts';
-import { type OrganizationScope } from '../directory/organizationScope.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { rootFolderId } from '../directory/rules/folders.ts';
 import { GroupEntity, GroupMemberEntity } from '../directory/userGroups.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';

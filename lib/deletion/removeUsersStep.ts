@@ -5,19 +5,14 @@ import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from '../directo
 import { endCountedJob } from '../directory/organizationLock.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { withoutRevocations } from '../directory/rules/access.ts';
-import { findUsers, type User, UserEntity } from '../directory/users.ts';
+import { findUsers, type MaybeUser, UserEntity } from '../directory/users.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
-import { eraseReviewers } from '../memory/eraseReviewers.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table } from '../table/table.ts';
-import { purgeUserAccess } from './purgeUserAccess.ts';
-import { purgeUserContent } from './purgeUserContent.ts';
+import { type UserLimits, type UserWalk, WalkPosition, walkUsers } from './userWalk.ts';
 
-/** A step starts no further work after this time, in milliseconds. */
-const STEP_MILLISECONDS = 1_000;
-const USERS_AT_A_TIME = 24;
+const STEP_MILLISECONDS = 2_000;
 const PARALLEL = 8;
 /** The most folders and documents that one portion contains, if users are removed from a folder. */
 const MAX_KEYS = 5_000;
@@ -39,20 +34,13 @@ export const UserRemoval = z.object({
 export type UserRemoval = z.output<typeof UserRemoval>;
 
 /**
- * The progress of a job. The job purges everything in two passes, because some items are written or indexed during the first one.
- * Then it removes the revocations. In a folder, each pass handles one portion of folders and documents after the other, and in each
- * portion one user after the other.
+ * The progress of a job. The job walks twice, because some items are written or indexed during the first pass, and then removes the
+ * revocations. In a folder, each pass handles one portion of folders and documents after the other.
  */
-const Progress = z.object({
+const Progress = WalkPosition.extend({
   stage: z.enum(['first', 'second', 'revocations']),
-  /** The position in the folder at which the next portion begins. */
+  /** The position in the folder at which the current portion begins. */
   stack: WalkStack.optional(),
-  /** The index of the next user in the job's list. */
-  user: z.number(),
-  /** The position in the content of this user, as `purgeUserContent` returned it. */
-  after: z.string().optional(),
-  /** The position in the judgments (recorded decisions), which are purged after the content of all users. */
-  judgments: z.string().optional(),
 });
 type Progress = z.output<typeof Progress>;
 
@@ -84,18 +72,22 @@ export async function removeUsersStep(
   if (progress.stage === 'second' && clock() < secondPassAt) return { progress, notBefore: secondPassAt };
   if (progress.stage === 'revocations') return endRevocations(step, progress);
 
-  const { keys, next } = await readPortion(step, progress.stack, maxKeys);
-  const stop = await purgeUsers(step, keys, progress);
-  if (stop) return { progress: { ...progress, ...stop } };
-  if (progress.stage === 'second') {
-    const reviewers = { userIds: new Set(removal.userIds), removedAt: removal.at, documents: keys };
-    const budget = { clock, deadline: clock() + STEP_MILLISECONDS };
-    const position = await eraseReviewers(table, scope, reviewers, progress.judgments, budget);
-    const user = removal.userIds.length;
-    if (position !== 'done') return { progress: { ...progress, user, after: undefined, judgments: position.after } };
-  }
-  if (next) return { progress: { stage: progress.stage, stack: next, user: 0 } };
-  if (progress.stage === 'first') return { progress: { stage: 'second', user: 0 }, notBefore: secondPassAt };
+  const { stage, stack, ...position } = progress;
+  const { keys, next } = await readPortion(step, stack, maxKeys);
+  const walk: UserWalk = {
+    table,
+    scope,
+    mode: 'remove',
+    isLastPass: stage === 'second',
+    userIds: removal.userIds,
+    at: removal.at,
+    within: keys,
+    limitsOf: (user) => limitsOf(step, user),
+  };
+  const stop = await walkUsers(walk, position, { clock, deadline: clock() + STEP_MILLISECONDS });
+  if (stop !== 'done') return { progress: { ...progress, ...stop } };
+  if (next) return { progress: { stage, stack: next, user: 0 } };
+  if (stage === 'first') return { progress: { stage: 'second', user: 0 }, notBefore: secondPassAt };
   return { progress: { stage: 'revocations', user: 0 } };
 }
 
@@ -131,50 +123,14 @@ async function readPortion(
 }
 
 /**
- * Purges the data of users for about a second, beginning at `progress`. Returns the next position, or undefined after the last
- * user.
+ * Returns up to when the items of a user go: the user's revocation by this job, or the request if the user had no profile then.
+ * Returns undefined for other users, who were not removed.
  */
-async function purgeUsers(
-  step: RemovalStep,
-  keys: ReadonlySet<string> | undefined,
-  progress: Progress,
-): Promise<Pick<Progress, 'user' | 'after'> | undefined> {
-  const { table, scope, removal, clock } = step;
-  const { userIds } = removal;
-  const budget = { clock, deadline: clock() + STEP_MILLISECONDS };
-  let { user: first, after } = progress;
-  while (first < userIds.length) {
-    const batch = userIds.slice(first, first + USERS_AT_A_TIME);
-    const users = await findUsers(table, scope.tenant, batch);
-    const stops = new Map<number, string>();
-    await inParallel(batch, PARALLEL, async (userId, index) => {
-      const removedAt = purgeLimit(step, users[index]);
-      if (removedAt === undefined) return;
-      await purgeUserAccess(table, { ...scope, userId }, { removedAt, within: keys });
-      const from = index === 0 ? after : undefined;
-      const content = { removedAt, mode: 'remove', documents: keys, after: from } as const;
-      const stop = await purgeUserContent(table, scope, userId, content, budget);
-      if (stop !== 'done') stops.set(index, stop.after);
-    });
-    // The next step continues with the first unfinished user and repeats the users after it. Most of their data is already purged.
-    const stop = Math.min(...stops.keys(), Infinity);
-    if (stop < Infinity) return { user: first + stop, after: stops.get(stop) };
-    first += batch.length;
-    after = undefined;
-    if (first < userIds.length && clock() > budget.deadline) return { user: first, after: undefined };
-  }
-  return undefined;
-}
-
-/**
- * Returns the time up to which a user's items are purged, epoch ms. This is the time of the user's revocation by this job. If the
- * user had no profile at the time of the request, it is the time of the request. Returns undefined for other users, who were not
- * removed.
- */
-function purgeLimit({ job, removal }: RemovalStep, user: Stored<User> | undefined): number | undefined {
+function limitsOf({ job, removal }: RemovalStep, user: MaybeUser): UserLimits | undefined {
   const revocation = user?.revocations?.find(({ jobId }) => jobId === job.jobId);
   const existed = user !== undefined && user.createdAt <= removal.at;
-  return revocation?.at ?? (existed ? undefined : removal.at);
+  const at = revocation?.at ?? (existed ? undefined : removal.at);
+  return at === undefined ? undefined : { access: at, content: at };
 }
 
 /** Removes the revocations of the job, and ends the job. */

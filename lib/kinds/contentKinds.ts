@@ -11,16 +11,17 @@ import { recordingKind } from '../recordings/kind.ts';
 
 /**
  * All kinds of content. A kind stands after the kinds that its records refer to: reactions are on comments, and notifications quote
- * comments. An erasure that reads records of another kind walks the list backwards.
+ * comments. An erasure that reads records of another kind walks the list backwards. Its stored position has the place of a kind in
+ * the list.
  */
 export const contentKinds = [
+  liveStateKind,
+  presenceKind,
   commentKind,
   reactionKind,
   recordingKind,
   activityKind,
   notificationKind,
   editorKind,
-  presenceKind,
-  liveStateKind,
   judgmentKind,
 ] as const satisfies readonly ContentKind[];

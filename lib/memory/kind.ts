@@ -3,6 +3,8 @@ import { JudgmentEntity } from './entities.ts';
 import { eraseReviewers } from './eraseReviewers.ts';
 import { purgeDocumentJudgments, purgeOrganizationJudgments } from './purgeJudgments.ts';
 
+const removeReviewers = { entities: [JudgmentEntity], isEarly: true, removeUsers: eraseReviewers };
+
 export const judgmentKind = defineContentKind({
   name: 'judgment',
   // Judgments have listings of their own. They belong to the whole API key.
@@ -10,7 +12,6 @@ export const judgmentKind = defineContentKind({
   involve: 'none',
   locate: 'none',
   purge: { document: purgeDocumentJudgments, organization: purgeOrganizationJudgments },
-  // Judgments keep the names of people who left.
-  remove: 'none',
-  erase: { entities: [JudgmentEntity], eraseOrganization: eraseReviewers },
+  remove: removeReviewers,
+  erase: removeReviewers,
 });

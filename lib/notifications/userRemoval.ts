@@ -21,6 +21,7 @@ import { eraseFromNotification, type Notification, quotedComment, removeFromNoti
  */
 export const eraseNotifications: EraseHook = {
   entities: [NotificationEntity],
+  isEarly: true,
   async erase(removal, after) {
     const { table, scope, removedUsers } = removal;
     const page = await recordsUpTo(removal, NotificationEntity, after);

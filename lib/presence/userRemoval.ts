@@ -12,6 +12,7 @@ const PARALLEL = 8;
  */
 export const erasePresence: EraseHook = {
   entities: [PresenceEntity],
+  isEarly: true,
   async erase({ table, scope, removedUsers: { userIds, removedAt }, clock }) {
     const keys = [...userIds].map((userId) => ({ ...scope, userId }));
     await inParallel(await table.getMany(PresenceEntity, keys), PARALLEL, async (presence) => {

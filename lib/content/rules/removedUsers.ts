@@ -1,6 +1,6 @@
+import type { Visibility } from '../../directory/rules/visibility.ts';
 import { readJson } from '../../shared/jsonFields.ts';
 import type { ContentUser } from './contentUser.ts';
-import type { Visibility } from '../../directory/rules/visibility.ts';
 
 /**
  * Pure rules for users who were removed from a document, folder or organization, and for users who were erased (GDPR).

@@ -3,7 +3,7 @@ import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import { eraseUsersStep } from '../../../lib/deletion/eraseUsersStep.ts';
-import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
+import { removeFromRecords } from '../../../lib/deletion/userWalk.ts';
 import { MAX_REVOCATIONS } from '../../../lib/directory/rules/access.ts';
 import { JobEntity, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
@@ -407,16 +407,27 @@ describe('users/data/delete', () => {
   test("erases comments in other users' threads that an earlier removal had kept", async () => {
     await createUserRecords(customer, 'acme');
     const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
-    await purgeUserContent(
-      table,
-      { tenant: customer.apiKey, organizationKey: internalId },
-      ada.userId,
-      { removedAt: Date.now(), mode: 'remove' },
-      { clock: Date.now, deadline: Infinity },
-    );
+    const scope = { tenant: customer.apiKey, organizationKey: internalId };
+    const budget = { clock: Date.now, deadline: Infinity };
+    await removeFromRecords({ table, scope, mode: 'remove' }, ada.userId, Date.now(), undefined, budget);
     expect(JSON.stringify([...(await dump(customer.apiKey))])).toContain(saidToGrace);
     await begin({ userIds: [ada.userId] });
     await (await Runner.of(customer)).run();
+    const after = JSON.stringify([...(await dump(customer.apiKey))]);
+    for (const trace of traces) expect(after).not.toContain(trace);
+  });
+
+  test('continues the job of an earlier version, and begins its organization again', async () => {
+    await createUserRecords(customer, 'acme');
+    const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
+    await begin({ userIds: [ada.userId] });
+    const runner = await Runner.of(customer);
+    await runner.run(table, true);
+    const place = { organizationId: 'acme', organizationKey: internalId, index: 0, users: 0, tasksDone: 0, kept: [] };
+    const content = { listed: 'offer', open: [{ documentKey: 'doc_0', part: 4, after: 'a' }] };
+    const progress = { pass: 2, ...place, content, judgments: { after: 'a' } };
+    runner.job = { ...runner.job, progress: JSON.stringify(progress) };
+    await runner.run();
     const after = JSON.stringify([...(await dump(customer.apiKey))]);
     for (const trace of traces) expect(after).not.toContain(trace);
   });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { addInvolvement, type Involvement } from '../../../lib/content/involvements.ts';
-import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
+import { removeFromRecords } from '../../../lib/deletion/userWalk.ts';
 import type { OrganizationScope } from '../../../lib/directory/organizationScope.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
@@ -32,20 +32,17 @@ async function dump(): Promise<Map<string, Item>> {
 }
 
 const purgeUser = (more: object = {}, on: Table = table) =>
-  purgeUserContent(
-    on,
-    scope,
-    ada.userId,
-    { removedAt: until, mode: 'remove', ...more },
-    { clock: Date.now, deadline: Infinity },
-  );
+  removeFromRecords({ table: on, scope, mode: 'remove', ...more }, ada.userId, until, undefined, {
+    clock: Date.now,
+    deadline: Infinity,
+  });
 const nameOf = ({ _t, annotationId, id, commentId }: Item) =>
   [_t, annotationId ?? id, commentId].filter((id) => id !== undefined).join(' ');
 
-describe('purgeUserContent of a user who is removed from an organization', () => {
+describe('removeFromRecords of a user who is removed from an organization', () => {
   test("removes the user's threads, recordings, reactions and involvements, and keeps comments in other threads", async () => {
     const [before, events] = [await dump(), await emitted()];
-    expect(await purgeUser()).toBe('done');
+    expect(await purgeUser()).toBeUndefined();
     const after = await dump();
     const removed = [...before].flatMap(([key, item]) => (after.has(key) ? [] : [item]));
     const changed = [...after].flatMap(([key, item]) =>
@@ -82,7 +79,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     ]);
     expect(await involvements(ada.userId)).toEqual([]);
     expect(await emitted()).toEqual(events);
-    expect(await purgeUser()).toBe('done');
+    expect(await purgeUser()).toBeUndefined();
     expect(await dump()).toEqual(after);
   });
 
@@ -121,7 +118,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
   test('keeps content that was created after the removal, and content outside the given documents', async () => {
     const documents = (await itemsOf('Document')) as Item[];
     const offer = documents.find(({ documentId }) => documentId === 'offer')!.internalId;
-    await purgeUser({ documents: new Set([offer]) });
+    await purgeUser({ within: new Set([offer]) });
     const remainingInvolvements = await involvements(ada.userId);
     expect(remainingInvolvements.filter(([, id]) => id === 'offered')).toEqual([]);
     expect(remainingInvolvements.map(([, id]) => id)).toEqual(
@@ -158,7 +155,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
       await customer.addRecordings([{ annotationId: 'ofAda', recordingType: 'audio', from }]);
       const notification = { notificationId: 'toAda', displayHeadlineMessageTemplate: 'a', displayBodyMessage: 'b' };
       await customer.ok('/v2/notifications/add', { ...nda, ...notification, actionUser: from, notifyUsers: [from] });
-      expect(await purgeUser({ mode })).toBe('done');
+      expect(await purgeUser({ mode })).toBeUndefined();
       expect(await getThread(customer, 'byAda')).toMatchObject({ commentCount: 1 });
       expect(await customer.ok('/v2/recordings/get', { organizationId, recordingIds: ['ofAda'] })).toHaveLength(1);
       expect(await customer.ok('/v2/notifications/get', { organizationId, notificationIds: ['toAda'] })).toHaveLength(
@@ -183,19 +180,13 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
       made: false,
     }));
     await table.writeAll(added.map((involvement) => addInvolvement(scope, involvement)));
-    const run = async (documents?: ReadonlySet<string>): Promise<number> => {
+    const run = async (within?: ReadonlySet<string>): Promise<number> => {
       let after: string | undefined;
       for (let calls = 1; calls < 100; calls++) {
         // The deadline is over from the start, as after slow steps before this call. Each call still makes progress.
-        const result = await purgeUserContent(
-          table,
-          scope,
-          ada.userId,
-          { removedAt: until, mode: 'remove', documents, after },
-          { clock: () => until + 1, deadline: until },
-        );
-        if (result === 'done') return calls;
-        ({ after } = result);
+        const walk = { table, scope, mode: 'remove', within } as const;
+        after = await removeFromRecords(walk, ada.userId, until, after, { clock: () => until + 1, deadline: until });
+        if (after === undefined) return calls;
       }
       throw new Error('It gets no further');
     };

@@ -1,0 +1,261 @@
+import * as z from 'zod';
+import { involvedAt, type InvolvedKind, type Involvement, InvolvementEntity } from '../content/involvements.ts';
+import type { ContentKind } from '../content/kind.ts';
+import type { DocumentRemoval, EraseHook, RemovalMode, RemoveInvolved } from '../content/userRemoval.ts';
+import { DocumentEntity } from '../directory/documents.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
+import { findUsers, type MaybeUser } from '../directory/users.ts';
+import { contentKinds } from '../kinds/contentKinds.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { isoTime } from '../shared/isoTime.ts';
+import type { Stored } from '../table/entity.ts';
+import { keyAfter, keyPrefix } from '../table/keys.ts';
+import type { PurgeBudget } from '../table/purgePartition.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import type { Table } from '../table/table.ts';
+import { purgeUserAccess } from './purgeUserAccess.ts';
+
+const DOCUMENTS_AT_A_TIME = 8;
+const USERS_AT_A_TIME = 24;
+const USERS_IN_PARALLEL = 8;
+const RECORDS_IN_PARALLEL = 4;
+const INVOLVEMENTS_PER_PAGE = 100;
+
+/** The position of an erasure in the documents of an organization. */
+const DocumentsPosition = z.object({
+  /** The document id of the last document in which the walk has begun. */
+  listed: z.string().optional(),
+  /** The documents in which the walk has begun and not ended. `part` is the index of the current hook, `after` its last sort key. */
+  open: z.array(z.object({ documentKey: z.string(), part: z.number(), after: z.string().optional() })),
+});
+type DocumentsPosition = z.output<typeof DocumentsPosition>;
+type OpenDocument = DocumentsPosition['open'][number];
+
+/** Where a walk stopped: in the documents, then in the users, then in a kind whose records are in one partition. */
+export const WalkPosition = z.object({
+  documents: z.union([DocumentsPosition, z.literal('done')]).optional(),
+  /** The index of the next user. */
+  user: z.number(),
+  kind: z.string().optional(),
+  /** The last key in the involvements of this user, or in this kind. */
+  after: z.string().optional(),
+});
+export type WalkPosition = z.output<typeof WalkPosition>;
+
+/** Up to when items of a user go, in epoch ms. Later items stay. */
+export interface UserLimits {
+  readonly access: number;
+  readonly content: number;
+}
+
+/** A removal or erasure of users in one organization. */
+export interface UserWalk {
+  readonly table: Table;
+  readonly scope: OrganizationScope;
+  readonly mode: RemovalMode;
+  /** The last pass begins when the requests from before the removal have ended. An earlier pass only takes what users see first. */
+  readonly isLastPass: boolean;
+  readonly userIds: readonly string[];
+  /** The time of the request in epoch ms. Records of content that were made later stay. */
+  readonly at: number;
+  /** Limits a removal to these folders and documents. Undefined: the whole organization. */
+  readonly within?: ReadonlySet<string> | undefined;
+  /** Returns undefined for a user who stays. */
+  readonly limitsOf: (user: MaybeUser) => UserLimits | undefined;
+  readonly kinds?: readonly ContentKind[];
+}
+
+/**
+ * Removes users from an organization: in an erasure from all records, then from their partitions and the records that involve them,
+ * then from kinds whose records are in one partition. Threads that a user started go, and so do the user's recordings and reactions.
+ * Comments in threads of others keep the author's id (`remove`) or go (`erase`).
+ *
+ * Returns the position at the end of the budget, or `done`. Emits no events. Changes a record only at the revision that was read.
+ * Idempotent: it can run twice, in parallel, or from an older position. Throws ABORTED if others keep changing a record.
+ */
+export async function walkUsers(
+  walk: UserWalk,
+  from: WalkPosition,
+  budget: PurgeBudget,
+): Promise<WalkPosition | 'done'> {
+  let position = from;
+  if (walk.mode === 'erase' && position.documents !== 'done') {
+    position = { ...position, documents: await eraseDocuments(walk, position.documents, budget) };
+    if (position.documents !== 'done' || budget.clock() > budget.deadline) return position;
+  }
+  const stop = await removeFromPartitions(walk, position, budget);
+  if (stop) return { ...position, ...stop };
+  return removeFromOrganization(walk, position, budget);
+}
+
+/** The hooks that read all records of a document. Each kind goes before the kinds that its records refer to. */
+export function eraseHooks(isLastPass = true, kinds: readonly ContentKind[] = contentKinds): EraseHook[] {
+  const hooks = kinds.flatMap(({ erase }) => (erase !== 'none' && 'erase' in erase ? [erase] : []));
+  return isLastPass ? hooks.toReversed() : hooks.filter(({ isEarly }) => isEarly);
+}
+
+/**
+ * Erases users from all records of all documents, because many records name a user without an involvement: activities,
+ * subscriptions, readers, comments that stayed after a removal. Reads several documents in parallel.
+ */
+async function eraseDocuments(
+  { table, scope, userIds, at, isLastPass, kinds }: UserWalk,
+  from: DocumentsPosition | undefined,
+  { clock, deadline }: PurgeBudget,
+): Promise<DocumentsPosition | 'done'> {
+  const hooks = eraseHooks(isLastPass, kinds);
+  const removedUsers = { userIds: new Set(userIds), removedAt: at };
+  let [lastListed, open] = [from?.listed, [...(from?.open ?? [])]];
+  for (;;) {
+    if (open.length === 0) {
+      const after = lastListed === undefined ? undefined : DocumentEntity.key({ ...scope, documentId: lastListed }).SK;
+      const page = await table.query(DocumentEntity, scope, { limit: DOCUMENTS_AT_A_TIME, after });
+      if (page.values.length === 0) return 'done';
+      lastListed = page.values.at(-1)?.documentId;
+      open = page.values.map(({ internalId }) => ({ documentKey: internalId, part: 0 }));
+    }
+    const unfinished: OpenDocument[] = [];
+    await inParallel(open, DOCUMENTS_AT_A_TIME, async (document) => {
+      let position: OpenDocument | undefined = document;
+      while (position && clock() <= deadline) position = await continueIn(position);
+      if (position) unfinished.push(position);
+    });
+    open = unfinished;
+    if (clock() > deadline) return { listed: lastListed, open };
+  }
+
+  async function continueIn({ documentKey, part, after }: OpenDocument): Promise<OpenDocument | undefined> {
+    const removal = { table, scope: { ...scope, documentKey }, removedUsers, mode: 'erase', clock } as const;
+    const next = await hooks[part]?.erase(removal, after);
+    if (next !== undefined) return { documentKey, part, after: next };
+    return part + 1 < hooks.length ? { documentKey, part: part + 1 } : undefined;
+  }
+}
+
+/** Removes users from what their partitions have and name. Returns the next position, or undefined after the last user. */
+async function removeFromPartitions(
+  walk: UserWalk,
+  { user: start, after: startAfter }: WalkPosition,
+  budget: PurgeBudget,
+): Promise<Pick<WalkPosition, 'user' | 'after'> | undefined> {
+  const { table, scope, userIds, within, limitsOf } = walk;
+  let [first, after] = [start, startAfter];
+  while (first < userIds.length) {
+    const batch = userIds.slice(first, first + USERS_AT_A_TIME);
+    const users = await findUsers(table, scope.tenant, batch);
+    const stops = new Map<number, string>();
+    await inParallel(batch, USERS_IN_PARALLEL, async (userId, index) => {
+      const limits = limitsOf(users[index]);
+      if (!limits) return;
+      await purgeUserAccess(table, { ...scope, userId }, { removedAt: limits.access, within });
+      const stop = await removeFromRecords(walk, userId, limits.content, index === 0 ? after : undefined, budget);
+      if (stop !== undefined) stops.set(index, stop);
+    });
+    // The next call continues with the first unfinished user and repeats the users after it. Most of their data is already gone.
+    const stop = Math.min(...stops.keys(), Infinity);
+    if (stop < Infinity) return { user: first + stop, after: stops.get(stop) };
+    first += batch.length;
+    after = undefined;
+    if (first < userIds.length && budget.clock() > budget.deadline) return { user: first, after: undefined };
+  }
+  return undefined;
+}
+
+/** The kinds whose records involve users, in the order of their keys. */
+function involvedKindsOf(kinds: readonly ContentKind[]): { kind: InvolvedKind; remove: RemoveInvolved }[] {
+  return kinds.flatMap(({ name, remove }) =>
+    typeof remove === 'function' ? [{ kind: name as InvolvedKind, remove }] : [],
+  );
+}
+
+/**
+ * Removes a user from the records that involve the user. An involvement up to `removedAt` (epoch ms) goes in the transaction that
+ * changes its record. Returns the position at the end of the budget, but not before the first page with involvements, so that slow
+ * calls make progress too. Returns undefined when nothing remains.
+ */
+export async function removeFromRecords(
+  { table, scope, mode, within, kinds = contentKinds }: Pick<UserWalk, 'table' | 'scope' | 'mode' | 'within' | 'kinds'>,
+  userId: string,
+  removedAt: number,
+  after: string | undefined,
+  { clock, deadline }: PurgeBudget,
+): Promise<string | undefined> {
+  const involved = involvedKindsOf(kinds);
+  // An erasure changes the record in any case, because it reads all content.
+  const isSelected = (involvement: Involvement) => mode === 'erase' || involvedAt(involvement) <= removedAt;
+  const firstKind =
+    after === undefined ? 0 : involved.findIndex(({ kind }) => after.startsWith(keyPrefix(['DATA', kind])));
+  for (const [index, { kind, remove }] of involved.entries()) {
+    if (index < firstKind) continue;
+    let from = index === firstKind ? after : undefined;
+    do {
+      const page = await table.query(
+        InvolvementEntity,
+        { ...scope, userId },
+        { between: keysUpTo(kind, removedAt), limit: INVOLVEMENTS_PER_PAGE, after: from },
+      );
+      const involvements = page.values
+        .filter(({ documentKey }) => within?.has(documentKey) ?? true)
+        .map((involvement): Stored<Involvement> => ({ ...involvement, userId, kind }))
+        .filter(isSelected);
+      // Removals in one group can change the same item, so they run one after the other.
+      const groups = Map.groupBy(involvements, ({ documentKey, id }) =>
+        JSON.stringify([documentKey, kind === 'reaction' ? undefined : id]),
+      );
+      await inParallel([...groups.values()], RECORDS_IN_PARALLEL, async (group) => {
+        for (const involvement of group) await removeFromRecord(involvement, remove);
+      });
+      from = page.next;
+      const next = involved[index + 1];
+      const position = from ?? (next && keyPrefix(['DATA', next.kind]));
+      if (position !== undefined && page.values.length > 0 && clock() > deadline) return position;
+    } while (from !== undefined);
+  }
+  return undefined;
+
+  async function removeFromRecord(involvement: Stored<Involvement>, remove: RemoveInvolved): Promise<void> {
+    const { documentKey, kind } = involvement;
+    const removedUsers = { userIds: new Set([userId]), removedAt };
+    const removal: DocumentRemoval = { table, scope: { ...scope, documentKey }, removedUsers, mode, clock };
+    let current: Stored<Involvement> | undefined = involvement;
+    await retryOnConflict(async () => {
+      const outcome = current && isSelected(current) ? await remove(removal, current) : 'done';
+      // A request may have involved the user again, or another worker may have removed the involvement.
+      if (outcome === 'conflict') {
+        const read = await table.get(InvolvementEntity, { ...scope, ...involvement });
+        current = read && { userId, kind, ...read };
+      }
+      return outcome;
+    });
+  }
+}
+
+/** Returns the sort keys of involvements in one kind up to `removedAt` (epoch ms). */
+function keysUpTo(kind: InvolvedKind, removedAt: number): [string, string] {
+  return [keyPrefix(['DATA', kind]), keyAfter(['DATA', kind, isoTime(removedAt)])];
+}
+
+/** Removes users from the kinds whose records are in one partition of the organization. */
+async function removeFromOrganization(
+  { table, scope, mode, isLastPass, userIds, at, within, kinds = contentKinds }: UserWalk,
+  position: WalkPosition,
+  budget: PurgeBudget,
+): Promise<WalkPosition | 'done'> {
+  const hooks = kinds.flatMap(({ name, [mode]: hook }) =>
+    typeof hook === 'object' && 'removeUsers' in hook && (isLastPass || (mode === 'erase' && hook.isEarly))
+      ? [{ name, hook }]
+      : [],
+  );
+  const removed = { userIds: new Set(userIds), removedAt: at, documents: within };
+  const first = Math.max(
+    hooks.findIndex(({ name }) => name === position.kind),
+    0,
+  );
+  let after = position.kind === undefined ? undefined : position.after;
+  for (const { name, hook } of hooks.slice(first)) {
+    const stop = await hook.removeUsers(table, scope, removed, after, budget);
+    if (stop !== 'done') return { ...position, user: userIds.length, kind: name, after: stop.after };
+    after = undefined;
+  }
+  return 'done';
+}
