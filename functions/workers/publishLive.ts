@@ -1,4 +1,5 @@
 import { defineWorker } from '../../lib/app/worker.ts';
+import { liveHints } from '../../lib/kinds/liveHints.ts';
 import {
   publishChanges,
   publishChangesCapability,
@@ -12,13 +13,17 @@ export const worker = defineWorker(
   {
     name: 'publishLive',
     summary: 'Pushes changes of documents to the users who are connected',
-    on: { changes: publishedTypes, newJobs: publishedJobs, removals: publishedRemovals },
+    on: {
+      changes: publishedTypes(liveHints),
+      newJobs: publishedJobs,
+      removals: publishedRemovals(liveHints),
+    },
     uses: { live: publishChangesCapability },
     impact: 'connected users see changes late, or only after a reload',
     timeoutSeconds: 60,
     requires: 'live',
   },
-  ({ records, deps, ...call }) => publishChanges(deps.live, records, call),
+  ({ records, deps, ...call }) => publishChanges({ ...deps.live, hints: liveHints }, records, call),
 );
 
 export const handler = toWorkerLambda(worker);

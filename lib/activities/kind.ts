@@ -1,5 +1,6 @@
 import { purgeRecords } from '../content/documentPurge.ts';
 import { defineContentKind } from '../content/kind.ts';
+import { hintForReaders, verbsOfWritten, type Written } from '../content/rules/hints.ts';
 import { ActivityEntity, activityIds } from './activities.ts';
 import { eraseActivities } from './userRemoval.ts';
 
@@ -15,6 +16,15 @@ export const activityKind = defineContentKind({
       keys: [],
     })),
     organization: 'none',
+  },
+  hint: {
+    types: { 'activity.add': 'activity', 'activity.update': 'activity' },
+    written: {
+      Activity: (change: Written<{ id: string }>) =>
+        hintForReaders(change, `activity.${verbsOfWritten[change.change]}`, { activityId: change.item.id }),
+    },
+    // The key of a removed activity does not say who could read it.
+    removed: {},
   },
   // The log still says what a removed user did.
   remove: 'none',

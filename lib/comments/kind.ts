@@ -5,6 +5,7 @@ import type { Stored } from '../table/entity.ts';
 import { deleteThreads } from './deleteThreads.ts';
 import { purgeThreads } from './purgeThreads.ts';
 import { accessFieldsOf, type Comment, CommentResponse, toCommentResponse } from './rules/comments.ts';
+import { commentHints } from './rules/hints.ts';
 import { changeThread, type Thread, threadAccessOf } from './rules/threads.ts';
 import { ThreadEntity, threadIds, ThreadReader } from './threads.ts';
 import { eraseThreads, removeCommentUser } from './userRemoval.ts';
@@ -64,6 +65,7 @@ export const commentKind = defineContentKind({
     deletion: { run: deleteAtLocation },
   },
   purge: { document: purgeThreads, organization: 'none' },
+  hint: commentHints,
   remove: removeCommentUser,
   erase: eraseThreads,
 });

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
 import { defineContentKind, type LocatedRecord, type LocationDeletion } from '../content/kind.ts';
+import { hintForReaders, verbsOfWritten, type Written } from '../content/rules/hints.ts';
 import { ReactionEntity, reactionIds, reactionInvolvements, readReactions } from '../reactions/reactions.ts';
 import { type Reaction, ReactionResponse, toReactionResponse } from '../reactions/rules.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -34,6 +35,18 @@ export const reactionKind = defineContentKind({
         .map((involvement) => InvolvementEntity.key({ ...document, ...involvement })),
     })),
     organization: 'none',
+  },
+  hint: {
+    types: { 'reaction.add': 'reaction', 'reaction.update': 'reaction' },
+    written: {
+      Reaction(change: Written<Pick<Reaction, 'annotationId' | 'on'>>) {
+        const { annotationId: reactionId, on } = change.item;
+        const ids = on ? { annotationId: on.annotationId, commentId: on.commentId, reactionId } : { reactionId };
+        return hintForReaders(change, `reaction.${verbsOfWritten[change.change]}`, ids);
+      },
+    },
+    // The comment of a removed reaction changes too, and has a hint.
+    removed: {},
   },
   remove: removeReactor,
   erase: eraseReactions,

@@ -8,6 +8,7 @@ import type { DocumentScope } from './documentScope.ts';
 import type { Involvement } from './involvements.ts';
 import type { RecordIds } from './recordIds.ts';
 import type { ResponseNames } from './rules/eventMetadata.ts';
+import type { KindHints, KindPushes } from './rules/hints.ts';
 import type { Location, StoredLocation } from './rules/location.ts';
 import type { RemovedUsers } from './rules/removedUsers.ts';
 import type { RecordAccess } from './rules/threadAccess.ts';
@@ -129,6 +130,8 @@ export interface ContentKind {
   readonly involve: KindInvolvements | 'none';
   /** Reads, changes and deletes the records at a location. */
   readonly locate: KindLocations | 'none';
+  /** The hints that connected clients get about a change. */
+  readonly hint: KindHints | KindPushes | 'none';
   /** Purges what the kind stored in a deleted document or organization. */
   readonly purge: KindPurge | 'none';
   /** Removes users from the record that an involvement names. An erasure does this too. */

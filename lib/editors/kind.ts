@@ -1,4 +1,5 @@
 import { defineContentKind } from '../content/kind.ts';
+import { hintFor, removedHint, type Written } from '../content/rules/hints.ts';
 import { purgeEditors } from './deleteEditors.ts';
 
 export const editorKind = defineContentKind({
@@ -8,6 +9,20 @@ export const editorKind = defineContentKind({
   involve: 'none',
   locate: 'none',
   purge: { document: purgeEditors, organization: 'none' },
+  hint: {
+    types: { 'editor.add': 'document', 'editor.delete': 'document', 'crdt.update': 'document' },
+    written: {
+      Editor: (change: Written<{ editorId: string }>) =>
+        change.change === 'insert' ? hintFor(change, 'editor.add', { editorId: change.item.editorId }) : undefined,
+    },
+    removed: {
+      // Only the deletion of an editor removes its head. A compaction removes many other items.
+      EDITORS: {
+        suffix: '#META',
+        hint: (change, [id = '']) => removedHint(change, 'editor.delete', 'editorId', id),
+      },
+    },
+  },
   // Updates name their author by id only.
   remove: 'none',
   erase: 'none',

@@ -5,11 +5,12 @@ import { CommentEntity, commentKey, ThreadEntity } from '../comments/threads.ts'
 import { fieldsOfActivity } from '../comments/visibleActivities.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
+import type { HintIds } from '../content/rules/hints.ts';
 import type { ThreadAccess } from '../directory/rules/visibility.ts';
 import { distinct } from '../shared/collections.ts';
 import { readDefined } from '../shared/readDefined.ts';
 import type { Table } from '../table/table.ts';
-import { announcedBy, type Hint, type HintIds } from './rules/hints.ts';
+import type { Hint, HintCatalogue } from './rules/hints.ts';
 
 export interface NamedDocument {
   readonly scope: DocumentScope;
@@ -32,16 +33,17 @@ export async function findAnnouncedRecords(
   table: Table,
   { scope, organizationId, documentId }: NamedDocument,
   hints: readonly Pick<Hint, 'type'>[],
+  announced: HintCatalogue['announced'],
 ): Promise<(ThreadAccess | undefined)[]> {
   const idsOf = (hint: Pick<Hint, 'type'>) => (hint as { readonly ids?: HintIds }).ids ?? {};
   const activityIds = distinct(
-    hints.flatMap((hint) => (announcedBy[hint.type] === 'activity' ? String(idsOf(hint).activityId) : [])),
+    hints.flatMap((hint) => (announced[hint.type] === 'activity' ? String(idsOf(hint).activityId) : [])),
   );
   const activities = await findActivities(table, scope, organizationId, activityIds);
   const open: ThreadAccess = { authorId: '', organizationId };
   const targets = hints.map((hint): Target | 'open' | undefined => {
     const { annotationId, commentId, reactionId, activityId } = idsOf(hint);
-    switch (announcedBy[hint.type]) {
+    switch (announced[hint.type]) {
       case 'thread':
         return { annotationId: String(annotationId) };
       case 'comment':
@@ -61,6 +63,8 @@ export async function findAnnouncedRecords(
       case 'notification':
       case 'user':
         return 'open';
+      case undefined:
+        return undefined;
     }
   });
   const existing = targets.filter((target) => typeof target === 'object');

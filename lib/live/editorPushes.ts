@@ -1,9 +1,10 @@
+import type { ItemChange } from '../content/rules/hints.ts';
 import type { Blob } from '../editors/entities.ts';
 import { unpack } from '../editors/storedBytes.ts';
 import { decodePart } from '../shared/keyParts.ts';
 import type { LiveStore } from './liveStore.ts';
 import { MAX_EVENT_BYTES } from './rules/events.ts';
-import type { DocumentKeys, EditorHint, ItemChange } from './rules/hints.ts';
+import type { DocumentKeys, EditorHint } from './rules/hints.ts';
 
 /** An update in a stream record, whose bytes are base64 text. */
 interface StreamUpdate {

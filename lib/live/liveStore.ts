@@ -2,6 +2,7 @@ import type { Capability } from '../app/capability.ts';
 import { HiddenCommentDeletionEntity } from '../comments/threadAccessChanges.ts';
 import { AccessChecks, type AccessOfUser, findUsersWhoCanSee, readAccessOfUsers } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
+import type { ThreadPosition } from '../content/rules/hints.ts';
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import { DocumentEntity, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
@@ -42,12 +43,11 @@ import {
 import { TOKEN_SECONDS } from './liveKeys.ts';
 import { type Changes, changesSince, LOG_SECONDS, MAX_CHANGES } from './rules/changes.ts';
 import {
-  announcedBy,
   type DocumentKeys,
   type EmptyHint,
   HIDDEN,
   type Hint,
-  type ThreadPosition,
+  type HintCatalogue,
   type UserHint,
   type VersionedHint,
 } from './rules/hints.ts';
@@ -229,7 +229,7 @@ export class LiveStore {
     { organization, document: { documentId }, scope }: DocumentContext,
     user: Viewer & { readonly userKey: string },
     after: number,
-    now: number,
+    { now, announced }: { readonly now: number; readonly announced: HintCatalogue['announced'] },
   ): Promise<
     Omit<Changes, 'hints'> & {
       readonly hints: (VersionedHint | EmptyHint<VersionedHint>)[];
@@ -249,7 +249,7 @@ export class LiveStore {
     const named = { scope, organizationId, documentId };
     const ofDocument = stored.filter((each) => each.documentKey === scope.documentKey).map(({ hint }) => hint);
     const [readable, notifications] = await Promise.all([
-      this.#readableHints(named, user, [...changes.hints, ...ofDocument], now),
+      this.#readableHints(named, user, [...changes.hints, ...ofDocument], { now, announced }),
       this.#readableNotifications(
         { tenant: scope.tenant, organization, viewer: user, now },
         stored.flatMap(({ organizationKey, hint }) =>
@@ -258,8 +258,8 @@ export class LiveStore {
       ),
     ]);
     const isReadable = ({ hint }: { readonly hint: UserHint }) => {
-      if (announcedBy[hint.type] === 'notification') return 'ids' in hint && notifications.has(hint.ids.notificationId);
-      return announcedBy[hint.type] === 'user' || readable.has(hint);
+      if (announced[hint.type] === 'notification') return 'ids' in hint && notifications.has(hint.ids.notificationId);
+      return announced[hint.type] === 'user' || readable.has(hint);
     };
     return {
       ...changes,
@@ -276,10 +276,10 @@ export class LiveStore {
     document: NamedDocument,
     { userId, access }: Viewer,
     hints: readonly Hint[],
-    now: number,
+    { now, announced }: { readonly now: number; readonly announced: HintCatalogue['announced'] },
   ): Promise<ReadonlySet<Hint>> {
     const { scope, organizationId } = document;
-    const records = await findAnnouncedRecords(this.#table, document, hints);
+    const records = await findAnnouncedRecords(this.#table, document, hints, announced);
     const organization = { organizationId, internalId: scope.organizationKey };
     const checks = new AccessChecks(this.#table, { scope, organization, now }, userId, access);
     const isVisible = await checks.canSee(records.map((thread) => ({ thread })));
@@ -512,8 +512,12 @@ export class LiveStore {
     return new Set([...byGrants, ...byTokens, ...others]);
   }
 
-  async announcedRecords(document: NamedDocument, hints: readonly Hint[]): Promise<(ThreadAccess | undefined)[]> {
-    return findAnnouncedRecords(this.#table, document, hints);
+  async announcedRecords(
+    document: NamedDocument,
+    hints: readonly Hint[],
+    announced: HintCatalogue['announced'],
+  ): Promise<(ThreadAccess | undefined)[]> {
+    return findAnnouncedRecords(this.#table, document, hints, announced);
   }
 
   async hiddenDeletions(

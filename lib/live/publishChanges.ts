@@ -1,13 +1,10 @@
 import { type Capability, combine } from '../app/capability.ts';
 import type { ChangedItem, FromChanges } from '../app/worker.ts';
+import { type AddressedHint, type ContentHint, partitionName } from '../content/rules/hints.ts';
 import { isOpenToAll } from '../content/rules/threadAccess.ts';
 import type { ThreadAccess } from '../directory/rules/visibility.ts';
 import { EditorUpdateEntity } from '../editors/entities.ts';
-import { LiveStateEntity } from '../liveState/liveStates.ts';
-import { liveStateMessage } from '../liveState/rules.ts';
 import * as logMessages from '../observability/logMessages.ts';
-import { PresenceEntity } from '../presence/presences.ts';
-import { presenceMessage } from '../presence/rules.ts';
 import { withoutAddresses } from '../shared/addresses.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -24,42 +21,31 @@ import { type RecordedChange, recordHints, type StreamPosition } from './liveSto
 import { revokeAccess } from './revokeAccess.ts';
 import { type AccessChange, accessChangeOf, accessTypesOfItems } from './rules/access.ts';
 import { withinLimit } from './rules/events.ts';
-import {
-  type AddressedHint,
-  type ContentHint,
-  type DocumentKeys,
-  documentOf,
-  hintedPartitions,
-  hintedTypes,
-  hintOf,
-  type ItemChange,
-  partitionName,
-  type UserHint,
-  withoutRepetitions,
-} from './rules/hints.ts';
+import { type DocumentKeys, documentOf, type HintCatalogue, type UserHint, withoutRepetitions } from './rules/hints.ts';
 
-const stateTypes = [PresenceEntity.type, LiveStateEntity.type];
-
-export const publishedTypes: FromChanges['changes'] = [
-  EditorUpdateEntity.type,
-  ...hintedTypes,
-  ...accessTypesOfItems,
-  ...stateTypes,
-];
+/** Returns the entities whose new or changed items are published or can take access away. */
+export function publishedTypes({ hintedTypes, pushedTypes }: HintCatalogue): FromChanges['changes'] {
+  return [EditorUpdateEntity.type, ...hintedTypes, ...accessTypesOfItems, ...pushedTypes];
+}
 
 /** The stream record of a removed organization lacks the internal id, which its purge job has. */
 export const publishedJobs: FromChanges['newJobs'] = ['purgeOrganization'];
 
-export const publishedRemovals: FromChanges['removals'] = [
-  {
-    PK: [...hintedPartitions.filter((name) => name !== 'EDITORS'), 'DOCUMENTS', 'FOLDERS'].map((name) => ({
-      suffix: `#${name}`,
-    })),
-  },
-  // Only the deletion of an editor removes its item META. A compaction removes other items, which are not published.
-  { PK: [{ suffix: '#EDITORS' }], SK: [{ suffix: '#META' }] },
-  { SK: ['PROFILE', { prefix: 'GRANT#' }] },
-];
+/** Returns the keys of items whose removal is published or can take access away. */
+export function publishedRemovals({ removed }: HintCatalogue): FromChanges['removals'] {
+  const partitions = Object.entries(removed).map(([name, { suffix }]) => ({ PK: { suffix: `#${name}` }, suffix }));
+  return [
+    {
+      PK: [
+        ...partitions.flatMap(({ PK, suffix }) => (suffix === undefined ? [PK] : [])),
+        { suffix: '#DOCUMENTS' },
+        { suffix: '#FOLDERS' },
+      ],
+    },
+    ...partitions.flatMap(({ PK, suffix }) => (suffix === undefined ? [] : [{ PK: [PK], SK: [{ suffix }] }])),
+    { SK: ['PROFILE', { prefix: 'GRANT#' }] },
+  ];
+}
 
 const PARALLEL = 8;
 
@@ -128,7 +114,7 @@ async function publishDocument(
   changes: readonly ChangedItem[],
   call: PublishCall,
 ): Promise<void> {
-  const { store, keys, publisher } = ports;
+  const { store, keys, publisher, hints } = ports;
   const payloads = new Map<string, object>();
   const edits: RecordedChange[] = [];
   const addressed: PositionedHint[] = [];
@@ -142,9 +128,9 @@ async function publishDocument(
       if (push.payload) payloads.set(position.sequence, push.payload);
       continue;
     }
-    const state = toStateEvent(change, call.clock());
+    const state = hints.pushOf(change, call.clock());
     if (state) states.push(withoutAddresses(state));
-    const hint = hintOf(change);
+    const hint = hints.hintOf(change);
     if (hint && hint.audience.kind !== 'users') addressed.push({ ...hint, position });
   }
   const { open, hidden } = await splitByAudience(ports, document, channel, addressed);
@@ -171,18 +157,6 @@ async function publishDocument(
   await publishHidden(ports, document, channel, withoutRepetitions(hidden), call);
 }
 
-function toStateEvent({ item }: ItemChange, now: number): object | undefined {
-  if (item?._t === PresenceEntity.type) {
-    const presence = PresenceEntity.fromItem(item, now);
-    return presence && presenceMessage(presence);
-  }
-  if (item?._t === LiveStateEntity.type) {
-    const state = LiveStateEntity.fromItem(item, now);
-    return state && liveStateMessage(state);
-  }
-  return undefined;
-}
-
 /** For users who may see `access`, but not those who may also see `except`. */
 interface HiddenHint extends PositionedHint {
   readonly access: ThreadAccess;
@@ -191,7 +165,7 @@ interface HiddenHint extends PositionedHint {
 
 /** Drops hints about records that no longer exist: their deletion has its own hint. */
 async function splitByAudience(
-  { store }: LivePorts,
+  { store, hints: { announced } }: LivePorts,
   document: DocumentKeys,
   { organizationId, documentId }: LiveChannel,
   sent: readonly PositionedHint[],
@@ -200,7 +174,7 @@ async function splitByAudience(
   const hidden: HiddenHint[] = [];
   const deletions = sent.map(({ audience }) => (audience.kind === 'deletedComment' ? audience : undefined));
   const [records, deleted] = await Promise.all([
-    store.announcedRecords({ scope: document, organizationId, documentId }, sent.map(recordOf)),
+    store.announcedRecords({ scope: document, organizationId, documentId }, sent.map(recordOf), announced),
     readDefined(deletions, (comments) => store.hiddenDeletions(document, comments)),
   ]);
   for (const [index, hint] of sent.entries()) {
@@ -249,10 +223,10 @@ async function publishNotifications(
   changes: readonly ChangedItem[],
   call: PublishCall,
 ): Promise<void> {
-  const { store } = ports;
+  const { store, hints } = ports;
   let audience: ReturnType<typeof audienceOf> | undefined;
   for (const change of changes) {
-    const { hint, audience: users } = hintOf(change) ?? {};
+    const { hint, audience: users } = hints.hintOf(change) ?? {};
     if (users?.kind !== 'users' || !hint) continue;
     const connected = await store.connectedUsers(document, users.userIds);
     const isForOthers = users.isForOthers && channel !== undefined;
@@ -344,7 +318,8 @@ function positionOf({ id, stream, key }: ChangedItem): StreamPosition {
   return { stream, sequence: id, partition: partitionName(key.PK) };
 }
 
-export const publishChangesCapability: Capability<LivePorts> = /* @__PURE__ */ combine(
+/** Everything in the ports except the hints, which the worker passes. */
+export const publishChangesCapability: Capability<Omit<LivePorts, 'hints'>> = /* @__PURE__ */ combine(
   { store: recordHints, keys: liveKeys, events: publishEventsLive },
   ({ store, keys, events }) => ({ store, keys, publisher: new ChannelPublisher(events) }),
 );

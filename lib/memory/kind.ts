@@ -12,6 +12,7 @@ export const judgmentKind = defineContentKind({
   involve: 'none',
   locate: 'none',
   purge: { document: purgeDocumentJudgments, organization: purgeOrganizationJudgments },
+  hint: 'none',
   remove: removeReviewers,
   erase: removeReviewers,
 });

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
 import { defineContentKind } from '../content/kind.ts';
+import { hintFor, removedHint, verbs, type Written } from '../content/rules/hints.ts';
 import type { Stored } from '../table/entity.ts';
 import { readRecordings, recordingDeletionOps, RecordingEntity, recordingIds } from './recordings.ts';
 import { type Recording, RecordingResponse, toRecordingResponse } from './rules.ts';
@@ -33,6 +34,16 @@ export const recordingKind = defineContentKind({
       }),
     ),
     organization: 'none',
+  },
+  hint: {
+    types: { 'recording.add': 'document', 'recording.update': 'document', 'recording.delete': 'document' },
+    written: {
+      Recording: (change: Written<Pick<Recording, 'annotationId'>>) =>
+        hintFor(change, `recording.${verbs[change.change]}`, { annotationId: change.item.annotationId }),
+    },
+    removed: {
+      RECORDINGS: { hint: (change, [, id = '']) => removedHint(change, 'recording.delete', 'annotationId', id) },
+    },
   },
   remove: removeRecordingUser,
   erase: eraseRecordings,

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findDocument } from '../../../lib/content/documentScope.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { liveHints } from '../../../lib/kinds/liveHints.ts';
 import { readChanges } from '../../../lib/live/liveStore.ts';
 import { MissedChanges } from '../../../lib/live/rules/missedChanges.ts';
 import { Id } from '../../../lib/shared/schema.ts';
@@ -60,7 +61,7 @@ export const endpoint = defineEndpoint(
     const document = await deps.findDocument(caller.tenant, reference);
     const { userId, role, access, strangers } = caller.user;
     const user = { userId, role, access: access.all, strangers, userKey: caller.claims.userKey };
-    return { data: await deps.live.changes(document, user, after, now) };
+    return { data: await deps.live.changes(document, user, after, { now, announced: liveHints.announced }) };
   },
 );
 

@@ -1,5 +1,6 @@
+import type { ItemChange } from '../../content/rules/hints.ts';
 import { everywhere } from '../../directory/rules/access.ts';
-import { type DocumentKeys, documentOf, type ItemChange } from './hints.ts';
+import { type DocumentKeys, documentOf } from './hints.ts';
 
 /**
  * From whom a change may have taken access. `session` is one user in one document, `tokens` all users of user tokens

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { addInvolvement, type Involvement, removeReadInvolvement } from '../../../lib/content/involvements.ts';
+import { addInvolvement, removeReadInvolvement } from '../../../lib/content/involvements.ts';
 import { type ContentKind, defineContentKind } from '../../../lib/content/kind.ts';
 import { type UserWalk, type WalkPosition, walkUsers } from '../../../lib/deletion/userWalk.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
@@ -8,6 +8,7 @@ import { storedOrganizationScope } from '../../support/storedScope.ts';
 const { customer } = acmeWorld({ documents: ['nda', 'offer'], table: 'memory' });
 
 const nothing: Omit<ContentKind, 'name'> = {
+  hint: 'none',
   ids: 'none',
   involve: 'none',
   locate: 'none',
@@ -54,8 +55,7 @@ async function walked(
 ): Promise<string[]> {
   const scope = await storedOrganizationScope(customer);
   const involvement = { userId: 'ada', documentKey: 'doc', createdAt: 1, at: 1, made: true };
-  for (const id of ['n1', 'n2'])
-    await table.write([addInvolvement(scope, { ...involvement, kind: 'note', id } as unknown as Involvement)]);
+  for (const id of ['n1', 'n2']) await table.write([addInvolvement(scope, { ...involvement, kind: 'note', id })]);
   const { calls, kinds } = notes();
   const limitsOf = () => ({ access: 2, content: 2 });
   const walk = { table, scope, mode, isLastPass, userIds: ['ada', 'bob'], at: 2, within, limitsOf, kinds };

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ChangedItem } from '../../../lib/app/worker.ts';
+import { type HintType, liveHints } from '../../../lib/kinds/liveHints.ts';
 import { ChannelPublisher } from '../../../lib/live/channelPublisher.ts';
 import { LiveStore } from '../../../lib/live/liveStore.ts';
 import { publishChanges, publishChangesCapability } from '../../../lib/live/publishChanges.ts';
 import { ChannelNames } from '../../../lib/live/rules/channels.ts';
-import { announcedBy, type DocumentKeys, type HintType } from '../../../lib/live/rules/hints.ts';
+import type { DocumentKeys } from '../../../lib/live/rules/hints.ts';
 import { exampleRecording } from '../../../lib/recordings/example.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
@@ -61,6 +62,7 @@ async function publish(changes: readonly ChangedItem[]): Promise<void> {
     store: new LiveStore(table),
     keys: { names: () => Promise.resolve(names) },
     publisher: new ChannelPublisher({ publish: send }, () => Promise.resolve()),
+    hints: liveHints,
   };
   const call = { clock: Date.now, log: silentLog, measures: recordingMeasures() };
   expect(await runPublisher(() => publishChanges(ports, changes, call))).toEqual([]);
@@ -282,7 +284,7 @@ const changesWith: Readonly<Record<HintType, () => Promise<ChangedItem[]>>> = {
 };
 
 describe('a hint', () => {
-  test.each(Object.keys(announcedBy) as HintType[])(
+  test.each(Object.keys(liveHints.announced) as HintType[])(
     '%s goes exactly to users who may read what it announces',
     async (type) => {
       await addContent();
@@ -290,7 +292,7 @@ describe('a hint', () => {
       await removeDan();
       await publish(await changesWith[type]());
       const after = await readableByAll();
-      const isFormer = announcedBy[type] === 'former';
+      const isFormer = liveHints.announced[type] === 'former';
       const all = new Set([...before.values()].flatMap((records) => [...records]));
       let [heardBySome, missedBySome] = [false, false];
       for (const user of Object.values(users)) {
@@ -317,7 +319,7 @@ describe('a hint', () => {
         expect([user.userId, pushed]).toEqual([user.userId, expect.arrayContaining(announced)]);
       }
       expect(heardBySome).toBe(true);
-      if (['thread', 'comment', 'reaction', 'activity', 'notification', 'former'].includes(announcedBy[type]))
+      if (['thread', 'comment', 'reaction', 'activity', 'notification', 'former'].includes(liveHints.announced[type]!))
         expect(missedBySome).toBe(true);
     },
   );

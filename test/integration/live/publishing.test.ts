@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { editConsumption } from '../../../infra/commands/cost/live.ts';
 import type { ChangedItem } from '../../../lib/app/worker.ts';
 import { ApiKeyEntity } from '../../../lib/http/entities.ts';
+import { liveHints } from '../../../lib/kinds/liveHints.ts';
 import { ChannelPublisher } from '../../../lib/live/channelPublisher.ts';
 import { DocumentSessionEntity, UserSessionEntity } from '../../../lib/live/entities.ts';
 import { LiveStore } from '../../../lib/live/liveStore.ts';
@@ -79,6 +80,7 @@ function portsOf(invocation: Invocation) {
     store: new LiveStore(new Table(asDocumentClient({ send }), TABLE_NAME)),
     keys: { names: () => Promise.resolve(names) },
     publisher: new ChannelPublisher({ publish }, () => Promise.resolve()),
+    hints: liveHints,
   };
 }
 

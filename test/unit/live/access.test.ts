@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import type { ItemChange } from '../../../lib/content/rules/hints.ts';
 import { accessChangeOf } from '../../../lib/live/rules/access.ts';
-import type { ItemChange } from '../../../lib/live/rules/hints.ts';
 
 const ORGANIZATION = 'T#key_1#ORGANIZATION#org_1';
 const user = { kind: 'user', tenantPart: 'key_1', userPart: 'ada', organizationKey: 'org_1', endsTokensOf: [] };

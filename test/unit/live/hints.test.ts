@@ -1,12 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  type AddressedHint,
-  documentOf,
-  hintOf,
-  type ItemChange,
-  withoutRepetitions,
-} from '../../../lib/live/rules/hints.ts';
+import type { AddressedHint, ItemChange } from '../../../lib/content/rules/hints.ts';
+import { liveHints } from '../../../lib/kinds/liveHints.ts';
+import { documentOf, withoutRepetitions } from '../../../lib/live/rules/hints.ts';
 
 const DOCUMENT = 'T#key_1#ORGANIZATION#org_1#DOCUMENT#doc_1';
 const NOW = 1_767_225_600_000;
@@ -57,12 +53,12 @@ describe('hintOf', () => {
     ],
     ['an activity', written('Activity', 'insert', 'ACTIVITIES', { id: 'x' }), 'activity.add', { activityId: 'x' }],
   ])('addresses the hint of %s to the users who may read it', (_what, change, type, ids) => {
-    expect(hintOf(change)).toEqual({ hint: { type, at: NOW, ids }, audience: { kind: 'record' } });
+    expect(liveHints.hintOf(change)).toEqual({ hint: { type, at: NOW, ids }, audience: { kind: 'record' } });
   });
 
   test('addresses the hint of a deleted comment to the users who could see it', () => {
     const change = removed('THREADS', '1970-01-01T00:00:00.005Z#a#COMMENT#0000000000000007');
-    expect(hintOf(change)).toEqual({
+    expect(liveHints.hintOf(change)).toEqual({
       hint: { type: 'comment.delete', at: NOW, ids: { annotationId: 'a', commentId: 7 } },
       audience: { kind: 'deletedComment', thread, commentId: 7 },
     });
@@ -84,12 +80,12 @@ describe('hintOf', () => {
       { annotationId: 'a' },
     ],
   ])('addresses the hint of %s to everybody with access to the document', (_what, change, type, ids) => {
-    expect(hintOf(change)).toEqual({ hint: { type, at: NOW, ids }, audience: { kind: 'document' } });
+    expect(liveHints.hintOf(change)).toEqual({ hint: { type, at: NOW, ids }, audience: { kind: 'document' } });
   });
 
   test('addresses the hint of a notification to its recipients only', () => {
     const item = { id: 'n', documentId: 'nda', createdAt: 5, notifyUsers: [{ userId: 'ada' }, { userId: 'bob' }] };
-    expect(hintOf(written('Notification', 'insert', 'NOTIFICATIONS', item))).toEqual({
+    expect(liveHints.hintOf(written('Notification', 'insert', 'NOTIFICATIONS', item))).toEqual({
       hint: { type: 'notification.add', at: NOW, ids: { notificationId: 'n', documentId: 'nda' } },
       audience: { kind: 'users', userIds: ['ada', 'bob'], createdAt: 5, isForOthers: false },
     });
@@ -97,19 +93,19 @@ describe('hintOf', () => {
 
   test('addresses a new notification for everybody to all who may see it, and no later change of it', () => {
     const item = { id: 'n', documentId: 'nda', createdAt: 5, notifyUsers: [], notifyAll: true };
-    expect(hintOf(written('Notification', 'insert', 'NOTIFICATIONS', item))?.audience).toEqual({
+    expect(liveHints.hintOf(written('Notification', 'insert', 'NOTIFICATIONS', item))?.audience).toEqual({
       kind: 'users',
       userIds: [],
       createdAt: 5,
       isForOthers: true,
     });
-    expect(hintOf(written('Notification', 'modify', 'NOTIFICATIONS', item))).toBeUndefined();
+    expect(liveHints.hintOf(written('Notification', 'modify', 'NOTIFICATIONS', item))).toBeUndefined();
   });
 
   test('addresses the deletion of a private thread to the users who could see it', () => {
     const access = { authorId: 'ada', organizationId: '', visibility: { type: 'restricted', userIds: ['bob'] } };
     const item = { annotationId: 'a', deletedAt: 9, access: JSON.stringify(access) };
-    expect(hintOf(written('DeletedThread', 'insert', 'DELETED_THREADS', item))).toMatchObject({
+    expect(liveHints.hintOf(written('DeletedThread', 'insert', 'DELETED_THREADS', item))).toMatchObject({
       hint: { type: 'comment_annotation.delete' },
       audience: { kind: 'deletedThread', access },
     });
@@ -118,7 +114,7 @@ describe('hintOf', () => {
   test('addresses the hint of a hidden thread to the users who could see it before', () => {
     const formerAccess = { authorId: 'ada', organizationId: '', visibility: { type: 'restricted', userIds: ['bob'] } };
     const item = { ...thread, changedAt: 9, formerAccess: JSON.stringify(formerAccess) };
-    expect(hintOf(written('ThreadAccessChange', 'insert', 'THREAD_ACCESS_CHANGES', item))).toEqual({
+    expect(liveHints.hintOf(written('ThreadAccessChange', 'insert', 'THREAD_ACCESS_CHANGES', item))).toEqual({
       hint: { type: 'comment_annotation.hide', at: NOW, ids: { annotationId: 'a' } },
       audience: { kind: 'formerReaders', formerAccess },
     });
@@ -127,7 +123,7 @@ describe('hintOf', () => {
   test('addresses the hint of a hidden comment to the users who could see it before', () => {
     const formerAccess = { authorId: 'ada', organizationId: '' };
     const item = { ...thread, commentId: 7, changedAt: 9, formerAccess: JSON.stringify(formerAccess) };
-    expect(hintOf(written('ThreadAccessChange', 'insert', 'THREAD_ACCESS_CHANGES', item))).toEqual({
+    expect(liveHints.hintOf(written('ThreadAccessChange', 'insert', 'THREAD_ACCESS_CHANGES', item))).toEqual({
       hint: { type: 'comment.hide', at: NOW, ids: { annotationId: 'a', commentId: 7 } },
       audience: { kind: 'formerReaders', formerAccess },
     });
@@ -141,7 +137,7 @@ describe('hintOf', () => {
     ['the removal of a thread, which its tombstone reports', removed('THREADS', 'time#a#ANNOTATION')],
     ['a change of another entity', written('Mail', 'insert', 'MAIL', {})],
   ])('returns nothing for %s', (_what, change) => {
-    expect(hintOf(change)).toBeUndefined();
+    expect(liveHints.hintOf(change)).toBeUndefined();
   });
 
   test('contains no text of the item, whatever the item contains', () => {
@@ -160,7 +156,7 @@ describe('hintOf', () => {
             ...onThread,
             ...texts,
           };
-          expect(JSON.stringify(hintOf(written(type, change, 'X', item)) ?? {})).not.toContain(secret);
+          expect(JSON.stringify(liveHints.hintOf(written(type, change, 'X', item)) ?? {})).not.toContain(secret);
         },
       ),
     );
