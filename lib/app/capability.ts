@@ -1,25 +1,21 @@
 /**
- * A capability is something that a function may use, such as a store or a queue. It has three parts:
+ * What a function may use, such as a store or a queue:
  *
  * - `grants`: statements for the function's IAM role
  * - `env`: the environment variables that the capability reads
  * - `open`: makes the object that the function's `run` gets
  *
- * A declaration imports its capabilities as objects, not by name. A bundle therefore contains only the stores and clients that its
- * function uses.
+ * A declaration imports capabilities as objects, so a bundle contains only the stores and clients that its function
+ * uses.
  */
 
 export const indexNames = ['gsi1', 'gsi2', 'gsi3', 'gsi4'] as const;
 export type IndexName = (typeof indexNames)[number];
 
-/**
- * The vector indexes of the table, for semantic search in judgments (decisions about content, with their reasons). `review` has
- * the decisions and reasons. `content` has the content that was judged.
- */
+/** `review` has decisions and reasons of judgments, `content` what was judged. */
 export const vectorIndexNames = ['review', 'content'] as const;
 export type VectorIndexName = (typeof vectorIndexNames)[number];
 
-/** A permission on a resource of the stack. */
 export type IamGrant =
   | { resource: 'table'; actions: readonly TableAction[] }
   | { resource: `index/${IndexName}`; actions: readonly 'Query'[] }
@@ -32,16 +28,13 @@ export type IamGrant =
 
 export type TableAction =
   'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem';
-/** The queues. `lib/workers/queues.ts` declares them. */
 export type QueueName = 'deliver' | 'deliverSlow' | 'mail' | 'jobs' | 'embed' | 'sweep';
 export type QueueAction = 'GetQueueAttributes' | 'SendMessage';
-/** The models of Amazon Bedrock. */
 export type ModelName = 'embedding' | 'claude' | 'nova';
 export type SecretName =
   'secret/heartbeat' | 'secret/liveKey' | 'secret/masterKey' | 'secret/permissionKey' | 'secret/signingKey';
 export type ResourceName = IamGrant['resource'];
 
-/** The environment variables of functions. `infra/constructs/environment.ts` sets their values. */
 export type EnvironmentName =
   | 'CALL_BURST_SECONDS'
   | 'CLAUDE_MODEL_ID'
@@ -83,7 +76,7 @@ export type Environment = Readonly<Record<EnvironmentName, string>>;
 export interface Capability<T> {
   readonly grants: readonly IamGrant[];
   readonly env: readonly EnvironmentName[];
-  /** Returns the object that the function's `run` gets. The first request that needs it makes this call, once per process. */
+  /** Called once per process, by the first request that needs it. */
   open(env: Environment): T;
 }
 
@@ -124,7 +117,7 @@ export function combine<U extends Uses>(
   };
 }
 
-/** Returns an environment that throws an error when the code reads a variable that is not set. */
+/** Throws when the code reads a variable that is not set. */
 export function environment(source: Record<string, string | undefined>): Environment {
   return new Proxy({} as Environment, {
     get(_target, name) {
@@ -136,25 +129,22 @@ export function environment(source: Record<string, string | undefined>): Environ
   });
 }
 
-/** The environment variables that only tests and the local run set. Deployed functions do not have them. */
+/** Deployed functions do not have them. */
 export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY' | 'STRICT_OUTPUT';
 
 /**
- * The environment variables that Lambda sets, and `AWS_ENDPOINT_URL_APPSYNC`, which replaces the address of AppSync. The client of
- * AppSync Events, for which the SDK has none, reads them.
+ * Set by Lambda, except `AWS_ENDPOINT_URL_APPSYNC`. The client of AppSync Events, for which the SDK has none, reads
+ * them.
  */
 export type RuntimeVariable =
   'AWS_ACCESS_KEY_ID' | 'AWS_ENDPOINT_URL_APPSYNC' | 'AWS_REGION' | 'AWS_SECRET_ACCESS_KEY' | 'AWS_SESSION_TOKEN';
 
-/**
- * Returns the value of a variable that need not be set. Returns undefined if it is not set. Capabilities do not list such
- * variables in `env`.
- */
+/** Capabilities do not list such variables in `env`. */
 export function optionalVariable(env: Environment, name: LocalVariable | RuntimeVariable): string | undefined {
   return name in env ? (env as Readonly<Record<string, string>>)[name] : undefined;
 }
 
-/** Returns the union of grants, with one entry per resource, sorted by resource. An entry lists each action once. */
+/** One entry per resource, sorted, with each action once. */
 export function mergeGrants(grants: Iterable<IamGrant>): { resource: ResourceName; actions: string[] }[] {
   const byResource = new Map<ResourceName, Set<string>>();
   for (const grant of grants) {

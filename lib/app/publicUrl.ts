@@ -1,6 +1,6 @@
 import type { Capability } from './capability.ts';
 
-/** The public URL of the service without a final slash. Links in mails begin with it. */
+/** Without a final slash. Links in mails begin with it. */
 export const publicUrl: Capability<string> = {
   grants: [],
   env: ['PUBLIC_URL'],

@@ -1,6 +1,6 @@
 /**
- * The default settings of AWS clients. The time-outs are short, because a hanging call must end before the function times out.
- * Without `throwOnRequestTimeout`, the SDK only logs a warning when a call hangs.
+ * Time-outs are short, because a hanging call must end before the function times out. Without `throwOnRequestTimeout`,
+ * the SDK only logs a warning.
  */
 export const clientSettings = {
   maxAttempts: 3,

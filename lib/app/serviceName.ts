@@ -1,6 +1,6 @@
 import type { Capability } from './capability.ts';
 
-/** The name of the service, which the operator chooses. Names of headers and of some fields contain it. */
+/** Names of headers and of some fields contain it. */
 export const serviceName: Capability<string> = {
   grants: [],
   env: ['SERVICE_NAME'],

@@ -1,5 +1,5 @@
 export const limitClasses = ['read', 'write', 'expensive'] as const;
-/** The class of a call. `expensive` calls cost far more than other reads and writes. */
+/** `expensive` calls cost far more than other reads and writes. */
 export type LimitClass = (typeof limitClasses)[number];
 
 export interface Work {

@@ -1,15 +1,11 @@
 import type { AccessRole } from './access.ts';
 
-/** A field of a request that names the user who acts. */
 export interface ActorField {
-  /** The path of the field in `data`. `*` stands for each item of a list, as in `comments.*.from`. */
+  /** The path in `data`. `*` stands for each item of a list, as in `comments.*.from`. */
   readonly path: string;
-  /**
-   * The form of the field: `user` is an object with `userId`, `users` a list of such objects, `userId` an id, `userIds`
-   * a list of ids.
-   */
+  /** `user` is an object with `userId`, `users` a list of such objects, `userId` an id, `userIds` a list of ids. */
   readonly holds: 'user' | 'users' | 'userId' | 'userIds';
-  /** Whether a missing field stays missing. Otherwise the user of the token is filled in. */
+  /** Otherwise the user of the token is filled in. */
   readonly keepMissing?: true;
 }
 
@@ -18,11 +14,10 @@ export interface PeopleField {
   readonly holds: 'user' | 'users' | 'tagged' | 'userIds';
 }
 
-/** What a user token needs to call an endpoint. */
 export interface UserRule {
   /**
-   * `self` needs a grant in the organization, stored or in the token, so that organizations cannot be guessed, and the role viewer on
-   * named documents and folders.
+   * `self` needs a grant in the organization, stored or in the token, so that organizations cannot be guessed, and the
+   * role viewer on named documents and folders.
    */
   readonly needs: AccessRole | 'self';
   /** `run` also gets users without any access, and must answer all of them alike (`isStranger`). */
@@ -35,16 +30,16 @@ export interface UserRule {
    * - `organization`: `organizationId`
    */
   readonly on: 'document' | 'documents' | 'selection' | 'organization';
-  /** The fields that name the user who acts. Another user in them is PERMISSION_DENIED. */
+  /** Another user in these fields is PERMISSION_DENIED. */
   readonly actor?: readonly ActorField[];
   /** The endpoint must refuse `caller.user.strangers`, unless they take part in the thread. */
   readonly people?: readonly PeopleField[];
   /**
-   * Fields that only the customer's servers may send. With a user token, any value except `false` and null is
+   * Only the customer's servers may send these. With a user token, any value except `false` and null is
    * PERMISSION_DENIED.
    */
   readonly refuses?: readonly string[];
-  /** Fields that are left out with a user token, as if the request did not have them. */
+  /** Left out with a user token, as if the request did not have them. */
   readonly omits?: readonly string[];
 }
 
