@@ -12,7 +12,7 @@ import type { DueIndex } from '../workers/dueShards.ts';
 import { notifyQueue } from '../workers/notifyQueue.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 
-/** The kinds of jobs, each with the queue of its messages. The worker of the queue runs the job. */
+/** The worker of the queue runs the job. */
 export const queueOfJob = {
   purgeLeftover: 'jobs',
   purgeDocuments: 'jobs',
@@ -30,9 +30,7 @@ export const queueOfJob = {
   changeEmbedding: 'embed',
 } as const satisfies Readonly<Record<string, QueueName>>;
 export type JobKind = keyof typeof queueOfJob;
-/** The queues that carry messages about jobs. */
 export type JobQueue = (typeof queueOfJob)[JobKind];
-/** The kinds of jobs that the worker of a queue runs. */
 export type JobKindOn<Q extends JobQueue> = { [K in JobKind]: (typeof queueOfJob)[K] extends Q ? K : never }[JobKind];
 const jobKinds = Object.keys(queueOfJob) as JobKind[];
 
@@ -42,24 +40,24 @@ const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const Schema = z.object({
   jobId: z.string(),
   kind: z.enum(jobKinds),
-  /** The data of the job, as JSON text. */
+  /** JSON text. */
   data: z.string(),
-  /** The progress, as JSON text. Absent before the first step. */
+  /** JSON text. Absent before the first step. */
   progress: z.string().optional(),
-  /** When the sweep, which runs every minute, sends the next message about the job, epoch ms. */
+  /** When the sweep sends the next message about the job, epoch ms. */
   dueAt: z.number(),
-  /** The end of the lease of the worker that runs the job, epoch ms. */
+  /** Of the worker that runs the job, epoch ms. */
   leaseUntil: z.number().optional(),
   /** The earliest start of the next step, epoch ms. */
   notBefore: z.number().optional(),
-  /** The number of runs that have tried the current step. */
+  /** Runs that have tried the current step. */
   tries: z.number().optional(),
   shard: z.number(),
   createdAt: z.number(),
 });
 export type Job = z.output<typeof Schema>;
 
-/** A job. It is in gsi3, by its due time, until it is done and deleted. */
+/** In gsi3, by its due time, until it is done and deleted. */
 export const JobEntity = defineEntity({
   type: 'Job',
   version: 1,
@@ -86,7 +84,7 @@ function dueJobs(shard: number): string[] {
 
 export const dueJobIndex: DueIndex = { shards: SHARDS, partition: dueJobs };
 
-/** A job to start. If its first message is lost, the sweep sends another at `dueAt` (epoch ms). */
+/** If its first message is lost, the sweep sends another at `dueAt` (epoch ms). */
 export interface NewJob {
   readonly jobId: string;
   readonly kind: JobKind;
@@ -95,17 +93,16 @@ export interface NewJob {
 }
 
 /**
- * Returns the operation that stores a job. Write it in the transaction of the change that needs the job, and call `notifyJobs`
- * after the transaction. The job's first revision is `now`, so a worker that still runs an earlier job with the same id cannot
- * overwrite this job.
+ * Write it in the transaction of the change that needs the job, and call `notifyJobs` afterwards. The first revision is
+ * `now`, so a worker that still runs an earlier job with the same id cannot overwrite this one.
  */
 export function startJob(tenant: string, job: NewJob, now: number): WriteOp {
   return insert(JobEntity, toJob(tenant, job, now), now);
 }
 
 /**
- * Returns the operation that stores a job whose first step starts at its due time. The operation replaces a job with the same id. A
- * worker that runs the replaced job stops after its current step.
+ * Replaces a job with the same id. The first step starts at its due time. A worker that runs the replaced job stops
+ * after its current step.
  */
 export function restartJob(tenant: string, job: NewJob, now: number): WriteOp {
   return upsert(JobEntity, { ...toJob(tenant, job, now), notBefore: job.dueAt }, now);
@@ -115,7 +112,7 @@ function toJob(tenant: string, { jobId, kind, data, dueAt }: NewJob, now: number
   return { tenant, jobId, kind, data: JSON.stringify(data), dueAt, shard: shardOf(jobId, SHARDS), createdAt: now };
 }
 
-/** Returns the operation that deletes a job. With `revision`, the operation fails if the job has another revision. */
+/** With `revision`, conflicts if the job has another. */
 export function endJob(tenant: string, jobId: string, revision?: number): WriteOp {
   return remove(JobEntity, { tenant, jobId }, revision);
 }
@@ -123,26 +120,19 @@ export function endJob(tenant: string, jobId: string, revision?: number): WriteO
 export type StoredJob = Stored<Job> & { readonly tenant: string };
 
 /**
- * The result of a step. `done` ends the job. Otherwise the next step continues from `progress`, and starts at `notBefore` (epoch
- * ms) or at once. `isPaced` means that the step made progress, and that the job waits only to limit its rate.
+ * `done` ends the job. Otherwise the next step continues from `progress`, at `notBefore` (epoch ms) or at once.
+ * `isPaced`: the step made progress, and the job waits only to limit its rate.
  */
 export type StepResult =
   'done' | { readonly progress: object; readonly notBefore?: number | undefined; readonly isPaced?: boolean };
 
-/**
- * The time after a deletion in which earlier requests can still run, in milliseconds. When it has passed, these requests have ended
- * and the indexes contain all their writes.
- */
+/** After this time, requests from before a deletion have ended, and the indexes contain all their writes. */
 export const REQUESTS_ENDED_MS = 60_000;
 
-/** The body of a queue message about a job. */
 export const JobMessage = z.object({ tenant: z.string(), jobId: z.string() });
 export type JobMessage = z.output<typeof JobMessage>;
 
-/**
- * Returns the queue message about a job. The group of the message is the tenant. SQS alternates between groups, so jobs of one
- * tenant do not delay jobs of other tenants.
- */
+/** The group is the tenant. SQS alternates between groups, so jobs of one tenant do not delay others. */
 export function jobMessage({ tenant, jobId }: JobMessage, delaySeconds?: number): QueueMessage {
   return {
     body: { tenant, jobId } satisfies JobMessage,
@@ -151,7 +141,7 @@ export function jobMessage({ tenant, jobId }: JobMessage, delaySeconds?: number)
   };
 }
 
-/** Sends the messages of stored jobs to their queue. Never throws, because the sweep finds jobs whose messages were lost. */
+/** Never throws, because the sweep finds jobs whose messages were lost. */
 export async function notifyJobs(
   queue: QueueSender,
   jobs: readonly JobMessage[],
@@ -172,7 +162,7 @@ export class JobStore {
     this.#table = table;
   }
 
-  /** Stores a job. Returns `exists` if a job with this id is stored. */
+  /** Returns `exists` if a job with this id is stored. */
   async start(tenant: string, job: NewJob, now: number): Promise<'done' | 'exists'> {
     return (await this.#table.write([startJob(tenant, job, now)])) === 'done' ? 'done' : 'exists';
   }
@@ -182,10 +172,7 @@ export class JobStore {
     return job && { ...job, tenant };
   }
 
-  /**
-   * Writes changes of a job if its revision is still the one that was read. Returns the changed job, or `lost` if another writer
-   * was first.
-   */
+  /** Returns `lost` if another writer changed the job since it was read. */
   async change(job: StoredJob, changes: JobChange): Promise<StoredJob | 'lost'> {
     const { progress, ...times } = changes;
     const next = { ...job, ...times, ...(progress && { progress: JSON.stringify(progress) }) };
@@ -193,10 +180,7 @@ export class JobStore {
     return outcome === 'done' ? { ...next, _r: job._r + 1 } : 'lost';
   }
 
-  /**
-   * Deletes a job if its revision is still the one that was read. A job that was started again in the meantime has another revision
-   * and stays.
-   */
+  /** A job that was started again has another revision and stays. */
   async end({ tenant, jobId, _r }: StoredJob): Promise<void> {
     await this.#table.write([endJob(tenant, jobId, _r)]);
   }
@@ -220,7 +204,6 @@ export const updateJobs: Capability<Pick<JobStore, 'get' | 'change' | 'end'>> = 
   ['GetItem', 'PutItem', 'DeleteItem'],
 );
 
-/** Lists due jobs and postpones them. */
 export class JobSweeper {
   readonly #table: Table;
 
@@ -228,13 +211,13 @@ export class JobSweeper {
     this.#table = table;
   }
 
-  /** Lists the jobs of a shard that are due at a time (epoch ms), the most overdue first. */
+  /** Due at a time (epoch ms), the most overdue first. */
   async listDue(shard: number, at: number, options: PageOptions): Promise<ItemPage<StoredJob>> {
     const { values, next } = await readDue(this.#table, JobEntity, dueJobs(shard), at, options);
     return { values: values.filter(({ dueAt }) => dueAt <= at), next };
   }
 
-  /** Changes the due time (epoch ms) of a job. Returns false if another worker changed or ended it. */
+  /** False if another worker changed or ended the job. `dueAt` is epoch ms. */
   async postpone(job: StoredJob, dueAt: number): Promise<boolean> {
     return (await this.#table.write([replace(JobEntity, { ...job, dueAt }, job._r)])) === 'done';
   }

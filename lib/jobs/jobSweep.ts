@@ -10,15 +10,11 @@ export interface JobSweepPorts {
   readonly queues: Readonly<Record<JobQueue, QueueSender>>;
 }
 
-/** The number of parallel writes for the jobs of one shard. */
 const PARALLEL = 4;
-/** A job is due again this many milliseconds after the sweep sends its message, unless a worker has started it. */
+/** Milliseconds after the sweep sends a message, unless a worker has started the job. */
 const DUE_AGAIN_AFTER = 5 * 60_000;
 
-/**
- * Returns a sweep that sends the messages of a shard's due jobs. A conditional write postpones each job before its message is sent,
- * so only one of several sweeps that run at the same time sends it.
- */
+/** A conditional write postpones a job before its message is sent, so only one of several sweeps sends it. */
 export function sweepDueJobs({ jobs, queues }: JobSweepPorts): ShardSweep {
   return async (shard, call) => {
     await sweepPages(

@@ -14,48 +14,36 @@ import {
   type StoredJob,
 } from './jobStore.ts';
 
-/**
- * Runs a step of a job, for a second or two. A step must be idempotent, because it can run twice, in parallel, or from older
- * progress.
- */
+/** Runs for a second or two. Must be idempotent: it can run twice, in parallel, or from older progress. */
 export type Step = (job: StoredJob, clock: () => number, call: StepCall) => Promise<StepResult>;
 export type StepCall = Pick<MessageCall<JobMessage, Uses>, 'log' | 'measures'>;
 
 export interface RunJobDeps<Q extends JobQueue = 'jobs'> {
   readonly jobs: Pick<JobStore, 'get' | 'change' | 'end'>;
-  /** The step of each kind of job whose messages are in the queue. */
   readonly steps: Readonly<Record<JobKindOn<Q>, Step>>;
-  /** The queue for the message of the next run. */
   readonly queue: QueueSender;
 }
 
-/** The length of a lease, in milliseconds. The timeout of the function is shorter, so no worker runs a job after its lease. */
+/** Longer than the timeout of the function, so no worker runs a job after its lease. */
 const LEASE = 90_000;
-/** A run starts no further step when less than this time remains before its deadline, in milliseconds. */
+/** A run starts no further step when less than this remains before its deadline. */
 const STOP_BEFORE_DEADLINE = 20_000;
-/**
- * How long one message runs steps of a job, in milliseconds. Then a new message is sent, so that jobs of other tenants run first.
- */
+/** Then a new message is sent, so that jobs of other tenants run first. */
 const MAX_RUN_MILLISECONDS = 10_000;
-/**
- * The time that the next message may take, in milliseconds. After this time, the sweep, which runs every minute, sends another
- * message.
- */
+/** The time that the next message may take. Then the sweep sends another. */
 const MARGIN = 5 * 60_000;
 /**
- * A waiting job sends the message of its next run only until the job has this age, in milliseconds. Later, the sweep sends it, so
- * that every chain of messages ends. Jobs that wait only to limit their rate (`isPaced`) are exempt.
+ * A waiting job sends the message of its next run until it has this age. Later the sweep sends it, so that every chain
+ * of messages ends. `isPaced` jobs are exempt.
  */
 const MAX_CHAIN_MILLISECONDS = 60 * 60_000;
-/** The longest pause between runs of a job that always fails, in milliseconds. */
+/** Between runs of a job that always fails. */
 const MAX_PAUSE_MILLISECONDS = 6 * 60 * 60_000;
 
 /**
- * Runs steps of a job for up to 10 seconds. If the job is not done then, or if its next step starts later, sends a message for the
- * next run.
- * - Optimistic lock: each step writes progress and lease only if the job has the revision that was read. Only one worker continues.
- * - After an interrupted run, the sweep finds the job when its lease has expired. The next run continues after the last finished
- *   step.
+ * Runs steps of a job for up to 10 seconds, then sends a message for the next run.
+ * - Optimistic lock: each step writes progress and lease only at the revision that was read. Only one worker continues.
+ * - After an interrupted run, the sweep finds the job when its lease has expired.
  * - A job that always fails is retried with growing pauses of up to six hours, and is never deleted.
  *
  * Rethrows errors of a step.
@@ -83,7 +71,7 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
     const now = clock();
     if (notBefore !== undefined && notBefore > now) {
       if ((await jobs.change(leased, { ...noLease, progress, notBefore, dueAt: notBefore })) === 'lost') break;
-      // The message starts the job on time. The sweep would find the job up to a minute later.
+      // The sweep would find the job up to a minute later.
       const delaySeconds = Math.ceil((notBefore - now) / 1000);
       const isChained = isPaced || notBefore <= leased.createdAt + MAX_CHAIN_MILLISECONDS;
       const hasMessage = delaySeconds <= MAX_DELAY_SECONDS && isChained;
@@ -98,12 +86,11 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
   log.warn(logMessages.jobLeaseHeld, { jobId: message.jobId });
 }
 
-/** The lease fields of a job that no worker runs. */
 const noLease = { leaseUntil: undefined, notBefore: undefined, tries: undefined };
 
 /**
- * Returns the fields of a job with a new lease. If no run finishes a step, the job is due again when the lease ends. Each failed
- * try doubles that time, up to six hours.
+ * If no run finishes a step, the job is due again when the lease ends. Each failed try doubles that time, up to six
+ * hours.
  */
 function newLease(now: number, tries: number) {
   const dueAt = now + Math.min(LEASE * 2 ** (tries - 1), MAX_PAUSE_MILLISECONDS);

@@ -10,12 +10,12 @@ class Markup {
   }
 }
 
-/** A piece of HTML. Only the function `html` makes such pieces, so all values in them are escaped. */
+/** Only the function `html` makes such pieces, so all values in them are escaped. */
 export type Html = Markup;
 
 type Value = string | number | Html | readonly Html[];
 
-/** Returns HTML from a template. Values are escaped, also for use in quoted attributes. Pieces of HTML are inserted unchanged. */
+/** Values are escaped, also for use in quoted attributes. Pieces of HTML are inserted unchanged. */
 export function html(literals: TemplateStringsArray, ...values: readonly Value[]): Html {
   return new Markup(literals.reduce((text, literal, index) => text + markupOf(values[index - 1] ?? '') + literal));
 }

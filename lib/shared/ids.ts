@@ -2,15 +2,15 @@ import { hash, randomBytes } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const LENGTH = 27;
-/** The epoch of the KSUID format, 2014-05-13T16:53:20Z. Its 32-bit counter of seconds lasts until 2150. */
+/** Of the KSUID format, 2014-05-13T16:53:20Z. Its 32-bit counter of seconds lasts until 2150. */
 const EPOCH_SECONDS = 1_400_000_000;
 
-/** The random bits of a KSUID's second word. The milliseconds of its time are in the 10 bits before them. */
+/** Of a KSUID's second word. The 10 bits before them are the milliseconds of its time. */
 const RANDOM_BITS = 22;
 
 /**
- * Returns a KSUID: 4 bytes of time in seconds and 16 other bytes, as 27 base-62 characters. The other bytes begin with the
- * milliseconds of the time and are random otherwise, so ids sort by time to the millisecond. `now` is in epoch milliseconds.
+ * 4 bytes of time in seconds and 16 others, as 27 base-62 characters. The others begin with the milliseconds and are
+ * random otherwise, so ids sort by time. `now` is epoch milliseconds.
  */
 export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string {
   const view = new DataView(random.buffer, random.byteOffset);
@@ -32,19 +32,18 @@ export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string
   return text;
 }
 
-/** Returns a new id: `<prefix>_` and a KSUID. `now` is in epoch milliseconds. */
+/** `<prefix>_` and a KSUID. `now` is epoch milliseconds. */
 export function newId(prefix: string, now: number): string {
   return `${prefix}_${ksuid(now)}`;
 }
 
 const ID_END = /^_[0-9A-Za-z]{27}$/;
 
-/** Returns whether a text has the form of an id that `newId` returns for this prefix. */
 export function isId(prefix: string, text: string | undefined): text is string {
   return text?.startsWith(prefix) === true && ID_END.test(text.slice(prefix.length));
 }
 
-/** Returns an id like `newId`. The same prefix, time and values in `of` always give the same id. */
+/** Like `newId`. The same prefix, time and values in `of` always give the same id. */
 export function derivedId(prefix: string, now: number, of: readonly (string | number)[]): string {
   return `${prefix}_${ksuid(now, hash('sha256', JSON.stringify(of), 'buffer').subarray(0, 16))}`;
 }

@@ -1,6 +1,6 @@
 import { slicesOf } from './collections.ts';
 
-/** Runs `work` for slices of at most `size` values, one slice after another. Returns the results in the order of the values. */
+/** At most `size` values, one slice after another. Returns the results in the order of the values. */
 export async function inSlices<T, R>(
   values: readonly T[],
   size: number,

@@ -1,4 +1,4 @@
-/** Returns a function that makes its value at the first call. Later calls return the same value. */
+/** Makes its value at the first call. */
 export function lazy<T>(make: () => T): () => T {
   let cached: { value: T } | undefined;
   return () => (cached ??= { value: make() }).value;

@@ -2,19 +2,19 @@ import { domainToASCII } from 'node:url';
 import * as z from 'zod';
 import { defineSchema } from './schema.ts';
 
-/** The limits of SMTP for a whole address and for the part before the `@`. */
+/** The limits of SMTP. */
 const MAX_ADDRESS_CHARACTERS = 254;
 const MAX_LOCAL_PART_CHARACTERS = 64;
 
-/** Matches a local part in dot-atom form (RFC 5322). Mail providers accept neither quotes nor non-ASCII characters in it. */
+/** Dot-atom form (RFC 5322). Mail providers accept neither quotes nor non-ASCII characters in it. */
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
-/** Matches characters that no domain contains. A URL parser would end or change the host name at these characters. */
+/** A URL parser would end or change the host name at these characters. */
 const NO_DOMAIN = /[\s%/\\?#@:[\]]/;
 
 /**
- * Returns an e-mail address with its domain in punycode. Returns undefined for invalid addresses. The part before the `@` must be
- * ASCII without quotes, and the domain must have at least two labels.
+ * Returns the address with its domain in punycode, or undefined for an invalid one. Before the `@`, ASCII without
+ * quotes. The domain has at least two labels.
  */
 export function mailableAddress(text: string): string | undefined {
   const address = text.trim();
@@ -32,10 +32,7 @@ export function mailableAddress(text: string): string | undefined {
   return mailed.length <= MAX_ADDRESS_CHARACTERS && isDomain(mailed.slice(local.length + 1)) ? mailed : undefined;
 }
 
-/**
- * An address that must be able to get mail, at most 254 characters. The parsed value has the domain in punycode, so an owner has one
- * workspace for both spellings of a domain, and headers of mails are ASCII.
- */
+/** The domain is in punycode, so an owner has one workspace for both spellings, and headers of mails are ASCII. */
 export const MailAddress = /* @__PURE__ */ defineSchema(() =>
   z
     .string()
@@ -58,7 +55,6 @@ function isAscii(text: string): boolean {
   return !/[^\0-\x7f]/.test(text);
 }
 
-/** Returns the first valid e-mail address among profiles, or undefined if no profile has one. */
 export function mailAddressOf(
   ...profiles: readonly ({ readonly email?: string | undefined } | undefined)[]
 ): string | undefined {

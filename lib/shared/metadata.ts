@@ -2,9 +2,8 @@ import { isLongerThan } from './bytes.ts';
 import { limits } from './schema.ts';
 
 /**
- * Merges sent fields into stored metadata, which is JSON text. A sent field replaces the stored field with the same name. Returns
- * the new JSON text in `metadata`, or undefined if no fields remain. If the result would exceed 64 KB, returns an error message
- * in `refused` instead.
+ * A sent field replaces the stored field with the same name. Returns JSON text in `metadata`, undefined if no fields
+ * remain, or above 64 KB an error message in `refused`.
  */
 export function mergeMetadata(
   stored: string | undefined,

@@ -1,8 +1,8 @@
 const waiting: (() => void)[] = [];
 
 /**
- * Waits for a turn of the event loop in which no other caller continues. If many callers have work at the same moment, input and
- * timers are processed between them.
+ * Yields to the event loop, to a turn in which no other caller continues. Input and timers are processed between many
+ * callers.
  */
 export function ownTurn(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Returns the values of keys, in the order of the keys. The value of an undefined key is undefined. Only defined keys are read. */
+/** In the order of the keys. Undefined for an undefined key, which is not read. */
 export async function readDefined<K, V>(
   keys: readonly (K | undefined)[],
   read: (keys: K[]) => Promise<(V | undefined)[]>,

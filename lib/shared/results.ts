@@ -7,12 +7,10 @@ export const outcomeFields = /* @__PURE__ */ defineSchema(() => ({
   success: z.boolean().describe('Whether the call did its work for this item.'),
   message: z.string().describe('What was done, or why the item failed, as a sentence for people.'),
 }));
-/** The `data` of an answer that only says that the request succeeded. */
 export const Succeeded = /* @__PURE__ */ defineSchema(() =>
   z.object({ success: z.boolean().describe('Always true.') }).describe('That the call took effect.'),
 );
 
-/** The same with a message. */
 export const Done = /* @__PURE__ */ defineSchema(() =>
   z
     .object({
@@ -23,8 +21,8 @@ export const Done = /* @__PURE__ */ defineSchema(() =>
 );
 
 /**
- * The result for one item of a request that adds or changes a list of items. Some items can fail in a request that succeeds. `id` is
- * usually the internal id of the item. It is empty if the item failed and its id is not known.
+ * Some items can fail in a request that succeeds. `id` is usually the internal id. It is empty if the item failed and
+ * its id is not known.
  */
 export const ItemResult = /* @__PURE__ */ defineNamedSchema('ItemResult', () =>
   z
@@ -40,13 +38,9 @@ export const ItemResult = /* @__PURE__ */ defineNamedSchema('ItemResult', () =>
 );
 export type ItemResult = z.output<typeof ItemResult>;
 
-/** The reasons why a document of a request can fail. */
 const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as const;
 
-/**
- * The result for one document of a request that changes a list of documents. `id` is the `documentKey`. If the document failed,
- * `id` is the `documentId`.
- */
+/** `id` is the `documentKey`, or the `documentId` of a document that failed. */
 export const DocumentResult = /* @__PURE__ */ defineNamedSchema('DocumentResult', () =>
   ItemResult.extend({
     id: z
@@ -62,7 +56,6 @@ export const DocumentResult = /* @__PURE__ */ defineNamedSchema('DocumentResult'
 );
 export type DocumentResult = z.output<typeof DocumentResult>;
 
-/** Returns the result for a document that failed. */
 export function failedDocument(
   documentId: string,
   message: string,
@@ -71,19 +64,16 @@ export function failedDocument(
   return { success: false, id: documentId, message, code };
 }
 
-/** The answer to a request that changes a list of documents: the result for each document, by `documentId`. */
 export const DocumentResults = /* @__PURE__ */ defineSchema(() =>
   z.object({
     data: z.record(z.string(), DocumentResult).describe('The result for each document, by the id that you chose.'),
   }),
 );
 
-/** The answer to a request that changes a list of items: the result for each item, by the item's id. */
 export const ItemResults = /* @__PURE__ */ defineSchema(() =>
   z.object({ data: z.record(z.string(), ItemResult).describe('The result for each item, by its id.') }),
 );
 
-/** The result for one item, in a map whose keys are the ids of the items. */
 export const ItemOutcome = /* @__PURE__ */ defineNamedSchema('ItemOutcome', () =>
   z
     .object(outcomeFields)
@@ -91,7 +81,6 @@ export const ItemOutcome = /* @__PURE__ */ defineNamedSchema('ItemOutcome', () =
 );
 export type ItemOutcome = z.output<typeof ItemOutcome>;
 
-/** The result for one thread, reaction or recording of a request. */
 const AnnotationResult = /* @__PURE__ */ defineNamedSchema('AnnotationResult', () =>
   z
     .object({
@@ -103,12 +92,10 @@ const AnnotationResult = /* @__PURE__ */ defineNamedSchema('AnnotationResult', (
 );
 export type AnnotationResult = z.output<typeof AnnotationResult>;
 
-/** The answer to a request that adds reactions or recordings: the result for each, by annotation id. */
 export const AnnotationResults = /* @__PURE__ */ defineSchema(() =>
   z.object({ data: z.record(z.string(), AnnotationResult).describe('The result for each item, by its id.') }),
 );
 
-/** Returns the result for a thread, reaction or recording that failed. */
 export function failedAnnotation(annotationId: string, message: string): AnnotationResult {
   return { success: false, annotationId, message };
 }
@@ -119,22 +106,21 @@ const GroupResult = /* @__PURE__ */ defineNamedSchema('UserGroupResult', () =>
     .describe('The result for one user of a call that changes a user group.'),
 );
 
-/** The answer to a request that adds users to a group or removes users from it: the result for each user, by user id. */
 export const GroupResults = /* @__PURE__ */ defineSchema(() =>
   z.object({ data: z.record(z.string(), GroupResult).describe('The result for each user, by user id.') }),
 );
 
-/** Returns the results as a map whose keys are `ids`. `results` has the order of `ids`. */
+/** `results` has the order of `ids`. */
 export function byId<R>(ids: readonly string[], results: readonly R[]): Record<string, R> {
   return dict(ids.map((id, index) => [id, results[index] as R] as const));
 }
 
-/** Returns the results as a map whose keys are the ids of the items. `results` has the order of `items`. */
+/** `results` has the order of `items`. */
 export function byIdOf<T, R>(items: readonly T[], idOf: (item: T) => string, results: readonly R[]): Record<string, R> {
   return byId(items.map(idOf), results);
 }
 
-/** Returns the results as a map whose keys are their ids. Each result in the map also contains its `id`. */
+/** Each result in the map also has its `id`. */
 export function toItemResults<I extends string | number, R extends ItemOutcome>(
   results: readonly R[],
   idOf: (result: R) => I,
@@ -147,7 +133,7 @@ export function toItemResults<I extends string | number, R extends ItemOutcome>(
   );
 }
 
-/** Returns the answer to a request that adds users to a group or removes users from it. `outcomes` has the order of `userIds`. */
+/** `outcomes` has the order of `userIds`. */
 export function toGroupResults(
   organizationUserGroupId: string,
   userIds: readonly string[],
@@ -167,8 +153,8 @@ interface Batch {
 }
 
 /**
- * Returns the message of a batch call: `succeeded`, or "No organization was added." if it has items and all of them failed.
- * By default, `succeeded` is "Organization(s) added successfully.".
+ * `succeeded`, or "No organization was added." if all items failed. By default, `succeeded` is "Organization(s) added
+ * successfully.".
  */
 export function batchMessage<T extends Batch, I>(
   noun: string,

@@ -15,8 +15,8 @@ export function defineSchema<S>(make: () => S): S {
 const names = new WeakMap<z.core.$ZodType, string>();
 
 /**
- * Returns a schema like `defineSchema`. The schema is a component of the OpenAPI document under this name, so a generated client has
- * one type for it. Names are unique.
+ * Like `defineSchema`. A component of the OpenAPI document, so a generated client has one type for it. Names are
+ * unique.
  */
 export function defineNamedSchema<S extends z.core.$ZodType>(name: string, make: () => S): S {
   const schema = make();
@@ -24,31 +24,30 @@ export function defineNamedSchema<S extends z.core.$ZodType>(name: string, make:
   return schema;
 }
 
-/** Returns the name that a schema has in the OpenAPI document, or undefined if it is no component. */
+/** Undefined if the schema is no component of the OpenAPI document. */
 export function nameOf(schema: z.core.$ZodType): string | undefined {
   return names.get(schema);
 }
 
-/** The limits of fields whose content the customer chooses. */
+/** Of fields whose content the customer chooses. */
 export const limits = {
   idCharacters: 512,
-  /** The largest text, in bytes of UTF-8. */
+  /** Bytes of UTF-8. */
   textBytes: 32 * 1024,
-  /** The largest object, in bytes as JSON. */
+  /** Bytes as JSON. */
   objectBytes: 64 * 1024,
-  /** The largest number of nested levels in an object. */
   objectDepth: 32,
-  /** The largest number of items in a request that changes a list of items. */
+  /** Items of a request that changes a list. */
   list: 500,
-  /** The largest number of ids in one list of a request to `/v2/auth/permissions` or `/v2/notifications/config/set`. */
+  /** In one list of `/v2/auth/permissions` or `/v2/notifications/config/set`. */
   permissionIds: 100,
-  /** The largest number of values in the access context of one grant. */
+  /** Of one grant. */
   contextItems: 200,
-  /** The largest number of ids in one filter of a request that reads. */
+  /** In one filter of a request that reads. */
   readIds: 30,
-  /** The largest number of conditions on metadata in one request. */
+  /** Conditions on metadata in one request. */
   filters: 10,
-  /** The largest value of a condition on metadata, in bytes as JSON. */
+  /** Bytes as JSON. */
   filterValueBytes: 4_096,
   pageSize: 1_000,
 } as const;
@@ -63,7 +62,6 @@ const wellFormed = /* @__PURE__ */ defineSchema(() =>
   z.refine<string>((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' }),
 );
 
-/** An id that the customer chose: 1 to 512 characters of Unicode without control characters. */
 export const Id = /* @__PURE__ */ defineSchema(() =>
   z
     .string()
@@ -76,31 +74,25 @@ export const Id = /* @__PURE__ */ defineSchema(() =>
     .meta({ pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]+$' }),
 );
 
-/** A time in an answer: ISO 8601 in UTC with milliseconds. */
 export const IsoTime = /* @__PURE__ */ defineSchema(() =>
   z.string().meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' }),
 );
 
-/** A text of at most 32 KB of UTF-8. */
 export const Text = /* @__PURE__ */ defineSchema(() => z.string().check(wellFormed, bytesAtMost(limits.textBytes)));
 
-/** A name of 1 to 512 characters. */
 export const Name = /* @__PURE__ */ defineSchema(() => z.string().min(1).max(limits.idCharacters).check(wellFormed));
 
-/** A number that the table stores exactly, except that numbers too close to 0 become 0. */
+/** The table stores it exactly, except that numbers too close to 0 become 0. */
 export const StoredNumber = /* @__PURE__ */ defineSchema(() =>
   z.number().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
 );
 
-/** Returns the schema of an optional field. `null` means the same as a missing field. */
+/** `null` means the same as a missing field. */
 export function optional<S extends z.ZodType>(schema: S) {
   return schema.nullish().transform((value) => value ?? undefined) as unknown as z.ZodOptional<S>;
 }
 
-/**
- * Returns the schema of a list with `least` to `most` items. The schema checks the length first, so a list that is too long costs
- * little.
- */
+/** Checks the length first, so a list that is too long costs little. */
 export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
   return z.array(z.unknown()).min(least).max(most).pipe(z.array(item).min(least).max(most)) as unknown as z.ZodType<
     z.output<S>[],
@@ -117,17 +109,13 @@ function jsonLimits(bytes: number) {
   ] as const;
 }
 
-/** Returns the check that a value has at most `bytes` bytes as JSON. */
 export function jsonBytesAtMost(bytes: number) {
   return z.refine<unknown>((value) => !isLongerThan(JSON.stringify(value), bytes), {
     error: `must be at most ${bytes} bytes as JSON`,
   });
 }
 
-/**
- * Returns the schema of a JSON object of at most `bytes` bytes and 32 levels. It does not copy the value, so a key named
- * `__proto__` stays.
- */
+/** Does not copy the value, so a key named `__proto__` stays. */
 function openObject(bytes: number) {
   return z
     .custom<Record<string, unknown>>(isObject, { error: 'must be an object' })
@@ -135,15 +123,13 @@ function openObject(bytes: number) {
     .meta({ type: 'object' });
 }
 
-/** A JSON object of at most 64 KB and 32 levels. */
 export const OpenObject = /* @__PURE__ */ defineSchema(() => openObject(limits.objectBytes));
 
-/** Any JSON value of at most 64 KB and 32 levels. The schema does not copy the value. */
+/** Does not copy the value. */
 export const JsonValue = /* @__PURE__ */ defineSchema(() =>
   z.custom<unknown>((value) => value !== undefined, { error: 'is required' }).check(...jsonLimits(limits.objectBytes)),
 );
 
-/** A JSON object in a response. */
 export const AnyObject = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
 
 const declaredKeys = new WeakMap<z.core.$ZodType, z.ZodObject>();
@@ -171,8 +157,8 @@ export function acceptsField(schema: z.core.$ZodType, name: string): boolean | u
 const serviceFields = new WeakMap<z.core.$ZodType, Readonly<Record<string, z.ZodType>>>();
 
 /**
- * Records fields whose names begin with the name of the service, by the rest of their names. A schema cannot declare them, because
- * it is the same for every deployment.
+ * Fields whose names begin with the name of the service, by the rest of their names. A schema is the same for every
+ * deployment, so it cannot declare them.
  */
 export function withServiceFields<S extends z.ZodObject>(object: S, fields: Readonly<Record<string, z.ZodType>>): S {
   serviceFields.set(object, fields);
@@ -192,19 +178,15 @@ export function ignoredField(reason: string) {
     .meta({ description: `Ignored: ${reason}.` });
 }
 
-/**
- * Returns the declared fields of a schema from `withOpenKeys` or `unchangedObject`, for the OpenAPI document. The schema may have
- * more checks. Returns undefined for other schemas.
- */
+/** Of a schema from `withOpenKeys` or `unchangedObject`, which may have more checks. Undefined for other schemas. */
 export function declaredKeysOf(schema: z.core.$ZodType): z.ZodObject | undefined {
   const { parent } = schema._zod;
   return declaredKeys.get(schema) ?? (parent && declaredKeysOf(parent));
 }
 
 /**
- * Returns the schema of an object that has declared fields and any other fields. The parsed value has the other fields in `open`.
- * `bytes` limits the size of all fields together, and `accepts` the names of the other fields. A loose object of zod would lose a key
- * named `__proto__`.
+ * Declared fields and any others, which the parsed value has in `open`. `bytes` limits all fields together, `accepts`
+ * the names of the others. A loose object of zod would lose a key named `__proto__`.
  */
 export function withOpenKeys<S extends z.ZodRawShape>(
   shape: S,
@@ -227,12 +209,12 @@ export function withOpenKeys<S extends z.ZodRawShape>(
 }
 
 /**
- * Returns the schema of a JSON object of at most 64 KB. It checks the declared fields. The parsed value is the same object, so a
- * key named `__proto__` stays.
+ * Checks the declared fields of a JSON object of at most 64 KB. The parsed value is the same object, so a key named
+ * `__proto__` stays.
  */
 export function unchangedObject(declared: z.ZodObject): z.ZodType<Readonly<Record<string, unknown>>> {
   const schema = OpenObject.check(({ value, issues }) => {
-    // zod also runs this check on a value that is not an object. `OpenObject` has already reported such a value.
+    // zod also runs this check on a value that is not an object, which `OpenObject` has reported.
     if (!isObject(value)) return;
     for (const issue of declared.safeParse(value, { reportInput: true }).error?.issues ?? [])
       issues.push({ ...issue, input: issue.input } as never);
@@ -242,7 +224,7 @@ export function unchangedObject(declared: z.ZodObject): z.ZodType<Readonly<Recor
   return schema;
 }
 
-/** A rule about the named fields of an object. A request must have at least one of them (`anyOf`), or exactly one (`oneOf`). */
+/** At least one of the named fields (`anyOf`), or exactly one (`oneOf`). */
 export interface FieldRule {
   readonly rule: 'anyOf' | 'oneOf';
   readonly names: readonly string[];
@@ -251,15 +233,15 @@ export interface FieldRule {
 const fieldRules = new WeakMap<object, FieldRule>();
 
 /**
- * Returns `check`. Records for the API reference that `check` enforces `rule` on the fields `names`. The reference omits fields
- * that the checked object does not have.
+ * Records for the API reference that `check` enforces `rule` on the fields `names`. The reference omits fields that the
+ * checked object does not have.
  */
 export function withFieldRule<C extends object>(rule: FieldRule['rule'], names: readonly string[], check: C): C {
   fieldRules.set(check, { rule, names });
   return check;
 }
 
-/** Returns a check that requires at least one of the named fields. It reports one issue. */
+/** Reports one issue. */
 export function requireAnyOf<N extends string>(names: readonly N[], params: { path?: string[]; error: string }) {
   const check = z.refine<{ readonly [K in N]?: unknown }>(
     (sent) => names.some((name) => sent[name] !== undefined),
@@ -269,9 +251,8 @@ export function requireAnyOf<N extends string>(names: readonly N[], params: { pa
 }
 
 /**
- * Returns a check that refuses a partial update without one of `fields`. The first issue has `message`, on which clients depend.
- * Unlike with `requireAnyOf`, each field has an issue too. `isChange` returns whether an update changes something. By default, it
- * needs one of `fields`.
+ * Refuses a partial update without one of `fields`. The first issue has `message`, on which clients depend. Unlike with
+ * `requireAnyOf`, each field has an issue too. `isChange` returns whether an update changes something.
  */
 export function requireChange(
   fields: readonly string[],
@@ -290,15 +271,12 @@ export function requireChange(
   return withFieldRule('anyOf', fields, check);
 }
 
-/** Returns the rule that a check enforces, for the API reference. Returns undefined if `withFieldRule` recorded none. */
+/** Undefined if `withFieldRule` recorded none. */
 export function fieldRuleOf(check: object): FieldRule | undefined {
   return fieldRules.get(check);
 }
 
-/**
- * The fields of `data` that an endpoint's twin (the same operation in the other version of the API) ignores or requires, unlike the
- * endpoint.
- */
+/** Fields that a twin ignores or requires, unlike its endpoint. */
 export interface FieldChanges {
   readonly ignored?: readonly string[];
   readonly required?: readonly string[];
@@ -306,15 +284,11 @@ export interface FieldChanges {
 
 const changedFields = new WeakMap<z.core.$ZodType, { readonly base: z.ZodType; readonly changes: FieldChanges }>();
 
-/**
- * Returns the base and the changes of a schema from `withFieldChanges`, for the OpenAPI document. Returns undefined for other
- * schemas.
- */
+/** Of a schema from `withFieldChanges`. */
 export function fieldChangesOf(schema: z.core.$ZodType) {
   return changedFields.get(schema);
 }
 
-/** Returns the schema `base`, changed so that it ignores some fields and requires others. */
 export function withFieldChanges<S extends z.ZodType>(
   base: S,
   changes: FieldChanges,
@@ -341,10 +315,7 @@ export function withFieldChanges<S extends z.ZodType>(
   return schema as unknown as z.ZodType<z.output<S>, z.input<S>>;
 }
 
-/**
- * Returns whether a JSON value has at most `levels` nested levels. The function does not recurse, so a deeply nested value cannot
- * overflow the stack.
- */
+/** Does not recurse, so a deeply nested value cannot overflow the stack. */
 function depthAtMost(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
@@ -360,7 +331,6 @@ const FilterValue = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** A condition on the metadata of a document. */
 const MetadataFilter = /* @__PURE__ */ defineNamedSchema('MetadataFilter', () =>
   z
     .object({
@@ -390,48 +360,44 @@ const MetadataFilter = /* @__PURE__ */ defineNamedSchema('MetadataFilter', () =>
     .describe('A condition on one metadata field of a document.'),
 );
 
-/** Conditions on the metadata of documents. A document must meet all of them. */
+/** A document must meet all conditions. */
 export const MetadataFilters = /* @__PURE__ */ defineSchema(() =>
   list(MetadataFilter, limits.filters).describe(
     'Conditions on the metadata of documents. A document must meet all of them.',
   ),
 );
 
-/** A documented field, or a value of it, that this service refuses. The guide lists all of them. */
+/** A documented field, or a value of it, that this service refuses. The guide lists all. */
 export interface Refusal {
-  /** The refused values, in words. */
+  /** In words. */
   readonly values: string;
-  /** What the error says after the name of the field. */
+  /** After the name of the field. */
   readonly message: string;
-  /** The name of a field that the schema does not declare. */
+  /** Of a field that the schema does not declare. */
   readonly field?: string;
-  /** True if the service can accept the field when it records who viewed threads. */
+  /** The service can accept the field when it records who viewed threads. */
   readonly needsViews?: boolean;
 }
 
 const refusals = new WeakMap<z.core.$ZodType, Refusal>();
 
-/** Returns the schema and records that it refuses a documented value. Call it last, because `check` and `meta` copy a schema. */
+/** Call it last, because `check` and `meta` copy a schema. */
 export function withRefusal<S extends z.core.$ZodType>(schema: S, refusal: Refusal): S {
   refusals.set(schema, refusal);
   return schema;
 }
 
-/** Returns what `withRefusal` recorded for a schema. */
 export function refusalOf(schema: z.core.$ZodType): Refusal | undefined {
   return refusals.get(schema);
 }
 
-/** Returns the schema of a field that this service does not support. It refuses every value except `null`. */
+/** Refuses every value except `null`. */
 export function unsupportedField(error: string) {
   const schema = z.custom<undefined>(() => false, { error }).meta({ type: 'null', description: error });
   return optional(withRefusal(schema, { values: 'any', message: error }));
 }
 
-/**
- * The field `context` of a request that adds or removes users. It is meant for the webhook that reports such changes. This service
- * has no such webhook, so it refuses the field.
- */
+/** Meant for a webhook about added or removed users, which this service does not have. */
 export const userContext = /* @__PURE__ */ defineSchema(() =>
   unsupportedField('must be left out: no webhook and no resolver of this service reports added or removed users'),
 );
@@ -447,7 +413,6 @@ const profileTexts = {
   plan: 'A word of your own for what the user has bought. The service gives it no meaning.',
 } as const;
 
-/** The profile of a user. */
 export const UserProfile = /* @__PURE__ */ defineSchema(() =>
   z.object({
     name: optional(Name).describe(profileTexts.name),
@@ -461,7 +426,6 @@ export const UserProfile = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** The fields of a user's profile as they are stored. */
 export const StoredProfile = /* @__PURE__ */ defineSchema(() =>
   z.object({
     name: z.string().optional().describe(profileTexts.name),
@@ -475,7 +439,6 @@ export const StoredProfile = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** Refuses `documentId` together with `folderId`. */
 export const documentOrFolder = /* @__PURE__ */ defineSchema(() =>
   z.refine<{ documentId?: string | undefined; folderId?: string | undefined }>(
     ({ documentId, folderId }) => documentId === undefined || folderId === undefined,
@@ -483,7 +446,7 @@ export const documentOrFolder = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** Returns a check that refuses the field `name` together with any of the fields `others`. `false` counts as a missing field. */
+/** `false` counts as a missing field. */
 export function notTogether(name: string, ...others: readonly string[]) {
   const isSent = (input: Record<string, unknown>, field: string) =>
     input[field] !== undefined && input[field] !== false;
@@ -493,7 +456,7 @@ export function notTogether(name: string, ...others: readonly string[]) {
   );
 }
 
-/** An access context in a request: a value or a list of values per field, at most 200 values in all. */
+/** A value or a list of values per field, at most 200 in all. */
 export const AccessContext = /* @__PURE__ */ defineSchema(
   () =>
     OpenObject.check(
@@ -509,7 +472,7 @@ export const AccessContext = /* @__PURE__ */ defineSchema(
     ) as unknown as z.ZodType<Record<string, string | number | (string | number)[]>>,
 );
 
-/** Returns the size as JSON of the texts `field:value` of an access context. They repeat the name of a field for each of its values. */
+/** Of the texts `field:value`, which repeat the name of a field for each value. */
 function contextBytes(access: Record<string, unknown>): number {
   return Object.entries(access).reduce((sum, [field, sent]) => {
     const values = [sent].flat();
@@ -521,7 +484,6 @@ function isContextValue(value: unknown): boolean {
   return (typeof value === 'string' && value.isWellFormed()) || typeof value === 'number';
 }
 
-/** A time in epoch seconds. */
 export const UnixSeconds = /* @__PURE__ */ defineSchema(() =>
   z
     .int()
@@ -534,15 +496,11 @@ export const UnixSeconds = /* @__PURE__ */ defineSchema(() =>
 
 export const PageSize = /* @__PURE__ */ defineSchema(() => z.int().min(1).max(limits.pageSize));
 export const PageToken = /* @__PURE__ */ defineSchema(() => z.string().min(1).max(8_192));
-/** The field `pageToken` of an answer. */
 export const NextToken = /* @__PURE__ */ defineSchema(() =>
   z.string().nullable().describe('Continues the listing as `pageToken`. Null after the last page.'),
 );
 
-/**
- * Returns the schema of a request for a listing in pages, or for the items whose ids are in the field `ids`. Those items are on one
- * page, so a page token is refused.
- */
+/** The items named in the field `ids` are on one page, so a page token is refused. */
 export function pagesOrIds<S extends z.ZodRawShape>(ids: keyof S & string, shape: S) {
   return z
     .object({ ...shape, pageSize: optional(PageSize), pageToken: optional(PageToken) })

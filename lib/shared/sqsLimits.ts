@@ -1,2 +1,2 @@
-/** The longest delay that SQS allows for a message, in seconds. */
+/** In seconds. */
 export const MAX_DELAY_SECONDS = 900;

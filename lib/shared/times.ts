@@ -2,16 +2,12 @@ import * as z from 'zod';
 import { fieldName, invalid } from './errors.ts';
 import { defineSchema, optional } from './schema.ts';
 
-/**
- * The latest time that a request can contain: 9999-12-31T23:59:59.999Z. Later years have five digits, so their sort keys would
- * not sort by time.
- */
+/** 9999-12-31T23:59:59.999Z. Later years have five digits, so their sort keys would not sort by time. */
 const LAST_TIME = 253_402_300_799_999;
 
-/** A time in epoch milliseconds. */
 export const EpochMilliseconds = /* @__PURE__ */ defineSchema(() => z.int().min(0).max(LAST_TIME));
 
-/** A time in a request, as epoch ms or ISO 8601. The parsed value is in epoch ms. */
+/** Epoch ms or ISO 8601. The parsed value is epoch ms. */
 export const Instant = /* @__PURE__ */ defineSchema(() =>
   z.union(
     [
@@ -48,7 +44,7 @@ export function requireFuture(
   throw invalid({ path: field, code: 'too_small', message: `${fieldName(field)} must be in the future` });
 }
 
-/** The times of content that is imported from another system. If they are not sent, the content gets the time of the request. */
+/** Of content that is imported from another system. Without them, the time of the request counts. */
 export const importedTimes = /* @__PURE__ */ defineSchema(() => ({
   createdAt: optional(Instant).describe(
     'When content from another system was created, in epoch milliseconds or ISO 8601. By default now. Refused with a user token.',

@@ -2,10 +2,7 @@ import type { Capability } from '../app/capability.ts';
 import { serviceName } from '../app/serviceName.ts';
 import type { Worker } from '../app/worker.ts';
 
-/**
- * Returns the capabilities that a worker declares, and the name of the service, which its logs and metrics contain. Access to its
- * event source is not among them, because the stack grants it.
- */
+/** Without access to the event source, which the stack grants. */
 export function workerCapabilities(worker: Pick<Worker, 'uses'>): Capability<unknown>[] {
   return [serviceName, ...Object.values(worker.uses)];
 }

@@ -6,15 +6,15 @@ import type { Table } from '../table/table.ts';
 import type { QueueSender } from './sender.ts';
 import { type Sweep, type SweepMessage, type SweptWork, sweptWork } from './sweep.ts';
 
-/** The partitions of gsi3 with one kind of work, one partition per shard. Their sort keys begin with a time. */
+/** Partitions of gsi3 with one kind of work, one per shard. Their sort keys begin with a time. */
 export interface DueIndex {
   readonly shards: number;
   readonly partition: (shard: number) => readonly string[];
-  /** An entry is due this many milliseconds after the time in its sort key. The default is 0. */
+  /** Milliseconds after the time in the sort key. The default is 0. */
   readonly dueAfterMs?: number;
 }
 
-/** The number of parallel queries. The SDK has about as many connections. */
+/** The SDK has about as many connections. */
 const PARALLEL = 50;
 
 export class DueIndexReader {
@@ -24,7 +24,7 @@ export class DueIndexReader {
     this.#table = table;
   }
 
-  /** Returns the sort key of the oldest entry that was due before `time` (epoch ms), or undefined if nothing is due. */
+  /** The oldest entry that was due before `time` (epoch ms). */
   async oldestDue({ partition, dueAfterMs = 0 }: DueIndex, shard: number, time: number): Promise<string | undefined> {
     const { sortKeys } = await this.#table.queryIndex('gsi3', partition(shard), {
       between: [isoTime(0), isoTime(time - dueAfterMs)],
@@ -43,8 +43,8 @@ export interface DueShardPorts {
 }
 
 /**
- * Returns the sweep that sends a message for each shard with due work, the most overdue shard first. If a query fails, the other
- * shards still get their messages. Then the sweep throws the first error.
+ * Sends a message for each shard with due work, the most overdue first. If a query fails, the other shards still get
+ * theirs, and the sweep throws the first error.
  */
 export function sendDueShards({ reader, indexes, queue }: DueShardPorts): Sweep {
   return async ({ clock }) => {

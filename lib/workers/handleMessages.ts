@@ -9,8 +9,8 @@ import { parseJson } from '../shared/parseJson.ts';
 import { type InvocationResult, runUntil } from './runUntil.ts';
 
 /**
- * Runs a worker for all messages of a batch in parallel. Returns the failed messages. SQS redelivers these and deletes the others.
- * A message that does not match the schema also fails, so that it ends in the dead-letter queue.
+ * Runs a worker for all messages of a batch in parallel. Returns the failed ones, which SQS redelivers. A message that
+ * does not match the schema fails too, so it ends in the dead-letter queue.
  */
 export async function handleMessages<U extends Uses>(
   schema: z.ZodType,
@@ -46,7 +46,7 @@ export async function handleMessages<U extends Uses>(
   return { answer, counts: { messages: event.Records.length, failed, permanent }, faults: failed + permanent };
 }
 
-/** Parses a message. Errors contain no text of the message, because errors are logged. */
+/** Errors are logged, so they contain no text of the message. */
 function parseMessage(schema: z.ZodType, body: string): unknown {
   const message = parseJson(body);
   if (message === undefined) throw new Error('The message is not JSON');

@@ -9,8 +9,8 @@ import { type InvocationResult, runUntil } from './runUntil.ts';
 const changes = { INSERT: 'insert', MODIFY: 'modify', REMOVE: 'remove' } as const;
 
 /**
- * Runs a worker for a batch of stream records. Returns the failed records, and Lambda repeats the batch from the first of them.
- * Throws if `run` throws. Lambda then splits the batch.
+ * Returns the failed records, and Lambda repeats the batch from the first of them. If `run` throws, Lambda splits the
+ * batch.
  */
 export async function handleRecords<U extends Uses, R>(
   run: (call: WorkerCall<U> & { readonly records: readonly R[] }) => Promise<readonly string[]>,

@@ -25,24 +25,18 @@ import { handleMessages } from './handleMessages.ts';
 import { handleRecords, toChanged, toInserted } from './handleRecords.ts';
 import { type InvocationResult, runUntil } from './runUntil.ts';
 
-/**
- * The Lambda handler of a worker. The event is a batch of messages, a batch of stream records, a timer event or an authorization
- * request. The result is the answer for Lambda, for example the failed items of a batch.
- */
+/** The result is the answer for Lambda, for example the failed items of a batch. */
 export type WorkerHandler = (
   event: unknown,
   context: Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>,
 ) => Promise<unknown>;
 
-/** A run fails this many milliseconds before the timeout of the function, so that the failure can be logged. */
+/** Before the timeout of the function, so that the failure can be logged. */
 const EARLY_TIMEOUT_MILLISECONDS = 500;
 
 let coldStart = true;
 
-/**
- * Returns the Lambda handler of a worker. Each invocation writes its metrics and one log line, and one more log line for each
- * failure. The fault metric counts the failures. `source` contains the environment variables.
- */
+/** Each invocation writes its metrics and one log line, and one more for each failure. */
 export function toWorkerLambda<S extends Source, U extends Uses>(
   worker: WorkerOf<S, U>,
   source: Record<string, string | undefined> = process.env,
@@ -80,8 +74,7 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
     } catch (error) {
       log.error(logMessages.workerRunFailed, { error });
       end({ failed: 1 }, 1);
-      // The error makes Lambda repeat the event, as configured for the event's source. Lambda splits a batch of stream records in
-      // two and repeats both parts.
+      // Lambda repeats the event, as configured for its source. It splits a batch of stream records in two.
       throw error;
     }
     end(result.counts, result.faults);
@@ -89,10 +82,6 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
   };
 }
 
-/**
- * Returns the function that runs a worker. Its parameter `event` is an event of the worker's source, for example a batch of SQS
- * messages.
- */
 function invoker<S extends Source, U extends Uses>(
   worker: WorkerOf<S, U>,
 ): (event: unknown, call: WorkerCall<U>) => Promise<InvocationResult> {
@@ -111,7 +100,7 @@ function invoker<S extends Source, U extends Uses>(
       const authorize = run as (call: AuthorizerCall<U>) => Promise<boolean>;
       const request = toAuthorizationRequest(event);
       const isAuthorized = await runUntil(authorize({ ...call, request }), call.deadline);
-      // The answer is not cached. AppSync would cache it for the token alone, but a token has different rights in each channel.
+      // AppSync would cache the answer for the token alone, but a token has different rights in each channel.
       return { answer: { isAuthorized, ttlOverride: 0 }, counts: {}, faults: 0 };
     };
   return async (_event, call) => {
@@ -126,7 +115,7 @@ const authorizerOperations = {
   EVENT_PUBLISH: 'publish',
 } as const;
 
-/** The event that AppSync sends to a Lambda authorizer. The event for a connection has no channel. */
+/** A connection has no channel. */
 const AuthorizerEvent = z.object({
   authorizationToken: z.string().default(''),
   requestContext: z.object({
@@ -135,7 +124,6 @@ const AuthorizerEvent = z.object({
   }),
 });
 
-/** Returns the request in an event that AppSync sends to an authorizer. Throws for an event of another shape. */
 function toAuthorizationRequest(event: unknown): AuthorizationRequest {
   const { authorizationToken: token, requestContext } = AuthorizerEvent.parse(event);
   return { token, operation: authorizerOperations[requestContext.operation], channel: requestContext.channel ?? '' };

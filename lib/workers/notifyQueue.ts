@@ -2,10 +2,7 @@ import type { Log } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import type { QueueMessage, QueueSender } from './sender.ts';
 
-/**
- * Sends messages about items that are already stored. Never throws, and callers need not retry. If sending fails, the worker
- * `sweep` finds the items in the table when they are due.
- */
+/** Never throws. If sending fails, the sweep finds the items when they are due. */
 export async function notifyQueue(queue: QueueSender, messages: readonly QueueMessage[], log: Log): Promise<void> {
   if (messages.length === 0) return;
   try {

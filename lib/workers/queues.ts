@@ -1,35 +1,33 @@
 import type { QueueName } from '../app/capability.ts';
 
-/** A queue. Its consumer is the worker that names it as its event source. */
+/** The consumer is the worker that names the queue as its event source. */
 export interface QueueDeclaration {
   readonly purpose: string;
-  /** What is broken, and for whom, if messages wait too long or become dead letters. The texts of alarms contain it. */
+  /** For alarms: what is broken, and for whom, if messages wait too long or become dead letters. */
   readonly impact: string;
-  /** The most messages in one invocation of the consumer. */
   readonly batchSize: number;
-  /** The most parallel invocations of the consumer. */
   readonly maxConcurrency: number;
-  /** An alarm starts at this age of the oldest message. Absent for a queue whose messages may wait. */
+  /** Of the oldest message, for an alarm. Absent if messages may wait. */
   readonly lateAfterSeconds?: number;
 }
 
 /**
- * Messages of jobs may wait: for up to 15 minutes on purpose, and behind many other jobs. Older messages mean that their worker
+ * Messages of jobs may wait up to 15 minutes on purpose, and behind many other jobs. Older ones mean that their worker
  * does not run.
  */
 const STALLED_SECONDS = 2 * 60 * 60;
 
 /**
- * All queues. They are standard queues, with at-least-once delivery and without order. A message only repeats what is in the table,
- * so the sweep, which runs every minute, can replace a lost message.
+ * Standard queues: at-least-once delivery, without order. A message only repeats what is in the table, so the sweep can
+ * replace it.
  */
 export const queues = {
   deliver: {
     purpose: 'First attempts to deliver webhooks',
     impact: 'customers get webhooks late',
     batchSize: 10,
-    // Together with `batchSize`, this allows 1,000 messages at the same time. Fair queues work only if receivers that hang do not
-    // use all of this capacity.
+    // With `batchSize`, 1,000 messages at the same time. Fair queues work only if receivers that hang do not use all of
+    // this.
     maxConcurrency: 100,
     lateAfterSeconds: 600,
   },
@@ -38,7 +36,7 @@ export const queues = {
       'Retries, resends and recoveries of webhooks, in a separate queue so that first attempts never wait for them',
     impact: 'retries of failed webhooks are late',
     batchSize: 10,
-    // Messages wait here for up to 15 minutes on purpose. The alarm on overdue deliveries watches the time of the attempts instead.
+    // Messages wait for up to 15 minutes on purpose. The alarm on overdue deliveries watches the attempts.
     maxConcurrency: 20,
   },
   mail: {
@@ -59,7 +57,7 @@ export const queues = {
     purpose: 'Judgments without vectors, in a separate queue so that a slow model does not delay other jobs',
     impact: 'judgments are not found by meaning',
     batchSize: 1,
-    // The limit is low, because each invocation calls the model eight times in parallel.
+    // Each invocation calls the model eight times in parallel.
     maxConcurrency: 4,
     lateAfterSeconds: STALLED_SECONDS,
   },
@@ -68,15 +66,14 @@ export const queues = {
     impact: 'retries after pauses of more than 15 minutes are not made, and lost queue messages are not replaced',
     batchSize: 10,
     maxConcurrency: 20,
-    // The worker drops messages older than a minute. Older messages in the queue mean that the worker does not run.
+    // The worker drops messages older than a minute, so older ones mean that it does not run.
     lateAfterSeconds: 600,
   },
 } as const satisfies Readonly<Record<QueueName, QueueDeclaration>>;
 
-/** A message becomes a dead letter after SQS has delivered it this many times. */
+/** Then it becomes a dead letter. */
 export const MAX_RECEIVE_COUNT = 5;
 
-/** The environment variables with the addresses of the queues. */
 export const queueVariable = {
   deliver: 'DELIVER_QUEUE_URL',
   deliverSlow: 'DELIVER_SLOW_QUEUE_URL',

@@ -1,6 +1,4 @@
-/**
- * The result of one invocation: the answer to Lambda, the counts for the log line, and the number of faults for the fault metric.
- */
+/** `faults` is for the fault metric. */
 export interface InvocationResult {
   readonly answer: unknown;
   readonly counts: Readonly<Record<string, number>>;
@@ -8,8 +6,8 @@ export interface InvocationResult {
 }
 
 /**
- * Waits for `work`. Throws at `deadline` (epoch ms), because Lambda would later end the function without a log line. The work can
- * continue after that, so its writes must be conditional.
+ * Throws at `deadline` (epoch ms): Lambda would later end the function without a log line. The work can continue, so
+ * its writes must be conditional.
  */
 export async function runUntil<T>(work: Promise<T>, deadline: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

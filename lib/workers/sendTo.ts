@@ -1,7 +1,6 @@
 /**
- * The capabilities to send to queues, one per queue. Import this file as a namespace: a bundle then contains the SQS client only if
- * it uses one of them. If they were properties of one object, esbuild would keep that object, even in a call that is marked as
- * pure.
+ * Import this file as a namespace: a bundle then contains the SQS client only if it uses a queue. esbuild would keep an
+ * object with these as properties, even in a call that is marked as pure.
  */
 import type { Capability, QueueName } from '../app/capability.ts';
 import { queueVariable } from './queues.ts';

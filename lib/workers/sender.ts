@@ -11,29 +11,28 @@ import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import { openSqs } from './sqsClient.ts';
 
 export interface QueueMessage {
-  /** The body of the message, which is sent as JSON. It contains ids, but no data or texts of customers. */
+  /** Sent as JSON. Ids, but no data or texts of customers. */
   readonly body: object;
   /**
-   * The message group of a fair queue, up to 128 visible ASCII characters. If messages of one group keep the consumers busy, SQS
-   * delivers other groups first.
+   * The group of a fair queue, up to 128 visible ASCII characters. If messages of one group keep the consumers busy,
+   * SQS delivers other groups first.
    */
   readonly groupId?: string | undefined;
-  /** The delay in whole seconds, from 0 to 900. */
+  /** Whole seconds, 0 to 900. */
   readonly delaySeconds?: number | undefined;
 }
 
 export interface QueueSender {
   /**
-   * Sends any number of messages in batches, and repeats messages that SQS rejects temporarily. Throws if SQS still rejects a
-   * message, although it may have accepted others. If the rejection is temporary, API callers get UNAVAILABLE.
-   *
-   * Throws a RangeError and sends nothing if a message is too large, or if its delay or group is invalid.
+   * Sends in batches, and repeats messages that SQS rejects temporarily. Throws if SQS still rejects a message,
+   * although it may have accepted others: UNAVAILABLE if the rejection is temporary. Throws a RangeError and sends
+   * nothing if a message is too large, or its delay or group is invalid.
    */
   send(messages: readonly QueueMessage[]): Promise<void>;
 }
 
 const BATCH_ENTRIES = 10;
-/** The most bytes of one message, and of all messages of a batch together. */
+/** Of one message, and of all messages of a batch. */
 const BATCH_BYTES = 1024 * 1024;
 const PARALLEL = 4;
 const PAUSES_MILLISECONDS = [100, 400, 1_600];
@@ -58,7 +57,7 @@ export class SqsSender implements QueueSender {
   async send(messages: readonly QueueMessage[]): Promise<void> {
     const batches = groupIntoBatches(messages.map(toEntry));
     const errors: unknown[] = [];
-    // All batches end before an error is thrown, so nothing continues in the background.
+    // So nothing continues in the background.
     await inParallel(batches, PARALLEL, (batch) =>
       this.#sendBatch(batch).catch((error: unknown) => void errors.push(error)),
     );
@@ -80,7 +79,7 @@ export class SqsSender implements QueueSender {
     }
   }
 
-  /** Sends the entries of a batch. Returns the rejected entries by id, because a successful response can contain rejections. */
+  /** Returns the rejected entries: a successful response can contain rejections. */
   async #sendEntries(entries: readonly Entry[]): Promise<Map<string, BatchResultErrorEntry>> {
     const Entries = entries.map(({ bytes: _bytes, ...entry }) => entry);
     const { Failed = [] } = await this.#openClient().send(
@@ -90,10 +89,7 @@ export class SqsSender implements QueueSender {
   }
 }
 
-/**
- * Returns the error for rejected messages. Its name makes the answer to API callers UNAVAILABLE if the rejection is temporary. It
- * contains no text from SQS, which could quote a message.
- */
+/** Contains no text from SQS, which could quote a message. */
 function rejectionError(count: number, code = 'unknown', isPermanent: boolean): Error {
   const error = new Error(`SQS rejected ${count} messages: ${code}`);
   if (!isPermanent) error.name = 'ServiceUnavailable';
@@ -104,7 +100,7 @@ function toEntry({ body, groupId, delaySeconds }: QueueMessage, index: number): 
   const MessageBody = toText(body);
   const bytes = Buffer.byteLength(MessageBody);
   if (bytes > BATCH_BYTES) throw new RangeError(`A message has ${bytes} bytes. SQS accepts at most ${BATCH_BYTES}`);
-  // The entry is checked before anything is sent, because SQS would reject this message and accept the others.
+  // SQS would reject this message and accept the others.
   if (
     delaySeconds !== undefined &&
     !(Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= MAX_DELAY_SECONDS)
@@ -124,7 +120,7 @@ function toEntry({ body, groupId, delaySeconds }: QueueMessage, index: number): 
   };
 }
 
-/** Returns JSON with escapes for characters that SQS rejects (U+FFFE, U+FFFF) or that the local queues reject (above U+FFFF). */
+/** Escapes characters that SQS rejects (U+FFFE, U+FFFF) or the local queues (above U+FFFF). */
 function toText(body: object): string {
   return JSON.stringify(body).replace(
     /[\ud800-\udfff\ufffe\uffff]/g,

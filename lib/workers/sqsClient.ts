@@ -2,7 +2,6 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { clientSettings } from '../app/sdkSettings.ts';
 import { lazy } from '../shared/lazy.ts';
 
-/** Returns the SQS client of the process. */
 export const openSqs: () => SQSClient = /* @__PURE__ */ lazy(
   // By default, the client sends to the host in the queue's address. With this setting, it sends to the endpoint in the
   // environment.

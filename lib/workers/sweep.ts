@@ -12,27 +12,26 @@ export type SweepCall = Pick<WorkerCall<Uses>, 'clock' | 'deadline' | 'log' | 'm
 /** Work that runs every minute. */
 export type Sweep = (call: SweepCall) => Promise<void>;
 
-/** Finds the overdue work of one kind in one shard of the table and starts it. */
+/** Starts the overdue work of one kind in one shard. */
 export type ShardSweep = (shard: number, call: SweepCall) => Promise<void>;
 
-/** The kinds of work that are swept by shard. Each kind has its own partitions of gsi3. */
+/** Each kind has its own partitions of gsi3. */
 export const sweptWork = ['deliveries', 'firstAttempts', 'events', 'mails', 'jobs'] as const;
 export type SweptWork = (typeof sweptWork)[number];
 
-/** A message to sweep one shard of one kind of work. */
 export const SweepMessage = z.object({ work: z.enum(sweptWork), shard: z.number().int().min(0) });
 export type SweepMessage = z.output<typeof SweepMessage>;
 
 const PAGE = 100;
 /**
- * A run reads no further pages when less than this time remains before its deadline, in milliseconds. The next run starts with the
- * oldest work.
+ * A run reads no further pages when less than this remains before its deadline. The next run starts with the oldest
+ * work.
  */
 const STOP_BEFORE_DEADLINE = 5_000;
-/** A message of this age (milliseconds) is dropped, because the timer has sent a newer message for the shard. */
+/** The timer has sent a newer message for the shard. */
 const MESSAGE_LIFETIME = 60_000;
 
-/** Runs all sweeps in parallel. A failed sweep does not stop the others. Throws the first failure when all sweeps have ended. */
+/** A failed sweep does not stop the others. Throws the first failure when all have ended. */
 export async function runSweeps(sweeps: readonly Sweep[], call: SweepCall): Promise<void> {
   const results = await Promise.allSettled(sweeps.map((sweep) => sweep(call)));
   const failures = results.filter((result) => result.status === 'rejected');
@@ -42,8 +41,8 @@ export async function runSweeps(sweeps: readonly Sweep[], call: SweepCall): Prom
 }
 
 /**
- * Sweeps the shard of a message that was sent at `sentAt` (epoch ms). Ignores a message that is older than a minute, so that
- * messages do not pile up while the workers are too slow.
+ * Ignores a message that is older than a minute (`sentAt`, epoch ms), so that messages do not pile up while the workers
+ * are too slow.
  */
 export async function sweepShard(
   sweeps: Readonly<Record<SweptWork, ShardSweep>>,
@@ -54,7 +53,7 @@ export async function sweepShard(
   if (call.clock() - sentAt <= MESSAGE_LIFETIME) await sweeps[work](shard, call);
 }
 
-/** Reads the pages of a shard and passes each page to `work`. Stops 5 seconds before the deadline of the run. */
+/** Stops 5 seconds before the deadline of the run. */
 export async function sweepPages<T>(
   { clock, deadline }: Pick<SweepCall, 'clock' | 'deadline'>,
   read: (options: PageOptions) => Promise<ItemPage<T>>,
@@ -68,7 +67,7 @@ export async function sweepPages<T>(
   } while (after !== undefined && clock() < deadline - STOP_BEFORE_DEADLINE);
 }
 
-/** Reads all shards of an index in parallel and passes each page to `work`. Stops 5 seconds before the deadline of the run. */
+/** Reads all shards in parallel. Stops 5 seconds before the deadline of the run. */
 export async function sweepShards<T>(
   shards: number,
   call: Pick<SweepCall, 'clock' | 'deadline'>,
