@@ -31,7 +31,7 @@ import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { type ItemPage, pages } from '../table/pages.ts';
-import { type RecordPage } from '../table/recordPage.ts';
+import type { RecordPage } from '../table/recordPage.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, inTransactions, remove, type Table, upsert, type WriteOp } from '../table/table.ts';
@@ -56,8 +56,8 @@ const targetParts = (scope: OrganizationScope, targetEntityId: string) =>
 export const activityIds = { kind: 'activity', uniqueIn: 'organization' } as const;
 
 /**
- * A record of the activity log. Every write of an activity also writes the item of its id (`RecordIdEntity`), with an optimistic
- * lock. An activity can therefore be replaced without being read first.
+ * Every write also writes the item of its id (`RecordIdEntity`), with an optimistic lock. An activity can therefore be
+ * replaced without being read.
  */
 export const ActivityEntity = defineEntity({
   type: 'Activity',
@@ -79,8 +79,8 @@ export const ActivityEntity = defineEntity({
 });
 
 /**
- * Returns the operations that add an activity about a change of content. Write them in the transaction of the change. The caller
- * must check `isActivityEnabled`. The same `cause` at the same time gives the same activity id.
+ * For the transaction of a change of content. The caller must check `isActivityEnabled`. The same `cause` at the same
+ * time gives the same activity id.
  */
 export function activityOps(
   scope: DocumentScope,
@@ -97,14 +97,13 @@ export function activityOps(
   ];
 }
 
-/** An activity to add, with the id that it will have. */
 export interface IdentifiedActivity extends NewActivity {
   readonly id: string;
-  /** True if the service generated the id. No stored activity can then have it. */
+  /** True if the service generated the id: no stored activity can have it. */
   readonly generated: boolean;
 }
 
-/** The filter and order of a listing of activities. `names` has the ids that responses contain. */
+/** `names` has the ids that responses contain. */
 export interface ActivityListing extends ActivityFilter {
   readonly descending: boolean;
   readonly names: ResponseNames;
@@ -112,12 +111,11 @@ export interface ActivityListing extends ActivityFilter {
 
 type AnyScope = OrganizationScope | DocumentScope;
 
-/** Where an activity is stored. Its document exists. */
+/** Its document exists. */
 interface ActivityPosition {
   readonly id: string;
   readonly position: Stored<RecordPosition>;
   readonly scope: DocumentScope;
-  /** True if the document is disabled. */
   readonly disabled: boolean;
 }
 
@@ -125,13 +123,11 @@ interface StoredActivity extends ActivityPosition {
   readonly activity: Activity;
 }
 
-/** The largest number of activities that one query by `targetEntityId` returns, and that a deletion reads at a time. */
+/** Of one query by `targetEntityId`, and of one read of a deletion. */
 const TARGET_PAGE = 100;
-/** The number of activities that are read together before they are changed. One activity can have 360 KB. */
+/** One activity can have 360 KB. */
 const CHANGED_AT_ONCE = 30;
-/**
- * The number of operations in one transaction: as many as DynamoDB allows. With fewer transactions, fewer calls can fail halfway.
- */
+/** As many as DynamoDB allows: with fewer transactions, fewer calls can fail halfway. */
 const ADD_OPERATIONS = 100;
 
 export class ActivityReader {
@@ -141,7 +137,7 @@ export class ActivityReader {
     this.#table = table;
   }
 
-  /** Returns a page of the activities of documents, document by document. The activities of a document are ordered by time. */
+  /** Document by document, in each ordered by time. */
   async list(
     documents: DocumentSource,
     { descending, names, ...filter }: ActivityListing,
@@ -157,10 +153,7 @@ export class ActivityReader {
     });
   }
 
-  /**
-   * Returns a page of the activities with this `targetEntityId`, ordered by time. `scope` is an organization or a document. The
-   * index that is read is eventually consistent.
-   */
+  /** Ordered by time, in an organization or a document. The index is eventually consistent. */
   async listOfTarget(
     scope: AnyScope,
     { descending, names, ...filter }: ActivityListing & { targetEntityId: string },
@@ -177,8 +170,7 @@ export class ActivityReader {
         ...page,
       };
     };
-    // `listAcrossDocuments` needs a list of documents. This list has one document without an id, which stands for the target
-    // entity.
+    // One document without an id stands for the target entity.
     return listAcrossDocuments({
       ...page,
       documents: givenDocuments([{ documentId: '', scope: { ...scope, documentKey: '' } }]),
@@ -186,7 +178,7 @@ export class ActivityReader {
     });
   }
 
-  /** Returns the activities with these ids that exist and match the filter, ordered by time. */
+  /** Ordered by time. */
   async listByIds(
     scope: AnyScope,
     ids: readonly string[],
@@ -200,10 +192,7 @@ export class ActivityReader {
     return activities.map((activity) => toActivityResponse(names, activity));
   }
 
-  /**
-   * Returns where the activities with these ids are stored, in the order of `ids`. The value is undefined if there is no such
-   * activity, or if its document is deleted.
-   */
+  /** In the order of `ids`. Undefined if there is none, or its document is deleted. */
   async findPositions(scope: AnyScope, ids: readonly string[]): Promise<(ActivityPosition | undefined)[]> {
     return this.#inLiveDocuments(
       scope,
@@ -216,10 +205,7 @@ export class ActivityReader {
     );
   }
 
-  /**
-   * Returns one activity per id, in the order of the ids. The value is undefined if there is no such activity, or if its document
-   * is deleted.
-   */
+  /** In the order of `ids`. Undefined if there is none, or its document is deleted. */
   async find(scope: AnyScope, ids: readonly string[]): Promise<(StoredActivity | undefined)[]> {
     const { tenant, organizationKey } = scope;
     const positions = await findRecordIds(
@@ -263,9 +249,8 @@ export class ActivityReader {
   }
 
   /**
-   * Returns a page of the activities with a `targetEntityId`. The index can still name activities that were deleted or have
-   * another target by now. Such activities are left out. `bytes` is the size of all activities that were read, also of those that
-   * are left out.
+   * The index can still name activities that were deleted or have another target by now, which are left out. `bytes` is
+   * the size of all that were read.
    */
   async readTarget(
     scope: AnyScope,
@@ -313,14 +298,14 @@ export class ActivityWriter {
   }
 
   /**
-   * Adds activities to a document. An activity whose id exists already is overwritten and keeps its time. If the request has an
-   * id several times, the last activity counts.
+   * An activity whose id exists is overwritten and keeps its time. Of an id that the request has several times, the
+   * last counts.
    *
-   * An activity of another document in the organization moves to this document. Throws INVALID_ARGUMENT if it must not move,
-   * because activity logs are `immutable` or the other document is disabled.
+   * An activity of another document moves to this one. Throws INVALID_ARGUMENT if it must not, because activity logs
+   * are `immutable` or the other document is disabled.
    *
-   * Up to 50 activities with at most 4 MB in all are written in one transaction, all or none. If a call with several transactions
-   * fails between them, a call with the same ids completes it.
+   * Up to 50 activities with at most 4 MB are one transaction. If a call with several fails between them, a call with
+   * the same ids completes it.
    */
   async add(
     { scope, document: { documentId } }: DocumentContext,
@@ -360,8 +345,7 @@ export class ActivityWriter {
   }
 
   /**
-   * Replaces fields of activities. Ids must be distinct. An activity that does not exist, or has a disabled document, fails in
-   * its own result only. The others are changed.
+   * Ids must be distinct. An activity that does not exist, or has a disabled document, fails in its own result only.
    */
   async update(scope: OrganizationScope, changes: readonly ActivityChange[]): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to update activity.' };
@@ -392,9 +376,8 @@ export class ActivityWriter {
   }
 
   /**
-   * Deletes the activities that match a selection. It has ids or a `targetEntityId`, or `scope` is a document. Returns one result per
-   * id. Without ids, starts after the position `after`, deletes the oldest activities first, and stops like `deleteInPages`. An
-   * activity that is not deleted fails in its own result only.
+   * A selection has ids or a `targetEntityId`, or `scope` is a document. Without ids, starts after `after`, deletes the
+   * oldest first, and stops like `deleteInPages`. An activity that is not deleted fails in its own result only.
    */
   async delete(
     scope: AnyScope,
@@ -455,7 +438,7 @@ export class ActivityWriter {
     return { values, next };
   }
 
-  /** Deletes activities. If an activity has a `position` and is stored elsewhere by now, it fails in its own result only. */
+  /** An activity with a `position` that is stored elsewhere by now fails in its own result only. */
   async #delete(scope: OrganizationScope, activities: readonly Deletion[]): Promise<DeletionResult[]> {
     const outcomes = await writeEach<Deletion, ActivityPosition | undefined, ItemOutcome>({
       table: this.#table,
@@ -483,10 +466,7 @@ export class ActivityWriter {
     return outcomes.map((outcome, index) => [activities[index]?.id ?? '', outcome]);
   }
 
-  /**
-   * Returns, for each activity to add, the position of the stored activity with the same id. Throws INVALID_ARGUMENT if the
-   * stored activity is in another document and must not move.
-   */
+  /** Throws INVALID_ARGUMENT if a stored activity with the same id is in another document and must not move. */
   async #findEarlier(
     scope: DocumentScope,
     activities: readonly IdentifiedActivity[],
@@ -531,10 +511,7 @@ export class ActivityWriter {
   }
 }
 
-/**
- * The position of a stored activity that has the id of an activity to add. `isLive` says whether the document of that position
- * still exists.
- */
+/** `isLive`: the document of the position still exists. */
 interface Earlier {
   readonly position?: Stored<RecordPosition> | undefined;
   readonly isLive?: boolean;
@@ -547,7 +524,7 @@ interface ActivitySelection {
 
 interface Deletion {
   readonly id: string;
-  /** Where the activity must be stored. If undefined, it can be stored anywhere. */
+  /** If undefined, the activity can be stored anywhere. */
   readonly position?: Pick<RecordPosition, 'documentKey' | 'createdAt'>;
 }
 

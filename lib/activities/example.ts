@@ -1,6 +1,5 @@
 import type { NewActivity } from './rules.ts';
 
-/** The activity in the examples of the API reference. */
 export const exampleActivity = {
   id: 'signature-1',
   featureType: 'custom',

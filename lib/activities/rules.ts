@@ -29,11 +29,10 @@ import {
 import { type ActivityConfig, initialActivityConfig } from '../workspaces/rules/activityConfig.ts';
 import type { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
 
-/** The features that activities are about. */
 export const featureTypes = ['comment', 'reaction', 'recorder', 'crdt', 'custom'] as const;
 export type FeatureType = (typeof featureTypes)[number];
 
-/** The changed fields by name, each with `{ from, to }`. They are stored unchanged. */
+/** By name, each with `{ from, to }`. Stored unchanged. */
 const Changes = /* @__PURE__ */ defineSchema(() =>
   OpenObject.check(
     z.refine((changes) => Object.values(changes).every(isObject), {
@@ -42,7 +41,6 @@ const Changes = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** The fields of an activity that an update can replace. */
 const details = /* @__PURE__ */ defineSchema(() => ({
   changes: optional(Changes).describe('The changed fields by name, each with its values as `{ from, to }`.'),
   entityData: optional(JsonValue).describe('Any JSON value: the object that the activity is about, as it was then.'),
@@ -56,7 +54,6 @@ const details = /* @__PURE__ */ defineSchema(() => ({
   actionIcon: optional(Text).describe('A picture for the activity, in a form of your choice.'),
 }));
 
-/** An activity to add, as a request sends it. */
 export const NewActivity = /* @__PURE__ */ defineNamedSchema('ActivityInput', () =>
   z
     .object({
@@ -89,7 +86,7 @@ export const NewActivity = /* @__PURE__ */ defineNamedSchema('ActivityInput', ()
 );
 export type NewActivity = z.output<typeof NewActivity>;
 
-/** A change of one activity. Each sent field replaces the stored field. */
+/** Each sent field replaces the stored field. */
 export const ActivityChange = /* @__PURE__ */ defineNamedSchema('ActivityChange', () =>
   z
     .object({ id: Id.describe('The activity to change.'), ...details })
@@ -102,7 +99,7 @@ export const ActivityChange = /* @__PURE__ */ defineNamedSchema('ActivityChange'
 );
 export type ActivityChange = z.output<typeof ActivityChange>;
 
-/** A stored activity. Fields that can have any JSON value are JSON text. */
+/** Fields that can have any JSON value are JSON text. */
 export const Activity = /* @__PURE__ */ defineSchema(() =>
   z.object({
     id: z.string().describe('The activity, by your id or the one that the service chose.'),
@@ -130,18 +127,16 @@ export const Activity = /* @__PURE__ */ defineSchema(() =>
       .boolean()
       .describe('True if clients load the texts from the server of the customer.')
       .optional(),
-    /** The document id that the customer chose. */
     documentId: z.string(),
-    /** When the activity was first added, in epoch ms. Responses have this time as `timestamp`. */
+    /** When the activity was first added, epoch ms. `timestamp` in responses. */
     createdAt: z.number(),
   }),
 );
 export type Activity = z.output<typeof Activity>;
 
-/** Features whose activities are about threads. `targetEntityId` of such an activity is the id of the thread. */
+/** `targetEntityId` of such an activity is the id of the thread. */
 const threadFeatures: readonly string[] = ['comment', 'reaction'];
 
-/** Returns the id of the thread that an activity is about, or undefined for any other activity. */
 export function threadIdOf({
   featureType,
   targetEntityId,
@@ -196,7 +191,6 @@ export function changeActivity(stored: Activity, { id: _, ...change }: ActivityC
   return { ...stored, ...definedFields({ ...change, ...toJsonFields(jsonFields, change) }) } as Activity;
 }
 
-/** Returns an activity in the form of responses. Its metadata contains `apiKey` and `organizationId`. */
 export function toActivityResponse(
   { apiKey, organizationId }: ResponseNames,
   activity: Activity & { readonly _r?: number },
@@ -210,7 +204,6 @@ export function toActivityResponse(
   } as ActivityResponse;
 }
 
-/** The `data` of `/v2/activities/get`. */
 export const ActivityListing = /* @__PURE__ */ defineSchema(() =>
   z.object({
     organizationId: Id,
@@ -232,12 +225,11 @@ export const ActivityListing = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** Selects activities. An activity must match every field that is given. */
+/** An activity must match every given field. */
 export interface ActivityFilter {
   readonly targetEntityId?: string | undefined;
   readonly featureTypes?: readonly FeatureType[] | undefined;
   readonly actionTypes?: readonly string[] | undefined;
-  /** The user id of the actor. */
   readonly userId?: string | undefined;
 }
 
@@ -253,10 +245,7 @@ export function matchesFilter(
   );
 }
 
-/**
- * Returns whether a change of content writes an activity. Activity logs must be enabled, and so must the trigger for this kind of
- * change (`verb`).
- */
+/** Activity logs and the trigger of the change (`verb`) must be on. */
 export function isActivityEnabled(
   { isEnabled, triggers }: ActivityConfig = initialActivityConfig,
   verb: keyof typeof commentVerbs,
@@ -264,7 +253,7 @@ export function isActivityEnabled(
   return isEnabled && triggers?.comment?.[verb] === true;
 }
 
-/** Throws FAILED_PRECONDITION unless activity logs are enabled. */
+/** Throws FAILED_PRECONDITION. */
 export function requireActivityLogsEnabled(config: ActivityConfig | undefined): void {
   if (!config?.isEnabled)
     throw new ApiError(
@@ -273,7 +262,7 @@ export function requireActivityLogsEnabled(config: ActivityConfig | undefined): 
     );
 }
 
-/** Throws FAILED_PRECONDITION if activity logs are immutable. Activities must then not be changed or deleted. */
+/** Throws FAILED_PRECONDITION. */
 export function requireActivityLogsMutable(config: ActivityConfig | undefined): void {
   if (config?.immutable)
     throw new ApiError(
@@ -282,21 +271,17 @@ export function requireActivityLogsMutable(config: ActivityConfig | undefined): 
     );
 }
 
-/** An activity that the service writes about a change of content. */
 export interface ServiceActivity extends Omit<NewActivity, 'id' | 'actionUser' | keyof typeof details> {
   readonly actionUser: z.output<typeof StoredUser>;
   readonly changes?: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>> | undefined;
-  /** A snapshot of the content. It is left out if it has more than 64 KB. The same limit applies to `entityTargetData`. */
+  /** Left out above 64 KB, like `entityTargetData`. */
   readonly entityData?: unknown;
   readonly entityTargetData?: unknown;
   readonly displayMessageTemplate?: string | undefined;
   readonly displayMessageTemplateData?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/**
- * Returns an activity of the service in its stored form. Leaves out JSON fields over 64 KB, so that the change of content does
- * not fail.
- */
+/** Leaves out JSON fields over 64 KB, so that the change of content does not fail. */
 export function toServiceActivity(
   own: ServiceActivity,
   fixed: Pick<Activity, 'id' | 'documentId' | 'createdAt'>,
@@ -307,8 +292,8 @@ export function toServiceActivity(
 }
 
 /**
- * Returns an activity after users were erased, or undefined if an erased user was the actor. A snapshot of a record that an
- * erased user made is deleted. If that record is the target of the activity, `changes` are deleted too.
+ * Undefined if an erased user was the actor. A snapshot of a record that an erased user made is deleted, and `changes`
+ * too if that record is the target.
  */
 export function eraseFromActivity(activity: Activity, removed: RemovedUsers): Activity | undefined {
   if (activity.createdAt > removed.removedAt) return activity;

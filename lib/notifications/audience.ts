@@ -15,36 +15,34 @@ import { itemOf, type Table } from '../table/table.ts';
 import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
 import { readNotificationLevels } from './notificationSettings.ts';
 
-/** An event with its payload, as consumers get it. */
 export interface OccurredEvent {
   readonly tenant: string;
   readonly eventId: string;
   readonly event: string;
-  /** The organization id that the customer chose. */
   readonly organizationId?: string | undefined;
-  /** The document id that the customer chose. */
   readonly documentId?: string | undefined;
-  /** When the event happened, epoch ms. */
+  /** Epoch ms. */
   readonly createdAt: number;
   readonly payload: EventPayload;
 }
 
-/** Delivers events by mail or as in-app notifications. `consume` must be idempotent, because it can get the same event twice. */
+/**
+ * Delivers events by mail or as in-app notifications. `consume` must be idempotent, because it can get an event twice.
+ */
 export interface EventConsumer {
-  /** Returns whether the tenant's configuration allows recipients for events of this type. */
+  /** By the tenant's configuration. */
   concerns(event: Pick<OccurredEvent, 'tenant' | 'event'>): Promise<boolean>;
   consume(event: OccurredEvent): Promise<void>;
 }
 
 export interface AudienceDeps {
   readonly table: Table;
-  /** Returns the time in epoch ms. */
   readonly clock: () => number;
 }
 
 const nobody: RecipientRules = { levelsOf: () => levelsFor(undefined, undefined), maySee: () => false };
 
-/** Returns all users in the audience except the actor, addressed users first. */
+/** All users except the actor, addressed users first. */
 export function audienceMembers({ actorId, addressed, following }: Audience): string[] {
   return distinct([...addressed, ...following]).filter((userId) => userId !== actorId);
 }
@@ -54,10 +52,7 @@ export interface EventLocation {
   readonly document: Stored<Document> | undefined;
 }
 
-/**
- * Reads the organization and document of an event. Returns undefined if the event has no organization, or if its organization or
- * document was deleted.
- */
+/** Undefined without an organization, or if organization or document was deleted. */
 export async function readEventLocation(
   table: Table,
   { tenant, organizationId, documentId, payload }: OccurredEvent,
@@ -66,7 +61,7 @@ export async function readEventLocation(
   if (organizationId === undefined) return undefined;
   const readDocument = async (organizationKey: string) =>
     documentId === undefined ? undefined : table.get(DocumentEntity, { tenant, organizationKey, documentId });
-  // The thread of the event contains the organization key, so the organization and the document are read in parallel.
+  // The thread of the event contains the organization key, so both are read in parallel.
   const [organization, documentOfThread] = await Promise.all([
     table.get(OrganizationEntity, { tenant, organizationId }),
     thread && readDocument(thread.organizationKey),
@@ -78,13 +73,12 @@ export async function readEventLocation(
   return { organization, document };
 }
 
-/** The access rules of an event's thread, and the access fields of the event's comments. */
 type EventAccess = Pick<RecordAccess, 'thread' | 'accessFields'>;
 
 /**
- * Reads the current access rules of an event with one BatchGet. If the event's thread, or a comment that a mail of the event can
- * quote, was deleted, returns undefined. For `comment.delete`, it then returns the rules that were recorded with the event, so that
- * users who could see the comment are notified.
+ * Reads the current access rules with one BatchGet. Undefined if the thread, or a comment that a mail can quote, was
+ * deleted. For `comment.delete`, then returns the rules recorded with the event, so that users who could see the
+ * comment are notified.
  */
 async function readEventAccess(table: Table, event: OccurredEvent): Promise<EventAccess | undefined> {
   const { tenant, payload } = event;
@@ -105,7 +99,7 @@ async function readEventAccess(table: Table, event: OccurredEvent): Promise<Even
   };
 }
 
-/** Returns the ids of the comments that a mail of an event can quote: all comments of a new thread, otherwise the given one. */
+/** All comments of a new thread, otherwise the given one. */
 function quotedCommentIds({ event, payload }: OccurredEvent, commentId: number): number[] {
   if (event !== 'comment_annotation.add') return [commentId];
   const { commentAnnotation } = payload.data as { commentAnnotation: { comments: { commentId: number }[] } };
@@ -124,13 +118,13 @@ export async function readUserWritten(
 }
 
 /**
- * Reads the current settings and access rights that decide about the recipients of an event. A user without a profile can be a
- * recipient of an event in a public document.
+ * Reads current settings and access. A user without a profile can be a recipient in a public document.
  *
- * An event in a deleted document or thread, or about a deleted comment, has no recipients. A new thread is about all its comments. The
- * exception is `comment.delete` in a document that exists. Deleting the last comment also deletes the thread.
+ * An event in a deleted document or thread, or about a deleted comment, has no recipients. A new thread is about all
+ * its comments. The exception is `comment.delete` in a document that exists. Deleting the last comment also deletes the
+ * thread.
  *
- * A caller that has read the location of the event passes it as `known`.
+ * A caller that has read the location passes it as `known`.
  */
 export async function readRecipientRules(
   { table, clock }: AudienceDeps,

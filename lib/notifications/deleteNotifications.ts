@@ -21,9 +21,9 @@ export class NotificationDeleter {
   }
 
   /**
-   * Deletes the notifications that a filter selects. With a user in the filter, deletes only notifications that have this user in
-   * `notifyUsers`. With ids in the filter, one call deletes all of them. Otherwise the call starts after the position `after`, and
-   * stops like `deleteInPages`. `document` is the document that the filter names.
+   * With a user in the filter, deletes only notifications with this user in `notifyUsers`. With ids, one call deletes
+   * all of them. Otherwise starts after `after`, and stops like `deleteInPages`. `document` is the one that the filter
+   * names.
    */
   async delete(
     tenant: string,

@@ -4,7 +4,6 @@ import { limits, list, optional } from '../shared/schema.ts';
 import { type NotificationFilter, notificationReader } from './notificationReader.ts';
 import { NotificationId, selectorFields } from './rules.ts';
 
-/** The part of the declarations that `/v1/notifications/get` and `/v2/notifications/get` share. */
 export const getNotifications = {
   auth: 'apiKey',
   kind: 'read',
@@ -18,7 +17,7 @@ export const filterFields = {
   notificationIds: optional(list(NotificationId, limits.readIds)).describe('Only the notifications with these ids.'),
 };
 
-/** Returns the filter of a request. Its ids are distinct and sorted, so that equal filters have the same page tokens. */
+/** Ids are distinct and sorted, so that equal filters have the same page tokens. */
 export function filterOf({ documentId, locationId, userId, notificationIds }: NotificationFilter): NotificationFilter {
   return { documentId, locationId, userId, notificationIds: notificationIds && distinct(notificationIds).sort() };
 }

@@ -30,7 +30,7 @@ import {
 import { addNotifications, type NotificationWriter } from './notifications.ts';
 import { type NewNotification, newNotification, type Notification, type ThreadReference } from './rules.ts';
 
-/** The largest size of a comment's text in a notification, in bytes of UTF-8. */
+/** Bytes of UTF-8. */
 const TEXT_BYTES = 4 * 1024;
 
 type Verb = keyof typeof commentVerbs | keyof typeof huddleVerbs;
@@ -40,7 +40,6 @@ const verbOf: ReadonlyMap<string, Verb> = /* @__PURE__ */ new Map(
 );
 const isHuddle = (verb: Verb) => verb in huddleVerbs;
 
-/** The headline template of each kind of event. */
 const headlines: Readonly<Record<Verb, string>> = {
   newlyAdded: '{actionUser} commented',
   added: '{actionUser} replied',
@@ -80,8 +79,8 @@ const Actor = z.object({
 const Comment = z.object({ commentId: z.number().optional().catch(undefined), commentText: Text, context: Context });
 
 /**
- * The fields of an event's data that notifications are made from. An event that a customer published can have any data. Ids and
- * texts that do not match are ignored. An invalid access context prevents the notification.
+ * An event that a customer published can have any data. Ids and texts that do not match are ignored. An invalid access
+ * context prevents the notification.
  */
 const CommentData = z.object({
   actionUser: Actor,
@@ -95,13 +94,10 @@ const CommentData = z.object({
   targetComment: optional(Comment),
 });
 
-/** The data of a published huddle. Fields that are not listed here are the publisher's own. */
+/** Other fields are the publisher's own. */
 const HuddleData = z.looseObject({ actionUser: Actor });
 
-/**
- * Returns whether an event creates in-app notifications. The notification service must be on, and so must the trigger for this
- * kind of event.
- */
+/** The notification service and the trigger of the event must be on. */
 export function createsNotifications(config: NotificationConfig | undefined, event: string): boolean {
   const verb = verbOf.get(event);
   return (
@@ -112,8 +108,8 @@ export function createsNotifications(config: NotificationConfig | undefined, eve
 }
 
 /**
- * Returns the notifications for an event, one for each group of at most 50 recipients. Returns none for a comment event without a
- * stored thread. The same event always gives the same notifications, so it may be consumed more than once.
+ * One for each group of at most 50 recipients. None for a comment event without a stored thread. The same event always
+ * gives the same notifications.
  */
 export function toInAppNotifications(
   { eventId, event, documentId, createdAt, payload }: OccurredEvent,
@@ -144,7 +140,6 @@ export function toInAppNotifications(
   );
 }
 
-/** The fields of a notification that come from the event's data. */
 type Content = Omit<NewNotification, 'notifyUsers'>;
 
 function commentContent(
@@ -193,7 +188,7 @@ function referenceTo({ annotationId, createdAt, authorId, visibility, accessFiel
   return { annotationId, createdAt, authorId, visibility, accessFields: accessFields && [...accessFields] };
 }
 
-/** Returns the access context of a notification. It has all fields of the contexts of the thread and the comment, with all values of each field. */
+/** All fields of the contexts of thread and comment, with all their values. */
 function contextOf(
   contexts: readonly z.output<typeof Context>[],
 ): { access: z.output<typeof AccessContext> } | undefined {
@@ -207,18 +202,16 @@ function contextOf(
   return { access: dict([...access]) };
 }
 
-/** Returns the beginning of a text, at most 4 KB. The cut never splits a character. */
+/** At most 4 KB. Never splits a character. */
 function clipText(text: string): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, TEXT_BYTES), { stream: true });
 }
 
-/** Reads the organization and document of a huddle event. Returns undefined for other events. */
 async function readHuddleLocation(table: Table, event: OccurredEvent): Promise<EventLocation | undefined> {
   const verb = verbOf.get(event.event);
   return verb && isHuddle(verb) ? readEventLocation(table, event) : undefined;
 }
 
-/** Returns the internal ids of an organization and a document. Returns undefined without a document. */
 function keysOf({
   organization,
   document,
@@ -231,9 +224,8 @@ export interface InAppDeps extends AudienceDeps {
 }
 
 /**
- * Returns a function that makes a consumer of events for one batch. The consumer creates in-app notifications for the recipients
- * of an event who have access and whose settings allow it. It reads the configuration of each tenant once per batch. If an event
- * is consumed twice, the second time changes nothing.
+ * Makes a consumer for one batch, which reads the configuration of each tenant once. Notifies recipients who have
+ * access and whose settings allow it. A second time changes nothing.
  */
 export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => EventConsumer {
   return () => {
@@ -264,7 +256,6 @@ export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => E
   };
 }
 
-/** Creates the in-app notifications of events. */
 export const inAppFanOut: Capability<() => EventConsumer> = /* @__PURE__ */ combine(
   {
     table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']),

@@ -40,49 +40,44 @@ import {
   toNotificationResponse,
 } from './rules.ts';
 
-/** Selects notifications. A notification must match every field that is given. */
+/** A notification must match every given field. */
 export interface NotificationFilter {
   readonly documentId?: string | undefined;
   readonly locationId?: string | undefined;
-  /** The user id of a recipient. Notifications that this user may not see are left out. */
+  /** A recipient. Notifications that this user may not see are left out. */
   readonly userId?: string | undefined;
   readonly notificationIds?: readonly string[] | undefined;
 }
 
 interface PageRequest {
   readonly limit: number;
-  /** The `next` of the previous page. Undefined for the first page. */
   readonly after?: string | undefined;
   readonly ascending?: boolean;
 }
 
 export interface NotificationPageOptions extends PageRequest {
-  /** The time of the request in epoch ms. */
+  /** Epoch ms. */
   readonly now: number;
-  /** The user of a user token. The filter names the same user. */
+  /** The filter names the same user. */
   readonly viewer?: Viewer | undefined;
 }
 
-/** A page ends early when its notifications have this size as JSON, in bytes. A response must stay below 5 MB. */
+/** A response must stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
-/** The largest number of pages that are read for a response without paging. */
+/** Of a response without paging. */
 const MAX_PAGES = 20;
-/** The largest number of queries for one page of a user's notifications. */
+/** For one page of a user's notifications. */
 const MAX_QUERIES = 8;
-/** The number of involvements that one query reads. An involvement is an item that refers from a user to a notification. */
 const INVOLVEMENTS_PER_QUERY = 1_000;
-/** The number of notifications that are read at a time. One notification can have 360 KB. */
+/** One notification can have 360 KB. */
 const READ_AT_ONCE = 100;
 
-/** A notification with its sort key. If a page ends with this notification, the next page starts after this key. */
+/** If a page ends with this notification, the next one starts after this key. */
 interface Candidate extends LocatedNotification {
   readonly key: string;
 }
 
-/**
- * A batch of notifications, in the order of the listing. `cursor` is the position after the batch, or undefined if no batch
- * follows.
- */
+/** `cursor` is the position after the batch, undefined at the end. */
 interface Batch {
   readonly candidates: readonly Candidate[];
   readonly cursor: string | undefined;
@@ -96,9 +91,9 @@ export class NotificationReader {
   }
 
   /**
-   * Returns a page of the notifications that a filter selects, newest first, or oldest first if `ascending` is true. A whole
-   * organization is listed document by document. A page ends early at about 4 MB, or after a limited number of queries, so it can
-   * be empty and still have a `next`. Throws NOT_FOUND if the document does not exist.
+   * Newest first, or oldest first if `ascending`. A whole organization is listed document by document. A page ends
+   * early at about 4 MB, or after a limited number of queries, so it can be empty and still have a `next`. Throws
+   * NOT_FOUND for the document.
    */
   async list(
     tenant: string,
@@ -158,8 +153,8 @@ export class NotificationReader {
   }
 
   /**
-   * Returns the most recent notifications that a filter selects, newest first, at most 1,000 and about 4 MB. With ids in the
-   * filter, returns all notifications with these ids. Throws INVALID_ARGUMENT if more than 20 pages would have to be read.
+   * Newest first, at most 1,000 and about 4 MB. With ids in the filter, all of them. Throws INVALID_ARGUMENT if more
+   * than 20 pages would have to be read.
    */
   async listRecent(
     tenant: string,
@@ -167,8 +162,7 @@ export class NotificationReader {
     filter: NotificationFilter,
     options: Pick<NotificationPageOptions, 'now' | 'viewer'>,
   ): Promise<NotificationResponse[]> {
-    // A listing that goes document by document is not ordered by time. It is read to its end to find the most recent
-    // notifications.
+    // A listing that goes document by document is not ordered by time, so it is read to its end.
     const endsEarly =
       filter.notificationIds === undefined && (filter.documentId !== undefined || filter.userId !== undefined);
     const notifications: NotificationResponse[] = [];
@@ -191,8 +185,8 @@ export class NotificationReader {
   }
 
   /**
-   * Throws PERMISSION_DENIED if a notification does not exist, is not for the user, or may not be seen by the user. Ids must be
-   * distinct. Checks nothing if `viewer` is undefined.
+   * Throws PERMISSION_DENIED if a notification does not exist, is not for the user, or may not be seen by the user. Ids
+   * must be distinct. Checks nothing without a `viewer`.
    */
   async requireOwn(
     tenant: string,
@@ -211,9 +205,8 @@ export class NotificationReader {
   }
 
   /**
-   * Yields the ids of the notifications that a filter selects, page by page, after the position `after`. The filter has no
-   * `notificationIds`. With a user in the filter, yields only notifications that have this user in `notifyUsers`. The caller may
-   * delete notifications between two pages. `document` is the document that the filter names.
+   * Yields ids page by page, after `after`, for a filter without `notificationIds`. With a user, only notifications
+   * with this user in `notifyUsers`. The caller may delete notifications between two pages.
    */
   async *listIds(
     scope: OrganizationScope,
@@ -242,10 +235,7 @@ export class NotificationReader {
     yield* pages(read, after);
   }
 
-  /**
-   * Returns a page of the notifications of a document, or of all documents of the organization if `document` is undefined. With
-   * `locationId`, returns only notifications at this location.
-   */
+  /** Of a document, or of all if `document` is undefined. */
   async #listDocuments<V>(
     scope: OrganizationScope,
     document: Document | undefined,
@@ -266,7 +256,6 @@ export class NotificationReader {
     return { values, next: listingCursor.of(next) };
   }
 
-  /** Yields the notifications with these ids, in one batch. */
   async *#findByIds(
     scope: OrganizationScope,
     ids: readonly string[],
@@ -285,10 +274,7 @@ export class NotificationReader {
     };
   }
 
-  /**
-   * Yields the notifications that the users are involved in, batch by batch. With `document` (internal id), yields only
-   * notifications of this document.
-   */
+  /** With `document` (internal id), only those of this document. */
   async *#listInvolved(
     scope: OrganizationScope,
     userIds: readonly string[],
@@ -298,7 +284,7 @@ export class NotificationReader {
   ): AsyncGenerator<Batch> {
     let from = after;
     for (let query = 0; query < maxQueries; query++) {
-      // If the first query does not fill the page, most notifications do not match. The next queries therefore read more.
+      // If the first query does not fill the page, most notifications do not match, so the next ones read more.
       const count = query === 0 ? Math.min(limit + 1, INVOLVEMENTS_PER_QUERY) : INVOLVEMENTS_PER_QUERY;
       const { involvements, next } = await this.#mergeInvolvements(scope, userIds, {
         after: from,
@@ -321,10 +307,7 @@ export class NotificationReader {
     }
   }
 
-  /**
-   * Returns a page of the involvements of all these users, merged in the order of their sort keys. A notification that involves
-   * several of the users occurs once.
-   */
+  /** Merged in the order of their sort keys. A notification of several of the users occurs once. */
   async #mergeInvolvements(
     scope: OrganizationScope,
     userIds: readonly string[],
@@ -336,8 +319,7 @@ export class NotificationReader {
       ),
     );
     const order = byKey(!options.descending);
-    // The user whose page ends first can have more involvements after that end. They were not read, so the merged page must end
-    // there too.
+    // The user whose page ends first can have more involvements after that end, so the merged page ends there too.
     const [next] = pages.flatMap((page) => (page.next === undefined ? [] : [{ key: page.next }])).sort(order);
     const involvements = pages.flatMap(({ values }) =>
       values.map((involvement) => ({
@@ -352,8 +334,8 @@ export class NotificationReader {
   }
 
   /**
-   * Returns the notifications that are for a user and that the user may see. Such a notification names the user, or is for
-   * everybody with access to its document. Notifications of deleted documents are left out.
+   * A visible notification names the user, or is for everybody with access to its document. Those of deleted documents
+   * are left out.
    */
   async #filterVisible(
     { organization, scope, userId, checks }: Viewing,
@@ -370,7 +352,6 @@ export class NotificationReader {
     return forUser.filter((_candidate, index) => allowed[index]);
   }
 
-  /** Returns the notifications of documents that exist, with these documents. */
   async #inLiveDocuments(scope: OrganizationScope, candidates: readonly Candidate[]) {
     const documents = await findLiveDocuments(
       new DocumentReader(this.#table),
@@ -384,7 +365,6 @@ export class NotificationReader {
   }
 }
 
-/** The user for whom notifications are listed, and the user's access checks. */
 interface Viewing {
   readonly organization: OrganizationKeys;
   readonly scope: OrganizationScope;
@@ -398,8 +378,8 @@ export function accessForUser(guard: RecordAccess, document: DocumentAccess, isN
 }
 
 /**
- * Returns the access rules of each notification: its own access context, the context of its comment and the rules of its thread,
- * without those of its document. For a deleted thread, returns the rules that it had when the notification was created.
+ * The notification's own access context, the context of its comment and the rules of its thread, without its document.
+ * For a deleted thread, the rules at the creation of the notification.
  */
 export async function notificationGuards(
   table: Table,
@@ -427,7 +407,6 @@ export async function notificationGuards(
   }));
 }
 
-/** Returns the most recent notifications that fit into one response, newest first. */
 function mostRecent(notifications: readonly NotificationResponse[]): NotificationResponse[] {
   let bytes = 0;
   const newestFirst = notifications.toSorted((a, b) => b.timestamp - a.timestamp).slice(0, limits.pageSize);

@@ -21,7 +21,7 @@ import { writeEach } from '../table/writeEach.ts';
 
 const Level = z.enum(notificationLevels).optional();
 
-/** A user's notification levels in an organization or in one document. A level that was never set is undefined. */
+/** In an organization or in one document. Undefined: never set. */
 export const NotificationSettingsEntity = defineEntity({
   type: 'NotificationSettings',
   version: 1,
@@ -32,7 +32,7 @@ export const NotificationSettingsEntity = defineEntity({
     inbox: Level,
     email: Level,
     slack: Level,
-    /** The time of the last change in epoch ms. */ setAt: z.number().optional(),
+    /** Epoch ms. */ setAt: z.number().optional(),
   }),
   pk: (of: OrganizationScope & { userId: string }) => organizationPartition(of, 'USER', of.userId),
   // Settings for the organization have no document key.
@@ -50,16 +50,10 @@ export const NotificationSettingsEntity = defineEntity({
   },
 });
 
-/**
- * The prefix of the sort keys of settings for documents. In the key, the document's internal id follows the prefix without
- * escaping.
- */
+/** The document's internal id follows without escaping. */
 export const settingsPrefix = ['SETTINGS'];
 
-/**
- * Reads a user's settings for single documents, each with the internal id of its document. Queries must use `settingsPrefix`,
- * because the partition has other items too.
- */
+/** Queries must use `settingsPrefix`, because the partition has other items too. */
 export const settingsOfDocuments: QueryableEntity<
   NotificationLevels & { readonly documentKey: string; readonly setAt?: number | undefined },
   OrganizationScope & { readonly userId: string }
@@ -73,19 +67,19 @@ export const settingsOfDocuments: QueryableEntity<
 
 export type EffectiveLevels = Record<NotificationChannel, NotificationLevel>;
 
-/** What settings apply to: one document, or the organization if `documentKey` is undefined. */
+/** The organization if `documentKey` is undefined. */
 export interface SettingsScope {
   readonly documentKey?: string | undefined;
 }
 
-/** A scope whose settings are written. `folderKeys` has the internal ids of the folders above the document, nearest first. */
+/** Internal ids of the folders above the document, nearest first. */
 export interface WrittenScope extends SettingsScope {
   readonly folderKeys?: readonly string[] | undefined;
 }
 
 /**
- * `set` has each level that is set for the scope, or else for the organization. `effective` has a level for every channel: `ALL`
- * if none is set.
+ * `set` has the levels of the scope, or else of the organization. `effective` has one for every channel: `ALL` if none
+ * is set.
  */
 export interface ScopedSettings {
   readonly set: NotificationLevels;
@@ -99,7 +93,7 @@ export class NotificationSettingsReader {
     this.#table = table;
   }
 
-  /** Returns a user's settings in each scope, in the order of `scopes`. */
+  /** In the order of `scopes`. */
   async get(scope: OrganizationScope, userId: string, scopes: readonly SettingsScope[]): Promise<ScopedSettings[]> {
     const [organization, ...settingsOfScopes] = await this.#table.getMany(
       NotificationSettingsEntity,
@@ -120,9 +114,8 @@ export class NotificationSettingsWriter {
   }
 
   /**
-   * Sets levels of users in each scope. A channel that is not sent keeps its level. If a user was removed and added again, levels
-   * from before the removal do not count. Users and scopes must be distinct. Returns one result per user. An unknown user fails in
-   * its own result only, and the other users are changed.
+   * A channel that is not sent keeps its level. After a removal of a user, earlier levels do not count. Users and
+   * scopes must be distinct. An unknown user fails in its own result only.
    */
   async set(
     scope: OrganizationScope,
@@ -182,10 +175,7 @@ function pickLevels(levels: NotificationLevels = {}): NotificationLevels {
   return definedFields({ inbox, email, slack });
 }
 
-/**
- * Returns the effective levels of users in a document, or in the organization if `documentKey` is undefined. Sends one BatchGet
- * per 50 users, in parallel.
- */
+/** In a document, or in the organization if `documentKey` is undefined. One BatchGet per 50 users, in parallel. */
 export async function readNotificationLevels(
   table: Table,
   scope: OrganizationScope,

@@ -43,7 +43,7 @@ import {
   type ThreadReference,
 } from './rules.ts';
 
-/** A notification with its recipients. Its id is unique in the organization. */
+/** Its id is unique in the organization. */
 export const NotificationEntity = defineEntity({
   type: 'Notification',
   version: 1,
@@ -79,10 +79,7 @@ interface Selection {
   readonly userId?: string | undefined;
 }
 
-/**
- * Returns whether a notification matches the filters of a request: its document, its location, and one of the users in its
- * `notifyUsers`. A filter that the request does not have matches every notification.
- */
+/** By document, location, and one of the users in `notifyUsers`. */
 export function isSelected(
   document: Pick<Document, 'internalId'> | undefined,
   { locationId, userId }: Selection,
@@ -95,7 +92,7 @@ export function isSelected(
   );
 }
 
-/** Returns the involvements of a notification: items that refer to it, one from each recipient and one from the actor. */
+/** One from each recipient and one from the actor. */
 function involvementsOf(
   documentKey: string,
   { id, createdAt, notifyUsers, notifyAll, actionUser }: Notification,
@@ -112,10 +109,7 @@ function involvementsOf(
   }));
 }
 
-/**
- * Returns the operations that delete a notification with its id and involvements. They fail if the notification was changed after
- * it was read.
- */
+/** They fail if the notification was changed after it was read. */
 export function notificationDeletionOps(scope: DocumentScope, notification: Stored<Notification>): WriteOp[] {
   return [
     remove(NotificationEntity, { ...scope, ...notification }, notification._r),
@@ -124,10 +118,7 @@ export function notificationDeletionOps(scope: DocumentScope, notification: Stor
   ];
 }
 
-/**
- * Returns one notification per involvement, in the order of `involvements`. The value is undefined if the notification is
- * deleted. Sends one BatchGet per 100 involvements.
- */
+/** In the order of `involvements`. Undefined for a deleted notification. One BatchGet per 100. */
 export async function readNotifications(
   table: Table,
   { tenant, organizationKey }: OrganizationScope,
@@ -139,10 +130,7 @@ export async function readNotifications(
   );
 }
 
-/**
- * Returns one notification per id, in the order of the ids. The value is undefined if there is no such notification, or if its
- * document is deleted. Reads the ids first, and then the notifications with their documents.
- */
+/** In the order of the ids. Undefined if there is none, or its document is deleted. */
 export async function findNotifications(
   table: Table,
   scope: OrganizationScope,
@@ -170,22 +158,19 @@ export async function findNotifications(
   return ids.map((id) => byId.get(id));
 }
 
-/** How many notifications an update or a deletion reads at a time. The number is small because one notification can have 360 KB. */
+/** One notification can have 360 KB. */
 const CHANGED_AT_ONCE = 50;
 
 const TOO_LARGE = 'Failed to update notification. With its readers it would be larger than 360 KB.';
 
-/**
- * `added`: the notification was added. `exists`: its document already has a notification with this id. `elsewhere`: another
- * document of the organization has a notification with this id.
- */
+/** `exists`: in its document. `elsewhere`: in another document of the organization. */
 export type NotificationAdded = 'added' | 'exists' | 'elsewhere';
 
 type IsInSelection = (notification: LocatedNotification) => boolean;
 
 interface NotificationUpdate extends NotificationInDocument {
   readonly change: NotificationChange;
-  /** The thread that the notification is about after the change. Undefined if there is none. */
+  /** After the change. Undefined if there is none. */
   readonly thread: ThreadReference | undefined;
 }
 
@@ -196,10 +181,7 @@ export class NotificationWriter {
     this.#table = table;
   }
 
-  /**
-   * Finds the thread of a notification by the annotation id in the notification's source data. Returns undefined if the source
-   * data has no such id, or if the document has no such thread.
-   */
+  /** By the annotation id in the source data. Undefined without one, or if the document has no such thread. */
   async findThread(
     scope: DocumentScope,
     documentId: string,
@@ -212,14 +194,13 @@ export class NotificationWriter {
     return thread;
   }
 
-  /** Returns the actor. If the name or e-mail address is missing, missing fields are taken from the stored profile. */
+  /** Missing fields are taken from the stored profile. */
   async completeActor(tenant: string, user: ContentUser): Promise<ContentUser> {
     return isIncomplete(user)
       ? completeUser(user, await this.#table.get(UserEntity, { tenant, userId: user.userId }))
       : user;
   }
 
-  /** Returns those of `userIds` whose users have access to the document. */
   async selectUsersWithAccess(
     context: DocumentContext,
     userIds: readonly string[],
@@ -228,7 +209,7 @@ export class NotificationWriter {
     return findUsersWithAccess(this.#table, context, userIds, now);
   }
 
-  /** Adds a notification. Changes nothing if the organization already has a notification with this id. */
+  /** Changes nothing if the organization has a notification with this id. */
   async add(scope: DocumentScope, notification: Notification): Promise<NotificationAdded> {
     const { id, documentId, createdAt } = notification;
     let position: Stored<RecordPosition> | undefined;
@@ -248,9 +229,9 @@ export class NotificationWriter {
   }
 
   /**
-   * Changes notifications. Ids must be distinct. A notification that does not exist, does not pass `isInSelection`, is in a disabled
-   * document, or would become too large fails in its own result only. The others are changed. With `verifiedAt` (epoch ms), adds
-   * only readers who have access to the document at that time.
+   * Ids must be distinct. A notification that does not exist, does not pass `isInSelection`, is in a disabled document,
+   * or would become too large fails in its own result only. With `verifiedAt` (epoch ms), adds only readers with access
+   * to the document at that time.
    */
   async update(
     tenant: string,
@@ -292,8 +273,8 @@ export class NotificationWriter {
   }
 
   /**
-   * Deletes notifications. Ids must be distinct. A notification that does not exist, does not pass `isInSelection`, or is in a disabled
-   * document fails in its own result only. The others are deleted.
+   * Ids must be distinct. A notification that does not exist, does not pass `isInSelection`, or is in a disabled
+   * document fails in its own result only.
    */
   async delete(scope: OrganizationScope, ids: readonly string[], isInSelection: IsInSelection): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to delete notification.' };
@@ -351,10 +332,7 @@ export class NotificationWriter {
     return changes.map(({ id }) => updates.get(id));
   }
 
-  /**
-   * Returns, for each document key, the users who have access to the document. Checks only the users whom the changes name in
-   * `readByUserIds`.
-   */
+  /** By document key. Checks only users in `readByUserIds` of the changes. */
   async #readersWithAccess(
     organization: Organization,
     scope: OrganizationScope,
@@ -373,10 +351,7 @@ export class NotificationWriter {
     return new Map(readers);
   }
 
-  /**
-   * Returns the current thread of each notification. The value is undefined if the notification is not about a thread, or if the
-   * thread does not exist.
-   */
+  /** Undefined if the notification is not about a thread that exists. */
   async #findThreads(
     { tenant, organizationKey }: OrganizationScope,
     sources: readonly { documentKey: string; documentId: string; annotationId: string | undefined }[],

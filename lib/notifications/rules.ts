@@ -34,11 +34,11 @@ import {
   Text,
 } from '../shared/schema.ts';
 
-/** The largest size of a notification in a request, and of a stored notification, in bytes. DynamoDB limits an item to 400 KB. */
+/** In a request, and stored with readers. DynamoDB limits an item to 400 KB. */
 const MAX_BYTES = 256 * 1024;
 const MAX_STORED_BYTES = 360 * 1024;
 
-/** The id of a notification: letters, digits, `_` and `-`. */
+/** Letters, digits, `_` and `-`. */
 export const NotificationId = /* @__PURE__ */ defineSchema(() =>
   z
     .string()
@@ -47,14 +47,13 @@ export const NotificationId = /* @__PURE__ */ defineSchema(() =>
     .regex(/^[A-Za-z0-9_-]*$/, { error: 'must consist of letters, digits, _ and -' }),
 );
 
-/** Users may read their own notifications. `userId` always selects the calling user. */
+/** `userId` always selects the calling user. */
 export const ownNotifications: UserRule = {
   needs: 'self',
   on: 'selection',
   actor: [{ path: 'userId', holds: 'userId' }],
 };
 
-/** The fields of a notification that only servers may change. */
 const serverFields = [
   'actionUser',
   'displayHeadlineMessageTemplate',
@@ -66,7 +65,6 @@ const serverFields = [
   'persistReadForUsers',
 ];
 
-/** Users may mark their own notifications as read. */
 export const notificationChangesByUsers: UserRule = {
   needs: 'self',
   on: 'selection',
@@ -79,7 +77,6 @@ export const notificationChangesByUsers: UserRule = {
   omits: ['notifications.*.persistReadForUsers'],
 };
 
-/** The fields by which requests select notifications, besides their ids. */
 export const selectorFields = /* @__PURE__ */ defineSchema(() => ({
   organizationId: Id,
   documentId: optional(Id).describe('Only notifications of this document.'),
@@ -87,7 +84,6 @@ export const selectorFields = /* @__PURE__ */ defineSchema(() => ({
   userId: optional(Id).describe('Only notifications for this user.'),
 }));
 
-/** The fields of a notification that an update can change. */
 const changeableFields = /* @__PURE__ */ defineSchema(() => ({
   actionUser: optional(ContentUser).describe('The user who caused the notification.'),
   displayHeadlineMessageTemplate: optional(Text).describe(
@@ -108,7 +104,6 @@ const changeableFields = /* @__PURE__ */ defineSchema(() => ({
 
 const Level = /* @__PURE__ */ defineSchema(() => z.enum(notificationLevels));
 
-/** The levels of a user in an answer, with their scope. */
 export const SettingRow = /* @__PURE__ */ defineSchema(() =>
   z.object({
     config: z
@@ -131,7 +126,6 @@ export const SettingRow = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** The result for one user whose levels a request sets. */
 export const SettingResult = /* @__PURE__ */ defineSchema(() =>
   z.object({
     success: z.boolean().describe('Whether the levels of the user were set.'),
@@ -141,7 +135,6 @@ export const SettingResult = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** A notification to add, as a request sends it. */
 export const NewNotification = /* @__PURE__ */ defineNamedSchema('NotificationInput', () =>
   z
     .object({
@@ -181,7 +174,7 @@ export const NewNotification = /* @__PURE__ */ defineNamedSchema('NotificationIn
 );
 export type NewNotification = z.output<typeof NewNotification>;
 
-/** Requires the templates, unless code of the customer (a resolver) provides the texts. */
+/** Unless code of the customer (a resolver) provides the texts. */
 export const hasTemplates = /* @__PURE__ */ defineSchema(() =>
   z.check<NewNotification>(({ value, issues }) => {
     if (value.isNotificationResolverUsed === true) return;
@@ -197,7 +190,6 @@ export const hasTemplates = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** Requires at least one recipient. */
 export const hasRecipients = /* @__PURE__ */ defineSchema(() =>
   z.refine<NewNotification>(({ notifyAll, notifyUsers }) => notifyAll !== false || notifyUsers.length > 0, {
     path: ['notifyUsers'],
@@ -207,7 +199,6 @@ export const hasRecipients = /* @__PURE__ */ defineSchema(() =>
 
 export const isSmall = /* @__PURE__ */ defineSchema(() => jsonBytesAtMost(MAX_BYTES));
 
-/** A change of one notification. */
 export const NotificationChange = /* @__PURE__ */ defineNamedSchema('NotificationChange', () =>
   z
     .object({
@@ -224,16 +215,16 @@ export const NotificationChange = /* @__PURE__ */ defineNamedSchema('Notificatio
 );
 export type NotificationChange = z.output<typeof NotificationChange>;
 
-/** The thread that a notification with the source `comment` is about. */
+/** With the source `comment`. */
 const ThreadReference = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
-    /** The creation time of the thread in epoch ms. The thread's key contains it. */
+    /** Epoch ms. The thread's key contains it. */
     createdAt: z.number(),
     authorId: z.string(),
     /**
-     * The visibility of the thread when the notification was created. After the thread is deleted, this field and `accessFields`
-     * decide who may see the notification.
+     * At the creation of the notification. After the thread is deleted, this and `accessFields` decide who may see the
+     * notification.
      */
     visibility: Visibility.optional(),
     accessFields: z.array(z.string()).optional(),
@@ -241,7 +232,7 @@ const ThreadReference = /* @__PURE__ */ defineSchema(() =>
 );
 export type ThreadReference = z.output<typeof ThreadReference>;
 
-/** A stored notification. Fields that can have any JSON value are JSON text. */
+/** Fields that can have any JSON value are JSON text. */
 export const Notification = /* @__PURE__ */ defineSchema(() =>
   z.object({
     id: z.string().describe('The notification, by your id or the one that the service chose.'),
@@ -262,7 +253,7 @@ export const Notification = /* @__PURE__ */ defineSchema(() =>
       .optional(),
     displayBodyMessageTemplateData: z.string().optional(),
     notifyAll: z.boolean().describe('Whether everybody with access to the document gets the notification.'),
-    /** The users who are notified. Of their e-mail addresses, only hashes are stored. */
+    /** Of e-mail addresses, only hashes are stored. */
     notifyUsers: z.array(z.object({ userId: z.string(), emailHash: z.string().optional() })),
     context: z.string().optional(),
     accessFields: z.array(z.string()).optional(),
@@ -280,27 +271,22 @@ export const Notification = /* @__PURE__ */ defineSchema(() =>
       .describe('For clients: whether users who have read the notification keep it in their list.')
       .optional(),
     thread: ThreadReference.optional(),
-    /** The document id that the customer chose. */
     documentId: z.string(),
     createdAt: z.number(),
   }),
 );
 export type Notification = z.output<typeof Notification>;
 
-/**
- * Returns the MD5 hash of a text in hexadecimal. Responses contain such hashes as pseudonyms for the users of a notification. The
- * hashes are not secret.
- */
+/** MD5 in hexadecimal: a pseudonym in responses, not a secret. */
 export function userHash(text: string): string {
   return hash('md5', text, 'hex');
 }
 
-/** Returns the hash of an e-mail address, which is first changed to lower case. */
+/** Of the address in lower case. */
 function emailHash(email: string | undefined): string | undefined {
   return email === undefined ? undefined : userHash(email.toLowerCase());
 }
 
-/** The fields that are stored as JSON text. */
 const jsonFields = [
   'notificationSourceData',
   'displayHeadlineMessageTemplateData',
@@ -310,18 +296,17 @@ const jsonFields = [
   'metadata',
 ] as const;
 
-/** The fields of a new notification that do not come from the request. */
 export interface NotificationOrigin {
   readonly id: string;
   readonly documentId: string;
-  /** The creation time in epoch ms. */
+  /** Epoch ms. */
   readonly now: number;
   readonly thread?: ThreadReference | undefined;
-  /** The access context that readers need if `context` is not sent, as texts `field:value`. */
+  /** If `context` is not sent. As `field:value` texts. */
   readonly accessFields?: readonly string[] | undefined;
 }
 
-/** Returns a new notification in its stored form. It is for everybody, unless `notifyAll` is false. */
+/** For everybody, unless `notifyAll` is false. */
 export function newNotification(
   sent: NewNotification,
   { id, documentId, now, thread, accessFields: required }: NotificationOrigin,
@@ -345,10 +330,7 @@ export function newNotification(
   });
 }
 
-/**
- * Returns a notification after an update. Fields that are not sent stay. Readers are added to the earlier readers. `thread` is
- * the notification's thread after the update.
- */
+/** Fields that are not sent stay. Readers are added to the earlier ones. `thread` is that after the update. */
 export function changeNotification(
   stored: Notification,
   { id: _, readByUserIds = [], ...change }: NotificationChange,
@@ -363,7 +345,6 @@ export function changeNotification(
   } as Notification;
 }
 
-/** Returns whether a notification is small enough to be stored. */
 export function fitsItem(notification: Notification): boolean {
   return !isLongerThan(JSON.stringify(notification), MAX_STORED_BYTES);
 }
@@ -373,7 +354,7 @@ interface NotificationSource {
   readonly notificationSourceData?: object | undefined;
 }
 
-/** Returns the annotation id in the source data of a notification. Returns undefined if the source is not `comment`. */
+/** Undefined if the source is not `comment`. */
 export function annotationIdOf({
   notificationSource,
   notificationSourceData = {},
@@ -382,12 +363,11 @@ export function annotationIdOf({
   return notificationSource === 'comment' && typeof annotationId === 'string' ? annotationId : undefined;
 }
 
-/** Returns the comment id in the source data of a notification. Returns undefined if it has no valid one. */
+/** Undefined without a valid id. */
 export function commentIdOf({ notificationSourceData }: Notification): number | undefined {
   return CommentId.safeParse(readJson<{ commentId?: unknown }>(notificationSourceData)?.commentId).data;
 }
 
-/** Returns whether a user is in `notifyUsers`. */
 export function notifiesUser({ notifyUsers }: Notification, userId: string): boolean {
   return notifyUsers.some((notified) => notified.userId === userId);
 }
@@ -429,10 +409,7 @@ export const NotificationResponse = /* @__PURE__ */ defineNamedSchema('Notificat
 );
 export type NotificationResponse = z.output<typeof NotificationResponse>;
 
-/**
- * Returns a notification in the form of responses. Its metadata contains `apiKey` and `organizationId`. Placeholders in templates
- * are not replaced. A user (`readerId`) gets no hashes of the e-mail addresses of others.
- */
+/** Placeholders in templates are not replaced. A user (`readerId`) gets no hashes of the addresses of others. */
 export function toNotificationResponse(
   { apiKey, organizationId, readerId }: ResponseNames & { readonly readerId?: string | undefined },
   notification: Notification & { readonly _r?: number },
@@ -464,10 +441,7 @@ export function toNotificationResponse(
   } as NotificationResponse;
 }
 
-/**
- * Returns a notification without the removed recipients. A removed actor keeps only the id. Returns undefined if no recipient
- * remains.
- */
+/** A removed actor keeps only the id. Undefined if no recipient remains. */
 export function removeFromNotification(notification: Notification, removed: RemovedUsers): Notification | undefined {
   const { notifyUsers, notifyAll, actionUser, createdAt } = notification;
   if (createdAt > removed.removedAt) return notification;
@@ -476,7 +450,7 @@ export function removeFromNotification(notification: Notification, removed: Remo
   return withChanges(notification, { notifyUsers: recipients, actionUser: keepId(actionUser, removed) });
 }
 
-/** Returns the key of the comment that a notification quotes, or undefined if it quotes none. */
+/** Undefined if it quotes none. */
 export function quotedComment({
   thread,
   notificationSourceData,
@@ -488,9 +462,8 @@ export function quotedComment({
 }
 
 /**
- * Returns a notification after users were erased, without erased recipients and readers. If `quotes` is true, the notification
- * quotes a comment of an erased user, and the quote is deleted too. Returns undefined if an erased user caused the notification,
- * or if no recipient remains.
+ * If `quotes`, the notification quotes a comment of an erased user, and the quote is deleted too. Undefined if an
+ * erased user caused it, or if no recipient remains.
  */
 export function eraseFromNotification(
   notification: Notification,
@@ -506,7 +479,7 @@ export function eraseFromNotification(
   const readers = readByUserIds?.filter((userId) => !removed.userIds.has(userId));
   const erased = withChanges(remaining, {
     readByUserIds: readers?.length === 0 ? undefined : readers,
-    // An empty id stands for an erased author. No real user has an empty id.
+    // An empty id stands for an erased author.
     thread: thread && {
       ...thread,
       authorId: removed.userIds.has(thread.authorId) ? '' : thread.authorId,

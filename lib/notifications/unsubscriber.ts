@@ -13,10 +13,8 @@ import {
 } from './notificationSettings.ts';
 
 const PAGE = 50;
-/** The number of settings that are written in parallel. */
 const PARALLEL = 8;
 
-/** A user who gets the mails of an organization. */
 export interface Subscriber {
   readonly tenant: string;
   readonly organizationId: string;
@@ -25,7 +23,6 @@ export interface Subscriber {
 
 type User = OrganizationScope & { readonly userId: string };
 
-/** Unsubscribes users from the mails of an organization. */
 export class Unsubscriber {
   readonly #table: Table;
 
@@ -33,15 +30,14 @@ export class Unsubscriber {
     this.#table = table;
   }
 
-  /** Returns the organization that an unsubscribe link names, or undefined if it was deleted. */
+  /** Undefined if the organization was deleted. */
   async findOrganization({ tenant, organizationId }: Subscriber): Promise<Organization | undefined> {
     return this.#table.get(OrganizationEntity, { tenant, organizationId });
   }
 
   /**
-   * Sets the user's e-mail level to NONE for the organization, and for each document with an e-mail level of its own. Otherwise
-   * the level of such a document would take precedence. The user need not exist, because people without a profile get mails when
-   * they are mentioned. The customer can change the levels again.
+   * Sets `email` to NONE for the organization, and for each document with a level of its own, which would take
+   * precedence. The user need not exist: people without a profile get mails when they are mentioned.
    */
   async unsubscribe(subscriber: Subscriber, now: number): Promise<void> {
     const organization = await this.findOrganization(subscriber);

@@ -12,7 +12,7 @@ import { defineEntity, type Stored } from '../table/entity.ts';
 import type { Table } from '../table/table.ts';
 import { Reaction, type ReactionReference } from './rules.ts';
 
-/** A reaction on a comment or on the document, with all users who reacted. */
+/** On a comment or on the document, with all users who reacted. */
 export const ReactionEntity = defineEntity({
   type: 'Reaction',
   version: 1,
@@ -27,10 +27,7 @@ export const ReactionEntity = defineEntity({
 
 export const reactionIds = { kind: 'reaction', uniqueIn: 'document' } as const;
 
-/**
- * Returns one reaction per involvement (the item which says that a user reacted), in the order of `involvements`. The value is
- * undefined if the reaction is deleted. Sends one BatchGet per 100 involvements.
- */
+/** In the order of `involvements`. Undefined for a deleted reaction. One BatchGet per 100. */
 export async function readReactions(
   table: Table,
   scope: OrganizationScope,
@@ -39,10 +36,7 @@ export async function readReactions(
   return table.getMany(ReactionEntity, involvedRecordKeys(scope, involvements));
 }
 
-/**
- * Returns one reaction per reference in a comment, in the order of `references`. The value is undefined if the reaction is
- * deleted. Sends one BatchGet per 100 references.
- */
+/** In the order of `references`. Undefined for a deleted reaction. One BatchGet per 100. */
 export async function readCommentReactions(
   table: Table,
   scope: DocumentScope,
@@ -54,7 +48,6 @@ export async function readCommentReactions(
   );
 }
 
-/** Returns the involvements of all users in a reaction. */
 export function reactionInvolvements(
   { documentKey }: DocumentScope,
   { annotationId: id, createdAt, fromUsers }: Reaction,

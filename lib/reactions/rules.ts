@@ -13,16 +13,13 @@ import { distinctBy } from '../shared/collections.ts';
 import { readJson } from '../shared/jsonFields.ts';
 import { AnyObject, defineNamedSchema, defineSchema } from '../shared/schema.ts';
 
-/**
- * The largest number of reactions on one comment, and the largest size of their references in bytes. Each new reaction rewrites
- * the comment.
- */
+/** On one comment: reactions, and bytes of their references. Each new reaction rewrites the comment. */
 const MAX_REACTIONS = 200;
 const MAX_REFERENCE_BYTES = 64 * 1024;
-/** The largest size in bytes of a reaction's users as JSON. DynamoDB limits an item to 400 KB. */
+/** DynamoDB limits an item to 400 KB. */
 const MAX_USER_BYTES = 256 * 1024;
 
-/** The fields of a reaction's key. The comment of a reaction stores them. */
+/** The key of a reaction, as its comment stores it. */
 export const ReactionReference = /* @__PURE__ */ defineSchema(() =>
   z.object({ id: z.string(), createdAt: z.number() }),
 );
@@ -32,21 +29,16 @@ export const Reaction = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
     icon: z.string(),
-    /** The users in the order in which they reacted. `lastUpdated` is the time of a user's reaction in epoch ms. It never changes. */
+    /**
+     * In the order in which they reacted. `lastUpdated` is the time of a user's reaction, epoch ms, and never changes.
+     */
     fromUsers: z.array(z.object({ from: StoredUser, lastUpdated: z.number() })),
-    /** The fields of the comment's key. Undefined for a reaction on the document itself. */
+    /** The comment's key. Undefined for a reaction on the document itself. */
     on: z.object({ annotationId: z.string(), commentId: z.number(), threadCreatedAt: z.number() }).optional(),
-    /**
-     * The location that was sent with the reaction, as JSON text. If none was sent, the location that the thread had at that
-     * time.
-     */
+    /** JSON text. If none was sent, that of the thread at that time. */
     location: z.string().optional(),
-    /**
-     * The key of the location that was sent with the reaction. Undefined if none was sent, because the location of the thread
-     * then applies, which can change.
-     */
+    /** Undefined if no location was sent: that of the thread then applies, which can change. */
     locationKey: z.string().optional(),
-    /** The document id that the customer chose. */
     documentId: z.string(),
     createdAt: z.number(),
     lastUpdated: z.number(),
@@ -59,7 +51,7 @@ export interface CommentReference {
   readonly commentId: number;
 }
 
-/** One entry of a request: a user, and the reaction that the user adds. */
+/** A user, and the reaction that the user adds. */
 export interface ReactionEntry {
   readonly annotationId: string;
   readonly icon: string;
@@ -68,19 +60,17 @@ export interface ReactionEntry {
   readonly location?: Location | undefined;
 }
 
-/** All entries of a request for the same reaction. */
 export interface ReactionRequest {
   readonly annotationId: string;
   readonly icon: string;
-  /** The users of these entries. */
   readonly users: readonly ContentUser[];
   readonly on: CommentReference | undefined;
   readonly location: Location | undefined;
-  /** True if all entries have the same icon and the same comment. */
+  /** All entries have the same icon and the same comment. */
   readonly isConsistent: boolean;
 }
 
-/** Groups the entries of a request by reaction. The reactions are in the order of their first entries. */
+/** In the order of their first entries. */
 export function groupEntries(entries: readonly ReactionEntry[]): ReactionRequest[] {
   return [...Map.groupBy(entries, ({ annotationId }) => annotationId)].map(([annotationId, ownEntries]) => {
     const { icon } = ownEntries[0] as ReactionEntry;
@@ -104,22 +94,20 @@ function isSameComment(a: CommentReference, b: CommentReference | undefined): bo
   return a.annotationId === b?.annotationId && a.commentId === b.commentId;
 }
 
-/** The document and comment of a new reaction. */
 export interface NewReactionContext {
   readonly documentId: string;
   readonly on?: Reaction['on'];
-  /** The location of the thread as JSON text. A reaction that is sent without a location gets this location. */
+  /** JSON text, for a reaction that is sent without a location. */
   readonly threadLocation?: string | undefined;
 }
 
-/** The reaction after users were added (`added` has the new ones), or the reason why all of them are refused. */
+/** `added` has the new users. */
 export type ReactionOutcome =
   { readonly refused: string } | { readonly reaction: Reaction; readonly added: readonly ContentUser[] };
 
 /**
- * Returns the reaction with `stepUsers` added, who are some of the request's users. Refuses an icon or a comment that differs
- * from the stored one. Refuses all users of the request if the reaction with all of them would have more than 50 users or be too
- * large.
+ * `stepUsers` are some of the request's users. Refuses another icon or comment than the stored one, and all users of
+ * the request if the reaction with all of them would have more than 50 users or be too large.
  */
 export function addReactionUsers(
   stored: Reaction | undefined,
@@ -155,7 +143,7 @@ export function addReactionUsers(
   return { added, reaction };
 }
 
-/** Returns the reaction references of a comment after a reaction was added, or undefined if there would be too many. */
+/** Undefined if there would be too many. */
 export function addReference(
   references: readonly ReactionReference[],
   { annotationId: id, createdAt }: Reaction,
@@ -197,7 +185,6 @@ export const ReactionResponse = /* @__PURE__ */ defineNamedSchema('Reaction', ()
 );
 export type ReactionResponse = z.output<typeof ReactionResponse>;
 
-/** Returns a reaction in the form of responses and events. */
 export function toReactionResponse({ apiKey, organizationId }: ResponseNames, reaction: Reaction): ReactionResponse {
   const { annotationId, icon, on, fromUsers, documentId, createdAt, lastUpdated } = reaction;
   const location = readJson<Location>(reaction.location);
@@ -216,14 +203,14 @@ export function toReactionResponse({ apiKey, organizationId }: ResponseNames, re
   };
 }
 
-/** Returns a reaction without the removed users, or undefined if no user remains. */
+/** Undefined if no user remains. */
 export function removeReactors(reaction: Reaction, removed: RemovedUsers): Reaction | undefined {
   const fromUsers = reaction.fromUsers.filter(({ from, lastUpdated }) => !isMadeBy(from.userId, lastUpdated, removed));
   if (fromUsers.length === 0) return undefined;
   return fromUsers.length === reaction.fromUsers.length ? reaction : { ...reaction, fromUsers };
 }
 
-/** Returns a reaction after users were erased, or undefined if no user remains. */
+/** Undefined if no user remains. */
 export function eraseFromReaction(reaction: Reaction, removed: RemovedUsers): Reaction | undefined {
   const remaining = removeReactors(reaction, removed);
   return remaining && remaining.createdAt <= removed.removedAt

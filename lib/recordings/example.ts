@@ -1,6 +1,5 @@
 import type { NewRecording } from './rules.ts';
 
-/** The recording in the examples of the API reference. */
 export const exampleRecording = {
   annotationId: 'walkthrough',
   recordingType: 'screen',

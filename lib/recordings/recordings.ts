@@ -56,10 +56,7 @@ export const RecordingEntity = defineEntity({
 
 export const recordingIds = { kind: 'recording', uniqueIn: 'document' } as const;
 
-/**
- * Returns one recording per involvement (the item which says that a user made a recording), in the order of `involvements`. The
- * value is undefined if the recording is deleted. Sends one BatchGet per 100 involvements.
- */
+/** In the order of `involvements`. Undefined for a deleted recording. One BatchGet per 100. */
 export async function readRecordings(
   table: Table,
   scope: OrganizationScope,
@@ -68,7 +65,7 @@ export async function readRecordings(
   return table.getMany(RecordingEntity, involvedRecordKeys(scope, involvements));
 }
 
-/** Returns three operations for each recording. They delete the recording, the item that reserves its id, and its involvement. */
+/** The recording, its id, and its involvement. */
 export function recordingDeletionOps(scope: DocumentScope, recordings: readonly Stored<Recording>[]): WriteOp[] {
   return recordings.flatMap((recording) => [
     remove(RecordingEntity, { ...scope, ...recording }, recording._r),
@@ -93,10 +90,9 @@ function involvementOf({ documentKey }: DocumentScope, { annotationId, createdAt
   };
 }
 
-/** A recording to add, with the id that it will have. */
 export interface IdentifiedRecording extends NewRecording {
   readonly annotationId: string;
-  /** True if the service generated the id. A recording that already has such an id was added by an earlier try of the same call. */
+  /** A recording that already has a generated id was added by an earlier try of the same call. */
   readonly generated: boolean;
 }
 
@@ -107,10 +103,7 @@ export class RecordingReader {
     this.#table = table;
   }
 
-  /**
-   * Returns a page of the recordings of documents, document by document. The recordings of a document are ordered by time, newest
-   * first. With `ids`, only these recordings are listed.
-   */
+  /** Document by document, newest first. With `ids`, only these. */
   async list(
     documents: DocumentSource,
     names: ResponseNames,
@@ -122,10 +115,7 @@ export class RecordingReader {
     return listRecords(this.#table, RecordingEntity, { ...page, documents, descending: true, toResponse, isMatch });
   }
 
-  /**
-   * Returns the recordings of a document with these ids, in the order of `ids`. Leaves out unknown ids. Sends two BatchGets, one
-   * after the other.
-   */
+  /** In the order of `ids`, without unknown ones. Two BatchGets, one after the other. */
   async findByIds(
     { scope, documentId }: ListedDocument,
     names: ResponseNames,
@@ -143,10 +133,7 @@ export class RecordingWriter {
     this.#table = table;
   }
 
-  /**
-   * Adds recordings to a document, each with its event. Ids must be distinct. A recording whose id exists already fails in its
-   * own result only. The others are added.
-   */
+  /** Each with its event. Ids must be distinct. A recording whose id exists fails in its own result only. */
   async add(
     context: DocumentContext,
     recordings: readonly IdentifiedRecording[],

@@ -32,16 +32,15 @@ import {
 } from '../shared/schema.ts';
 
 const recordingTypes = ['audio', 'video', 'screen'] as const;
-/** Where clients show a recording. */
 const recordingModes = ['floating', 'thread'] as const;
 
 const MAX_ATTACHMENTS = 50;
-/** The largest size of a recording as JSON, in bytes. DynamoDB limits an item to 400 KB. */
+/** DynamoDB limits an item to 400 KB. */
 const MAX_RECORDING_BYTES = 256 * 1024;
-/** The version number of every recording. No endpoint adds a second version. */
+/** No endpoint adds a second version. */
 const ONLY_VERSION = 1;
 
-/** The documented fields of an attachment. Other fields are stored too. */
+/** Other fields are stored too. */
 const KnownAttachment = /* @__PURE__ */ defineSchema(() =>
   z.object({
     attachmentId: optional(z.number()).describe('Your own number of the file.'),
@@ -54,7 +53,6 @@ const KnownAttachment = /* @__PURE__ */ defineSchema(() =>
 );
 type KnownAttachment = z.output<typeof KnownAttachment>;
 
-/** A recording to add, as a request sends it. */
 export const NewRecording = /* @__PURE__ */ defineNamedSchema('RecordingInput', () =>
   z
     .object({
@@ -87,7 +85,7 @@ export const NewRecording = /* @__PURE__ */ defineNamedSchema('RecordingInput', 
 );
 export type NewRecording = z.output<typeof NewRecording>;
 
-/** A stored recording. Objects and lists from the request are JSON text. */
+/** Objects and lists are JSON text. */
 export const Recording = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
@@ -101,10 +99,9 @@ export const Recording = /* @__PURE__ */ defineSchema(() =>
     location: z.string().optional(),
     locationKey: z.string().optional(),
     metadata: z.string().optional(),
-    /** The document id that the customer chose. */
     documentId: z.string(),
     latestVersion: z.number(),
-    /** The times of creation and of the last change, in epoch ms. */
+    /** Epoch ms. */
     createdAt: z.number(),
     lastUpdated: z.number(),
   }),
@@ -114,7 +111,6 @@ export type Recording = z.output<typeof Recording>;
 const jsonFields = ['recordedTime', 'attachments', 'transcription', 'location', 'metadata'] as const;
 const plainFields = ['recordingType', 'from', 'displayName'] as const;
 
-/** Returns a new recording in its stored form. */
 export function toRecording(
   request: NewRecording & { readonly annotationId: string },
   documentId: string,
@@ -160,7 +156,6 @@ export const RecordingResponse = /* @__PURE__ */ defineNamedSchema('Recording', 
 );
 export type RecordingResponse = z.output<typeof RecordingResponse>;
 
-/** Returns a recording in the form of responses. */
 export function toRecordingResponse(
   { apiKey, organizationId }: ResponseNames,
   recording: Recording,
@@ -180,10 +175,7 @@ export function toRecordingResponse(
   };
 }
 
-/**
- * Returns the payload of the event `recorder.done`, with the attachments as assets. A payload that would be too large has only
- * ids. A call therefore never fails because of its event.
- */
+/** A payload that would be too large has only ids, so a call never fails because of its event. */
 export function recorderDonePayload(names: ContentNames, recording: Recording): EventPayload {
   const { annotationId: recorderId, from } = recording;
   // A stored attachment has null where the request sent null. The schema reads null as a missing field.
@@ -229,10 +221,7 @@ function toAsset({ url, mimeType, name, size, thumbnail }: KnownAttachment) {
   };
 }
 
-/**
- * Returns the file format for a MIME type. Without a MIME type, uses the extension of the file name. Returns undefined for an
- * unknown format.
- */
+/** By MIME type, or else by the extension of the file name. Undefined if unknown. */
 function findFileFormat(mimeType = '', name = ''): string | undefined {
   const [, subtype = ''] = /\/([^;]*)/.exec(mimeType) ?? [];
   const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
@@ -240,7 +229,7 @@ function findFileFormat(mimeType = '', name = ''): string | undefined {
   return ['mp3', 'mp4', 'webm'].find((knownFormat) => knownFormat === format);
 }
 
-/** Returns whether a removed user made the recording before the removal. */
+/** Before the removal. */
 export function isRecordingOf(
   { from, createdAt }: Pick<Recording, 'from' | 'createdAt'>,
   removed: RemovedUsers,
@@ -248,7 +237,6 @@ export function isRecordingOf(
   return isMadeBy(from.userId, createdAt, removed);
 }
 
-/** Returns another user's recording after users were erased. */
 export function eraseFromRecording(recording: Recording, removed: RemovedUsers): Recording {
   return recording.createdAt > removed.removedAt
     ? recording
