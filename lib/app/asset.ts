@@ -44,7 +44,6 @@ export interface AssetOf<U extends Uses, F extends string> extends AssetDeclarat
 export type Asset = AssetDeclaration<Record<string, Capability<unknown>>, string> &
   AssetKind & { readonly make: (files: never, deps: never) => AssetContent };
 
-/** Importing the declaration has no side effects. */
 export function defineAsset<U extends Uses, F extends string>(
   declaration: AssetDeclaration<U, F>,
   make: MakeContent<U, F>,

@@ -4,7 +4,6 @@ import type { StoredProfile } from '../shared/schema.ts';
 import type { AccessRole, TokenAccess, UserClaims } from './rules/access.ts';
 import type { LimitClass } from './rules/limits.ts';
 
-/** The API key is the tenant, under which all of a customer's data is stored. */
 export interface ApiKeyCaller {
   readonly level: 'apiKey';
   readonly tenant: string;
@@ -22,7 +21,7 @@ export interface ApiKeyCaller {
 export interface CallingUser {
   readonly userId: string;
   readonly profile: z.output<typeof StoredProfile>;
-  /** The lowest role on the resources that the request names. Undefined if the endpoint needs none. */
+  /** The lowest on the resources that the request names. Undefined if the endpoint needs no role. */
   readonly role: AccessRole | undefined;
   readonly access: TokenAccess;
   /** See `NamedPeople`. The endpoint must refuse them, unless they take part in the thread. */
@@ -51,7 +50,6 @@ export interface AnonymousCaller {
 }
 
 export interface CallerOf {
-  /** An endpoint of level `apiKey` can be open to users too. */
   apiKey: ApiKeyCaller | UserCaller;
   user: UserCaller;
   workspace: WorkspaceCaller;

@@ -12,7 +12,7 @@
 export const indexNames = ['gsi1', 'gsi2', 'gsi3', 'gsi4'] as const;
 export type IndexName = (typeof indexNames)[number];
 
-/** `review` has decisions and reasons of judgments, `content` what was judged. */
+/** For semantic search in judgments: their decisions and reasons, and the content that was judged. */
 export const vectorIndexNames = ['review', 'content'] as const;
 export type VectorIndexName = (typeof vectorIndexNames)[number];
 
@@ -76,7 +76,7 @@ export type Environment = Readonly<Record<EnvironmentName, string>>;
 export interface Capability<T> {
   readonly grants: readonly IamGrant[];
   readonly env: readonly EnvironmentName[];
-  /** Called once per process, by the first request that needs it. */
+  /** Called once per process, by the first request. */
   open(env: Environment): T;
 }
 
@@ -117,7 +117,6 @@ export function combine<U extends Uses>(
   };
 }
 
-/** Throws when the code reads a variable that is not set. */
 export function environment(source: Record<string, string | undefined>): Environment {
   return new Proxy({} as Environment, {
     get(_target, name) {
@@ -144,7 +143,7 @@ export function optionalVariable(env: Environment, name: LocalVariable | Runtime
   return name in env ? (env as Readonly<Record<string, string>>)[name] : undefined;
 }
 
-/** One entry per resource, sorted, with each action once. */
+/** Returns one entry per resource, sorted by resource. */
 export function mergeGrants(grants: Iterable<IamGrant>): { resource: ResourceName; actions: string[] }[] {
   const byResource = new Map<ResourceName, Set<string>>();
   for (const grant of grants) {

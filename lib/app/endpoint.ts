@@ -12,7 +12,6 @@ export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
   readonly input: Input;
   readonly caller: CallerOf[A];
   readonly deps: Opened<U>;
-  /** Epoch ms. */
   readonly now: number;
   /** `<prefix>_` and 27 base-62 characters. Ids with the same prefix sort by time. */
   readonly newId: (prefix: string) => string;
@@ -22,7 +21,7 @@ export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
    */
   readonly repeatableId: (prefix: string, number: number) => string;
   readonly hasIdempotencyKey: boolean;
-  /** As the gateway reports it, of IPv6 its /64 network. Only for limits. */
+  /** As the gateway reports it, of IPv6 the /64 network. Only for limits. */
   readonly sourceIp: string;
   readonly log: Log;
 }
@@ -60,7 +59,6 @@ export interface RequestCost {
 
 type FieldOf<I extends z.ZodType> = keyof z.output<I> & string;
 
-/** Route, function, IAM policy, environment, bundle, alarm and OpenAPI operation derive from this declaration. */
 export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> {
   readonly path: `/v1/${string}` | `/v2/${string}`;
   readonly summary: string;
@@ -135,7 +133,7 @@ export interface EndpointOf<
   readonly run: Run<I, O, U, A>;
 }
 
-/** The same operation in the other version of the API. Shares the function of the first endpoint. */
+/** The same operation in the other version of the API. It shares the function of the first endpoint. */
 export interface TwinOf<
   I extends z.ZodType,
   O extends z.ZodType,
@@ -147,7 +145,6 @@ export interface TwinOf<
   readonly differs?: string;
 }
 
-/** With any type parameters, for the list of all declarations. */
 export type Endpoint = Omit<
   Declaration<z.ZodType, z.ZodType, Record<string, Capability<unknown>>, AuthLevel>,
   'narrowBy' | 'message' | 'work'
@@ -161,10 +158,6 @@ export type Endpoint = Omit<
   readonly differs?: string;
 };
 
-/**
- * Importing the declaration has no side effects. Only a request opens clients, reads the environment and uses the
- * clock.
- */
 export function defineEndpoint<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   declaration: Declaration<I, O, U, A>,
   run: Run<I, O, U, A>,
@@ -172,7 +165,7 @@ export function defineEndpoint<I extends z.ZodType, O extends z.ZodType, U exten
   return { ...declaration, run };
 }
 
-/** `v2.auth.permissions.get`, in logs, metrics and OpenAPI. */
+/** Such as `v2.auth.permissions.get`, for logs, metrics and OpenAPI. */
 export function endpointId(path: string): string {
   return path.slice(1).split('/').join('.');
 }
@@ -189,13 +182,11 @@ export function familyOf(path: string): string {
   return name === undefined ? TOP_FAMILY : `${version}/${name}`;
 }
 
-/** `permissions/get` for `/v2/auth/permissions/get`, `docs` for `/docs`. */
 export function pathInFamily(path: string): string {
   const family = familyOf(path);
   return path.slice(family === TOP_FAMILY ? 1 : family.length + 2);
 }
 
-/** `/v1/users/get` for `/v2/users/get`. */
 export function otherVersion(path: string): `/v1/${string}` | `/v2/${string}` {
   const unversioned = path.slice('/v1/'.length);
   return path.startsWith('/v1/') ? `/v2/${unversioned}` : `/v1/${unversioned}`;

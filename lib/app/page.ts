@@ -14,12 +14,10 @@ export interface View {
 export interface PageCall<Input, U extends Uses> {
   readonly input: Input;
   readonly deps: Opened<U>;
-  /** Epoch ms. */
   readonly now: number;
   readonly log: Log;
 }
 
-/** A page for browsers. Route, function, IAM policy, environment, bundle and alarm derive from this declaration. */
 export interface PageDeclaration<I extends z.ZodType, U extends Uses> {
   readonly path: `/v2/${string}`;
   readonly summary: string;
@@ -79,7 +77,7 @@ export function isOpenToUsers(routed: Routed): boolean {
 
 const routeMethods = { page: 'ANY', asset: 'GET', read: 'POST', write: 'POST' } as const;
 
-/** The route of a page matches every method. Otherwise browsers would get JSON for methods that it does not support. */
+/** Of a page, every HTTP method. Otherwise browsers would get JSON for methods that the page does not support. */
 export function routeKey({ kind, path }: Pick<Routed, 'kind' | 'path'>): string {
   return `${routeMethods[kind]} ${path}`;
 }

@@ -2,14 +2,13 @@ import type { UserCaller } from './callers.ts';
 import type { Capability } from './capability.ts';
 import type { CleanMarkup, ContentPolicy, UserRule } from './rules/userRule.ts';
 
-/** With a valid user token, before the access of the user is checked. */
+/** With a valid token, before the user's access is checked. */
 export type UserTokenCaller = Pick<
   UserCaller,
   'level' | 'tenant' | 'workspaceId' | 'withheld' | 'limits' | 'pageKey' | 'claims' | 'tokenRevocations'
 >;
 
 export interface ReadUserToken {
-  /** Undefined if the token is invalid, expired or revoked. */
   readonly caller: UserTokenCaller | undefined;
   /** The origin of the request, if the API key of the token allows it. */
   readonly allowedOrigin: string | undefined;
@@ -44,7 +43,6 @@ export interface UserAccessChecker {
   ): Promise<{ readonly caller: UserCaller; readonly input: unknown }>;
 }
 
-/** `openToUsers` makes this object. */
 export interface OpenToUsers extends UserRule {
   readonly checker: Capability<UserAccessChecker>;
   readonly cleanMarkup?: CleanMarkup | undefined;

@@ -3,14 +3,12 @@ import type { Log } from '../observability/log.ts';
 import type { Measures } from '../observability/measures.ts';
 import type { Capability, Opened, QueueName, Uses } from './capability.ts';
 
-/** Gets the messages of a queue, one at a time. */
 export interface FromQueue<M extends z.ZodType = z.ZodType> {
   readonly queue: QueueName;
   /** SQS redelivers a message that does not match, and finally moves it to the dead-letter queue. */
   readonly message: M;
 }
 
-/** Gets new items from the table's stream, by entity types (`_t`). */
 export interface FromInserts {
   readonly inserts: readonly [string, ...string[]];
 }
@@ -53,7 +51,6 @@ export interface WorkerCall<U extends Uses> {
 
 export interface MessageCall<Message, U extends Uses> extends WorkerCall<U> {
   readonly message: Message;
-  /** Epoch ms. */
   readonly sentAt: number;
 }
 
@@ -73,12 +70,12 @@ export interface InsertedItem {
 }
 
 export interface InsertsCall<U extends Uses> extends WorkerCall<U> {
-  /** In the order of the writes within a partition key. */
+  /** In the order of their writes, if they have the same partition key. */
   readonly records: readonly InsertedItem[];
 }
 
 export interface ChangedItem {
-  /** The sequence number of the stream record. `run` returns it if the record failed. */
+  /** The sequence number. `run` returns it if the record failed. */
   readonly id: string;
   /** Sequence numbers can be compared only within one stream. A restored table has a new one. */
   readonly stream: string;
@@ -91,7 +88,7 @@ export interface ChangedItem {
 }
 
 export interface ChangesCall<U extends Uses> extends WorkerCall<U> {
-  /** In the order of the writes within a partition key. */
+  /** In the order of their writes, if they have the same partition key. */
   readonly records: readonly ChangedItem[];
 }
 
@@ -157,7 +154,7 @@ export function defineWorker<S extends Source, U extends Uses>(
   return { ...declaration, run };
 }
 
-/** A retry cannot fix it. The worker logs and counts the failure, and acknowledges the message. */
+/** A retry cannot fix it. The worker logs and counts the failure and acknowledges the message. */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError';
 }

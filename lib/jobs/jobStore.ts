@@ -12,7 +12,7 @@ import type { DueIndex } from '../workers/dueShards.ts';
 import { notifyQueue } from '../workers/notifyQueue.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 
-/** The worker of the queue runs the job. */
+/** The queue of each kind of job. Its worker runs the job. */
 export const queueOfJob = {
   purgeLeftover: 'jobs',
   purgeDocuments: 'jobs',
@@ -48,9 +48,7 @@ const Schema = z.object({
   dueAt: z.number(),
   /** Of the worker that runs the job, epoch ms. */
   leaseUntil: z.number().optional(),
-  /** The earliest start of the next step, epoch ms. */
   notBefore: z.number().optional(),
-  /** Runs that have tried the current step. */
   tries: z.number().optional(),
   shard: z.number(),
   createdAt: z.number(),
@@ -100,10 +98,7 @@ export function startJob(tenant: string, job: NewJob, now: number): WriteOp {
   return insert(JobEntity, toJob(tenant, job, now), now);
 }
 
-/**
- * Replaces a job with the same id. The first step starts at its due time. A worker that runs the replaced job stops
- * after its current step.
- */
+/** Replaces a job with the same id, whose worker stops after its current step. The first step starts at `dueAt`. */
 export function restartJob(tenant: string, job: NewJob, now: number): WriteOp {
   return upsert(JobEntity, { ...toJob(tenant, job, now), notBefore: job.dueAt }, now);
 }
@@ -112,7 +107,7 @@ function toJob(tenant: string, { jobId, kind, data, dueAt }: NewJob, now: number
   return { tenant, jobId, kind, data: JSON.stringify(data), dueAt, shard: shardOf(jobId, SHARDS), createdAt: now };
 }
 
-/** With `revision`, conflicts if the job has another. */
+/** With `revision`, fails if the job has another one. */
 export function endJob(tenant: string, jobId: string, revision?: number): WriteOp {
   return remove(JobEntity, { tenant, jobId }, revision);
 }
@@ -132,7 +127,7 @@ export const REQUESTS_ENDED_MS = 60_000;
 export const JobMessage = z.object({ tenant: z.string(), jobId: z.string() });
 export type JobMessage = z.output<typeof JobMessage>;
 
-/** The group is the tenant. SQS alternates between groups, so jobs of one tenant do not delay others. */
+/** Grouped by tenant: SQS alternates between groups, so tenants do not delay each other. */
 export function jobMessage({ tenant, jobId }: JobMessage, delaySeconds?: number): QueueMessage {
   return {
     body: { tenant, jobId } satisfies JobMessage,
@@ -172,7 +167,7 @@ export class JobStore {
     return job && { ...job, tenant };
   }
 
-  /** Returns `lost` if another writer changed the job since it was read. */
+  /** Returns `lost` if another writer was first. */
   async change(job: StoredJob, changes: JobChange): Promise<StoredJob | 'lost'> {
     const { progress, ...times } = changes;
     const next = { ...job, ...times, ...(progress && { progress: JSON.stringify(progress) }) };
@@ -180,7 +175,7 @@ export class JobStore {
     return outcome === 'done' ? { ...next, _r: job._r + 1 } : 'lost';
   }
 
-  /** A job that was started again has another revision and stays. */
+  /** A job that was started again in the meantime has another revision and stays. */
   async end({ tenant, jobId, _r }: StoredJob): Promise<void> {
     await this.#table.write([endJob(tenant, jobId, _r)]);
   }
@@ -211,13 +206,12 @@ export class JobSweeper {
     this.#table = table;
   }
 
-  /** Due at a time (epoch ms), the most overdue first. */
   async listDue(shard: number, at: number, options: PageOptions): Promise<ItemPage<StoredJob>> {
     const { values, next } = await readDue(this.#table, JobEntity, dueJobs(shard), at, options);
     return { values: values.filter(({ dueAt }) => dueAt <= at), next };
   }
 
-  /** False if another worker changed or ended the job. `dueAt` is epoch ms. */
+  /** Returns false if another worker changed or ended the job. */
   async postpone(job: StoredJob, dueAt: number): Promise<boolean> {
     return (await this.#table.write([replace(JobEntity, { ...job, dueAt }, job._r)])) === 'done';
   }

@@ -14,7 +14,7 @@ import {
   type StoredJob,
 } from './jobStore.ts';
 
-/** Runs for a second or two. Must be idempotent: it can run twice, in parallel, or from older progress. */
+/** Takes a second or two. It must be idempotent: it can run twice, in parallel, or from older progress. */
 export type Step = (job: StoredJob, clock: () => number, call: StepCall) => Promise<StepResult>;
 export type StepCall = Pick<MessageCall<JobMessage, Uses>, 'log' | 'measures'>;
 

@@ -1,4 +1,4 @@
-/** A map with at most `most` entries. A set moves an entry to the end. If there are too many entries, it removes the first one. */
+/** A set moves an entry to the end. If there are more than `most`, the first one is removed. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #most: number;
 

@@ -1,43 +1,36 @@
-/** Returns whether a value is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Returns an object without a prototype that has these entries. Ids such as `__proto__` and `constructor` are ordinary keys of
- * such an object. Use it for maps in answers.
- */
+/** Without a prototype, so ids such as `__proto__` are ordinary keys. Use it for maps in answers. */
 export function dict<V>(entries: Iterable<readonly [string, V]> = []): Record<string, V> {
   const record = Object.create(null) as Record<string, V>;
   for (const [key, value] of entries) record[key] = value;
   return record;
 }
 
-/** Returns the values without duplicates. Of several values with the same key, the first is kept. */
+/** Of several values with the same key, keeps the first. */
 export function distinctBy<T>(values: readonly T[], key: (value: T) => string): T[] {
   const firstByKey = new Map<string, T>();
   for (const value of values) if (!firstByKey.has(key(value))) firstByKey.set(key(value), value);
   return [...firstByKey.values()];
 }
 
-/** Returns the ids without duplicates, in the order of the list. */
 export function distinct<T extends string>(ids: readonly T[]): T[] {
   return [...new Set(ids)];
 }
 
-/** Returns the values in lists of `size` values, in their order. The last list can be shorter. */
+/** In their order. The last list can be shorter. */
 export function slicesOf<T>(values: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(values.length / size) }, (_each, index) =>
     values.slice(index * size, (index + 1) * size),
   );
 }
 
-/** Returns the object without its undefined fields. */
 export function definedFields<T extends object>(value: T): Partial<T> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Partial<T>;
 }
 
-/** Returns whether an object has these fields already, with the same values. */
 export function hasFields<T extends object>(object: T, fields: Partial<T>): boolean {
   return Object.entries(fields).every(([name, value]) => object[name as keyof T] === value);
 }

@@ -1,7 +1,4 @@
-/**
- * The statuses of failed requests. The table in functions/README.md and the responses in the OpenAPI document are generated from
- * this object.
- */
+/** The table in functions/README.md and the responses in the OpenAPI document are generated from this object. */
 export const errorCatalogue = {
   INVALID_ARGUMENT: {
     http: 400,
@@ -50,26 +47,24 @@ export const errorCatalogue = {
 
 export type ErrorStatus = keyof typeof errorCatalogue;
 
-/** A problem with a field of a request. */
 export interface Issue {
-  /** The field names and list indexes that lead from `data` to the field, such as `['folders', 3, 'folderId']`. */
+  /** From `data`, such as `['folders', 3, 'folderId']`. */
   path: (string | number)[];
   code: string;
   message: string;
 }
 
-/** Returns the name of a field for messages: `folders[3].folderId` for `['folders', 3, 'folderId']`. */
+/** Such as `folders[3].folderId`. */
 export function fieldName(path: readonly (string | number)[]): string {
   if (path.length === 0) return 'data';
   const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`));
   return parts.join('').replace(/^\./, '');
 }
 
-/** An error whose status and message are sent to the caller. */
 export class ApiError extends Error {
   readonly status: ErrorStatus;
   readonly details: object | undefined;
-  /** The value of the `retry-after` header, in seconds. */
+  /** For the `retry-after` header. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -85,7 +80,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns an INVALID_ARGUMENT error with the message of the first problem. Its `details.issues` lists all problems. */
+/** Has the message of the first problem. `details.issues` lists all. */
 export function invalid(...issues: [Issue, ...Issue[]]): ApiError {
   return new ApiError('INVALID_ARGUMENT', issues[0].message, { details: { issues } });
 }

@@ -1,3 +1,3 @@
-/** The features that an operator can withhold from an API key. */
+/** What an operator can withhold from an API key. */
 export const features = ['advancedWebhooks'] as const;
 export type Feature = (typeof features)[number];

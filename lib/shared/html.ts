@@ -10,12 +10,12 @@ class Markup {
   }
 }
 
-/** Only the function `html` makes such pieces, so all values in them are escaped. */
+/** Only the function `html` makes it, so all values in it are escaped. */
 export type Html = Markup;
 
 type Value = string | number | Html | readonly Html[];
 
-/** Values are escaped, also for use in quoted attributes. Pieces of HTML are inserted unchanged. */
+/** Escapes values, also for quoted attributes. Inserts pieces of HTML unchanged. */
 export function html(literals: TemplateStringsArray, ...values: readonly Value[]): Html {
   return new Markup(literals.reduce((text, literal, index) => text + markupOf(values[index - 1] ?? '') + literal));
 }

@@ -18,7 +18,7 @@ export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string
   const words = [Math.floor(now / 1000) - EPOCH_SECONDS, milliseconds];
   for (let offset = 4; offset < 16; offset += 4) words.push(view.getUint32(offset));
   let text = '';
-  // Long division of 32-bit words. A division of one BigInt takes several times as long.
+  // By 32-bit words, because a division of one BigInt takes several times as long.
   for (let digit = 0; digit < LENGTH; digit++) {
     let remainder = 0;
     for (let index = 0; index < words.length; index++) {
@@ -32,7 +32,7 @@ export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string
   return text;
 }
 
-/** `<prefix>_` and a KSUID. `now` is epoch milliseconds. */
+/** `<prefix>_` and a KSUID of `now` (epoch ms). */
 export function newId(prefix: string, now: number): string {
   return `${prefix}_${ksuid(now)}`;
 }
@@ -43,7 +43,7 @@ export function isId(prefix: string, text: string | undefined): text is string {
   return text?.startsWith(prefix) === true && ID_END.test(text.slice(prefix.length));
 }
 
-/** Like `newId`. The same prefix, time and values in `of` always give the same id. */
+/** The same prefix, time and values in `of` always give the same id. */
 export function derivedId(prefix: string, now: number, of: readonly (string | number)[]): string {
   return `${prefix}_${ksuid(now, hash('sha256', JSON.stringify(of), 'buffer').subarray(0, 16))}`;
 }

@@ -1,6 +1,6 @@
 import { slicesOf } from './collections.ts';
 
-/** At most `size` values, one slice after another. Returns the results in the order of the values. */
+/** One slice after another. Returns the results in the order of the values. */
 export async function inSlices<T, R>(
   values: readonly T[],
   size: number,

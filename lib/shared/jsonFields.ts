@@ -1,6 +1,6 @@
 import { definedFields } from './collections.ts';
 
-/** The customer may send any JSON in these fields. Any form but JSON text could lose a key such as `__proto__`. */
+/** Fields with any JSON of a customer are stored as text, because other forms could lose a key such as `__proto__`. */
 type JsonTexts<F extends string> = { readonly [K in F]?: string | undefined };
 
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the text
@@ -8,7 +8,6 @@ export function readJson<T>(text: string | undefined): T | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as T);
 }
 
-/** Missing fields stay missing. */
 export function fromJsonFields<F extends string>(names: readonly F[], stored: JsonTexts<F>): { [K in F]?: unknown } {
   return mapFields(names, stored, (text) => readJson(text as string));
 }
@@ -24,7 +23,7 @@ export function pickFields<T extends object, F extends keyof T>(object: T, field
   return Object.fromEntries(fields.map((field) => [field, object[field]])) as Pick<T, F>;
 }
 
-/** `jsonFields` as JSON text, `plainFields` unchanged. Leaves out fields that the request does not have. */
+/** `jsonFields` as JSON text, `plainFields` unchanged. Leaves out fields that are not sent. */
 export function toStoredFields<S extends object>(
   sent: S,
   jsonFields: readonly (keyof S & string)[],

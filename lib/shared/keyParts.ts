@@ -13,7 +13,7 @@ export function encodePart(part: string): string {
   return `~${hash('sha256', part, 'base64url')}`;
 }
 
-/** Undefined if the part is a hash. */
+/** Returns undefined for a hash. */
 export function decodePart(part: string): string | undefined {
   if (part.startsWith('~')) return undefined;
   return part.replace(/%([0-9a-f]{2})/g, (_escaped, code: string) => String.fromCharCode(Number.parseInt(code, 16)));

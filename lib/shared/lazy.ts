@@ -1,4 +1,3 @@
-/** Makes its value at the first call. */
 export function lazy<T>(make: () => T): () => T {
   let cached: { value: T } | undefined;
   return () => (cached ??= { value: make() }).value;

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 import * as z from 'zod';
 import { defineSchema } from './schema.ts';
 
-/** The limits of SMTP. */
+/** Of SMTP, for the whole address and for the part before the `@`. */
 const MAX_ADDRESS_CHARACTERS = 254;
 const MAX_LOCAL_PART_CHARACTERS = 64;
 
@@ -12,10 +12,7 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 /** A URL parser would end or change the host name at these characters. */
 const NO_DOMAIN = /[\s%/\\?#@:[\]]/;
 
-/**
- * Returns the address with its domain in punycode, or undefined for an invalid one. Before the `@`, ASCII without
- * quotes. The domain has at least two labels.
- */
+/** Returns the address with its domain in punycode, or undefined. The domain must have at least two labels. */
 export function mailableAddress(text: string): string | undefined {
   const address = text.trim();
   const at = address.lastIndexOf('@');
@@ -32,7 +29,10 @@ export function mailableAddress(text: string): string | undefined {
   return mailed.length <= MAX_ADDRESS_CHARACTERS && isDomain(mailed.slice(local.length + 1)) ? mailed : undefined;
 }
 
-/** The domain is in punycode, so an owner has one workspace for both spellings, and headers of mails are ASCII. */
+/**
+ * The parsed value has the domain in punycode: an owner has one workspace for both spellings, and headers of mails are
+ * ASCII.
+ */
 export const MailAddress = /* @__PURE__ */ defineSchema(() =>
   z
     .string()

@@ -20,10 +20,7 @@ export const Done = /* @__PURE__ */ defineSchema(() =>
     .describe('That everything was stored.'),
 );
 
-/**
- * Some items can fail in a request that succeeds. `id` is usually the internal id. It is empty if the item failed and
- * its id is not known.
- */
+/** Some items can fail in a request that succeeds. `id` is usually the internal id, and empty if it is not known. */
 export const ItemResult = /* @__PURE__ */ defineNamedSchema('ItemResult', () =>
   z
     .object({
@@ -40,7 +37,7 @@ export type ItemResult = z.output<typeof ItemResult>;
 
 const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as const;
 
-/** `id` is the `documentKey`, or the `documentId` of a document that failed. */
+/** `id` is the `documentKey`, of a failed document the `documentId`. */
 export const DocumentResult = /* @__PURE__ */ defineNamedSchema('DocumentResult', () =>
   ItemResult.extend({
     id: z
@@ -110,7 +107,6 @@ export const GroupResults = /* @__PURE__ */ defineSchema(() =>
   z.object({ data: z.record(z.string(), GroupResult).describe('The result for each user, by user id.') }),
 );
 
-/** `results` has the order of `ids`. */
 export function byId<R>(ids: readonly string[], results: readonly R[]): Record<string, R> {
   return dict(ids.map((id, index) => [id, results[index] as R] as const));
 }
@@ -120,7 +116,7 @@ export function byIdOf<T, R>(items: readonly T[], idOf: (item: T) => string, res
   return byId(items.map(idOf), results);
 }
 
-/** Each result in the map also has its `id`. */
+/** Each result in the map also contains its `id`. */
 export function toItemResults<I extends string | number, R extends ItemOutcome>(
   results: readonly R[],
   idOf: (result: R) => I,
@@ -133,7 +129,6 @@ export function toItemResults<I extends string | number, R extends ItemOutcome>(
   );
 }
 
-/** `outcomes` has the order of `userIds`. */
 export function toGroupResults(
   organizationUserGroupId: string,
   userIds: readonly string[],

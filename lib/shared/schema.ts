@@ -14,17 +14,13 @@ export function defineSchema<S>(make: () => S): S {
 
 const names = new WeakMap<z.core.$ZodType, string>();
 
-/**
- * Like `defineSchema`. A component of the OpenAPI document, so a generated client has one type for it. Names are
- * unique.
- */
+/** A component of the OpenAPI document, so generated clients have one type for it. Names are unique. */
 export function defineNamedSchema<S extends z.core.$ZodType>(name: string, make: () => S): S {
   const schema = make();
   names.set(schema, name);
   return schema;
 }
 
-/** Undefined if the schema is no component of the OpenAPI document. */
 export function nameOf(schema: z.core.$ZodType): string | undefined {
   return names.get(schema);
 }
@@ -62,6 +58,7 @@ const wellFormed = /* @__PURE__ */ defineSchema(() =>
   z.refine<string>((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' }),
 );
 
+/** Chosen by the customer: 1 to 512 characters of Unicode without control characters. */
 export const Id = /* @__PURE__ */ defineSchema(() =>
   z
     .string()
@@ -125,7 +122,7 @@ function openObject(bytes: number) {
 
 export const OpenObject = /* @__PURE__ */ defineSchema(() => openObject(limits.objectBytes));
 
-/** Does not copy the value. */
+/** At most 64 KB and 32 levels. The value is not copied. */
 export const JsonValue = /* @__PURE__ */ defineSchema(() =>
   z.custom<unknown>((value) => value !== undefined, { error: 'is required' }).check(...jsonLimits(limits.objectBytes)),
 );
@@ -178,7 +175,7 @@ export function ignoredField(reason: string) {
     .meta({ description: `Ignored: ${reason}.` });
 }
 
-/** Of a schema from `withOpenKeys` or `unchangedObject`, which may have more checks. Undefined for other schemas. */
+/** Of a schema from `withOpenKeys` or `unchangedObject`, for the OpenAPI document, also with further checks. */
 export function declaredKeysOf(schema: z.core.$ZodType): z.ZodObject | undefined {
   const { parent } = schema._zod;
   return declaredKeys.get(schema) ?? (parent && declaredKeysOf(parent));
@@ -208,10 +205,7 @@ export function withOpenKeys<S extends z.ZodRawShape>(
   return schema as unknown as z.ZodType<z.output<typeof schema>, z.input<typeof declared> & Record<string, unknown>>;
 }
 
-/**
- * Checks the declared fields of a JSON object of at most 64 KB. The parsed value is the same object, so a key named
- * `__proto__` stays.
- */
+/** Checks the declared fields. The parsed value is the same object, so a key named `__proto__` stays. */
 export function unchangedObject(declared: z.ZodObject): z.ZodType<Readonly<Record<string, unknown>>> {
   const schema = OpenObject.check(({ value, issues }) => {
     // zod also runs this check on a value that is not an object, which `OpenObject` has reported.
@@ -224,7 +218,6 @@ export function unchangedObject(declared: z.ZodObject): z.ZodType<Readonly<Recor
   return schema;
 }
 
-/** At least one of the named fields (`anyOf`), or exactly one (`oneOf`). */
 export interface FieldRule {
   readonly rule: 'anyOf' | 'oneOf';
   readonly names: readonly string[];
@@ -241,7 +234,7 @@ export function withFieldRule<C extends object>(rule: FieldRule['rule'], names: 
   return check;
 }
 
-/** Reports one issue. */
+/** The check reports one issue. */
 export function requireAnyOf<N extends string>(names: readonly N[], params: { path?: string[]; error: string }) {
   const check = z.refine<{ readonly [K in N]?: unknown }>(
     (sent) => names.some((name) => sent[name] !== undefined),
@@ -271,12 +264,11 @@ export function requireChange(
   return withFieldRule('anyOf', fields, check);
 }
 
-/** Undefined if `withFieldRule` recorded none. */
 export function fieldRuleOf(check: object): FieldRule | undefined {
   return fieldRules.get(check);
 }
 
-/** Fields that a twin ignores or requires, unlike its endpoint. */
+/** How `data` of a twin (the same operation in the other version) differs from that of its endpoint. */
 export interface FieldChanges {
   readonly ignored?: readonly string[];
   readonly required?: readonly string[];
@@ -284,11 +276,12 @@ export interface FieldChanges {
 
 const changedFields = new WeakMap<z.core.$ZodType, { readonly base: z.ZodType; readonly changes: FieldChanges }>();
 
-/** Of a schema from `withFieldChanges`. */
+/** From `withFieldChanges`, for the OpenAPI document. */
 export function fieldChangesOf(schema: z.core.$ZodType) {
   return changedFields.get(schema);
 }
 
+/** Ignores some fields of `base` and requires others. */
 export function withFieldChanges<S extends z.ZodType>(
   base: S,
   changes: FieldChanges,
@@ -360,7 +353,6 @@ const MetadataFilter = /* @__PURE__ */ defineNamedSchema('MetadataFilter', () =>
     .describe('A condition on one metadata field of a document.'),
 );
 
-/** A document must meet all conditions. */
 export const MetadataFilters = /* @__PURE__ */ defineSchema(() =>
   list(MetadataFilter, limits.filters).describe(
     'Conditions on the metadata of documents. A document must meet all of them.',
@@ -397,7 +389,7 @@ export function unsupportedField(error: string) {
   return optional(withRefusal(schema, { values: 'any', message: error }));
 }
 
-/** Meant for a webhook about added or removed users, which this service does not have. */
+/** Meant for a webhook about added and removed users, which this service does not have. */
 export const userContext = /* @__PURE__ */ defineSchema(() =>
   unsupportedField('must be left out: no webhook and no resolver of this service reports added or removed users'),
 );
@@ -500,7 +492,9 @@ export const NextToken = /* @__PURE__ */ defineSchema(() =>
   z.string().nullable().describe('Continues the listing as `pageToken`. Null after the last page.'),
 );
 
-/** The items named in the field `ids` are on one page, so a page token is refused. */
+/**
+ * A listing in pages, or the items with the ids in the field `ids`: these are on one page, so a page token is refused.
+ */
 export function pagesOrIds<S extends z.ZodRawShape>(ids: keyof S & string, shape: S) {
   return z
     .object({ ...shape, pageSize: optional(PageSize), pageToken: optional(PageToken) })

@@ -1,2 +1,1 @@
-/** In seconds. */
 export const MAX_DELAY_SECONDS = 900;

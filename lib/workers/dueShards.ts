@@ -24,7 +24,7 @@ export class DueIndexReader {
     this.#table = table;
   }
 
-  /** The oldest entry that was due before `time` (epoch ms). */
+  /** Returns the sort key of the oldest entry that was due before `time` (epoch ms). */
   async oldestDue({ partition, dueAfterMs = 0 }: DueIndex, shard: number, time: number): Promise<string | undefined> {
     const { sortKeys } = await this.#table.queryIndex('gsi3', partition(shard), {
       between: [isoTime(0), isoTime(time - dueAfterMs)],

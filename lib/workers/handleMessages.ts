@@ -33,13 +33,12 @@ export async function handleMessages<U extends Uses>(
       });
       if (isPermanent) return void permanent++;
       failed++;
-      // The batch processor accepts only instances of Error.
       throw error instanceof Error
         ? error
         : new Error('The worker threw a value that is not an Error', { cause: error });
     }
   };
-  // A batch processor has the state of one batch, so every batch needs a new one.
+  // A batch processor has the state of one batch.
   const answer = await processPartialResponse(event, handle, new BatchProcessor(EventType.SQS), {
     throwOnFullBatchFailure: false,
   });

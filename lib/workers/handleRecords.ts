@@ -8,10 +8,7 @@ import { type InvocationResult, runUntil } from './runUntil.ts';
 
 const changes = { INSERT: 'insert', MODIFY: 'modify', REMOVE: 'remove' } as const;
 
-/**
- * Returns the failed records, and Lambda repeats the batch from the first of them. If `run` throws, Lambda splits the
- * batch.
- */
+/** Lambda repeats the batch from the first failed record, and splits the batch if `run` throws. */
 export async function handleRecords<U extends Uses, R>(
   run: (call: WorkerCall<U> & { readonly records: readonly R[] }) => Promise<readonly string[]>,
   toItem: (record: DynamoDBRecord) => R,

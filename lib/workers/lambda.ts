@@ -25,18 +25,20 @@ import { handleMessages } from './handleMessages.ts';
 import { handleRecords, toChanged, toInserted } from './handleRecords.ts';
 import { type InvocationResult, runUntil } from './runUntil.ts';
 
-/** The result is the answer for Lambda, for example the failed items of a batch. */
 export type WorkerHandler = (
   event: unknown,
   context: Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>,
 ) => Promise<unknown>;
 
-/** Before the timeout of the function, so that the failure can be logged. */
+/** A run fails this long before the timeout of the function, so that the failure can be logged. */
 const EARLY_TIMEOUT_MILLISECONDS = 500;
 
 let coldStart = true;
 
-/** Each invocation writes its metrics and one log line, and one more for each failure. */
+/**
+ * Each invocation writes its metrics and one log line, and a line for each failure. `source` has the environment
+ * variables.
+ */
 export function toWorkerLambda<S extends Source, U extends Uses>(
   worker: WorkerOf<S, U>,
   source: Record<string, string | undefined> = process.env,
@@ -74,7 +76,7 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
     } catch (error) {
       log.error(logMessages.workerRunFailed, { error });
       end({ failed: 1 }, 1);
-      // Lambda repeats the event, as configured for its source. It splits a batch of stream records in two.
+      // Lambda repeats the event. It splits a batch of stream records and repeats both parts.
       throw error;
     }
     end(result.counts, result.faults);
@@ -115,7 +117,6 @@ const authorizerOperations = {
   EVENT_PUBLISH: 'publish',
 } as const;
 
-/** A connection has no channel. */
 const AuthorizerEvent = z.object({
   authorizationToken: z.string().default(''),
   requestContext: z.object({

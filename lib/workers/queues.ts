@@ -1,13 +1,12 @@
 import type { QueueName } from '../app/capability.ts';
 
-/** The consumer is the worker that names the queue as its event source. */
 export interface QueueDeclaration {
   readonly purpose: string;
   /** For alarms: what is broken, and for whom, if messages wait too long or become dead letters. */
   readonly impact: string;
   readonly batchSize: number;
   readonly maxConcurrency: number;
-  /** Of the oldest message, for an alarm. Absent if messages may wait. */
+  /** The age of the oldest message at which an alarm starts. Absent if messages may wait. */
   readonly lateAfterSeconds?: number;
 }
 
@@ -26,8 +25,8 @@ export const queues = {
     purpose: 'First attempts to deliver webhooks',
     impact: 'customers get webhooks late',
     batchSize: 10,
-    // With `batchSize`, 1,000 messages at the same time. Fair queues work only if receivers that hang do not use all of
-    // this.
+    // With `batchSize`, 1,000 messages at the same time. Fair queues work only if hanging receivers do not use all of
+    // it.
     maxConcurrency: 100,
     lateAfterSeconds: 600,
   },
@@ -36,7 +35,7 @@ export const queues = {
       'Retries, resends and recoveries of webhooks, in a separate queue so that first attempts never wait for them',
     impact: 'retries of failed webhooks are late',
     batchSize: 10,
-    // Messages wait for up to 15 minutes on purpose. The alarm on overdue deliveries watches the attempts.
+    // Messages wait here for up to 15 minutes. The alarm on overdue deliveries watches the attempts instead.
     maxConcurrency: 20,
   },
   mail: {
@@ -66,12 +65,11 @@ export const queues = {
     impact: 'retries after pauses of more than 15 minutes are not made, and lost queue messages are not replaced',
     batchSize: 10,
     maxConcurrency: 20,
-    // The worker drops messages older than a minute, so older ones mean that it does not run.
+    // The worker drops messages older than a minute. Older ones mean that it does not run.
     lateAfterSeconds: 600,
   },
 } as const satisfies Readonly<Record<QueueName, QueueDeclaration>>;
 
-/** Then it becomes a dead letter. */
 export const MAX_RECEIVE_COUNT = 5;
 
 export const queueVariable = {

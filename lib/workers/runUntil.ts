@@ -1,4 +1,3 @@
-/** `faults` is for the fault metric. */
 export interface InvocationResult {
   readonly answer: unknown;
   readonly counts: Readonly<Record<string, number>>;

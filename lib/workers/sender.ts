@@ -32,7 +32,7 @@ export interface QueueSender {
 }
 
 const BATCH_ENTRIES = 10;
-/** Of one message, and of all messages of a batch. */
+/** SQS's limit of one message, and of a batch. */
 const BATCH_BYTES = 1024 * 1024;
 const PARALLEL = 4;
 const PAUSES_MILLISECONDS = [100, 400, 1_600];
@@ -79,7 +79,7 @@ export class SqsSender implements QueueSender {
     }
   }
 
-  /** Returns the rejected entries: a successful response can contain rejections. */
+  /** Returns the rejected entries by id: a successful response can contain rejections. */
   async #sendEntries(entries: readonly Entry[]): Promise<Map<string, BatchResultErrorEntry>> {
     const Entries = entries.map(({ bytes: _bytes, ...entry }) => entry);
     const { Failed = [] } = await this.#openClient().send(
@@ -89,7 +89,10 @@ export class SqsSender implements QueueSender {
   }
 }
 
-/** Contains no text from SQS, which could quote a message. */
+/**
+ * Its name makes the answer UNAVAILABLE if the rejection is temporary. It has no text from SQS, which could quote a
+ * message.
+ */
 function rejectionError(count: number, code = 'unknown', isPermanent: boolean): Error {
   const error = new Error(`SQS rejected ${count} messages: ${code}`);
   if (!isPermanent) error.name = 'ServiceUnavailable';
@@ -120,7 +123,7 @@ function toEntry({ body, groupId, delaySeconds }: QueueMessage, index: number): 
   };
 }
 
-/** Escapes characters that SQS rejects (U+FFFE, U+FFFF) or the local queues (above U+FFFF). */
+/** SQS rejects U+FFFE and U+FFFF, the local queues characters above U+FFFF. */
 function toText(body: object): string {
   return JSON.stringify(body).replace(
     /[\ud800-\udfff\ufffe\uffff]/g,

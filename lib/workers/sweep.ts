@@ -9,10 +9,8 @@ import type { PageOptions } from '../table/table.ts';
 
 export type SweepCall = Pick<WorkerCall<Uses>, 'clock' | 'deadline' | 'log' | 'measures'>;
 
-/** Work that runs every minute. */
 export type Sweep = (call: SweepCall) => Promise<void>;
 
-/** Starts the overdue work of one kind in one shard. */
 export type ShardSweep = (shard: number, call: SweepCall) => Promise<void>;
 
 /** Each kind has its own partitions of gsi3. */
@@ -40,10 +38,7 @@ export async function runSweeps(sweeps: readonly Sweep[], call: SweepCall): Prom
   if (first) throw first.reason;
 }
 
-/**
- * Ignores a message that is older than a minute (`sentAt`, epoch ms), so that messages do not pile up while the workers
- * are too slow.
- */
+/** Ignores a message that is older than a minute, so that messages do not pile up while workers are too slow. */
 export async function sweepShard(
   sweeps: Readonly<Record<SweptWork, ShardSweep>>,
   { work, shard }: SweepMessage,

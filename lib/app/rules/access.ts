@@ -4,7 +4,6 @@ export type AccessRole = (typeof accessRoles)[number];
 export const accessTypes = ['public', 'restricted', 'organizationPrivate'] as const;
 export type AccessType = (typeof accessTypes)[number];
 
-/** Of a folder or document that is created without an access type. */
 export const defaultAccessType: AccessType = 'public';
 export const defaultAccessRole: AccessRole = 'editor';
 
@@ -13,6 +12,7 @@ export const permissionErrorCodes = ['does_not_exist', 'permission_denied', 'som
 export const resourceTypes = ['organization', 'folder', 'document'] as const;
 export type ResourceType = (typeof resourceTypes)[number];
 
+/** A user's right on an organization, folder or document. `expiresAt` is in Unix seconds, `grantedAt` in epoch ms. */
 export interface Grant {
   readonly resourceType: ResourceType;
   readonly internalId: string;
@@ -44,11 +44,10 @@ export interface Revocation {
   readonly at: number;
   /** The job purges the user's access and content in the resource, and then deletes this record. */
   readonly jobId: string;
-  /** True if the resource is a folder. */
   readonly folder?: boolean | undefined;
 }
 
-/** `exists` says whether the user exists in the tenant. */
+/** `exists` in the tenant. `now` is in Unix seconds. */
 export interface UserAccess {
   readonly exists: boolean;
   readonly organizationKey: string;
@@ -76,16 +75,13 @@ export interface UserClaims {
    */
   readonly answerKey: string;
   readonly isAdmin: boolean;
-  /** Epoch ms. */
   readonly issuedAt: number;
-  /** Unix seconds. */
   readonly expiresAt: number;
   readonly grants: readonly TokenGrant[];
   /** See `tokenAccess`. */
   readonly seen?: readonly string[] | undefined;
 }
 
-/** `token` has the grants of the token that are still valid, `all` both. */
 export interface TokenAccess {
   readonly stored: UserAccess;
   readonly token: UserAccess;

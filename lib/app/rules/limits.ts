@@ -1,5 +1,4 @@
 export const limitClasses = ['read', 'write', 'expensive'] as const;
-/** `expensive` calls cost far more than other reads and writes. */
 export type LimitClass = (typeof limitClasses)[number];
 
 export interface Work {

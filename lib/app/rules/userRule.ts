@@ -23,16 +23,13 @@ export interface UserRule {
   /** `run` also gets users without any access, and must answer all of them alike (`isStranger`). */
   readonly answersStrangers?: true;
   /**
-   * The resources that the request names:
-   * - `document`: `documentId`, which is required
-   * - `documents`: `documentId` or `documentIds`, at least one
+   * - `document`: `documentId`, required
+   * - `documents`: `documentId` or `documentIds`
    * - `selection`: `documentId`, `documentIds` and `folderId` if given, otherwise the organization
-   * - `organization`: `organizationId`
    */
   readonly on: 'document' | 'documents' | 'selection' | 'organization';
   /** Another user in these fields is PERMISSION_DENIED. */
   readonly actor?: readonly ActorField[];
-  /** The endpoint must refuse `caller.user.strangers`, unless they take part in the thread. */
   readonly people?: readonly PeopleField[];
   /**
    * Only the customer's servers may send these. With a user token, any value except `false` and null is

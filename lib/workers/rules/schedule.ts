@@ -2,23 +2,19 @@ import { MAX_DELAY_SECONDS } from '../../shared/sqsLimits.ts';
 
 /** Milliseconds. */
 export interface Timing {
-  /** The first pause starts at the event, each later one at the end of the previous attempt. */
+  /** The pause before each attempt, from the event or the end of the previous attempt. */
   readonly schedule: readonly number[];
   /** How long a delivery can be overdue before its message counts as lost. */
   readonly marginMs: number;
 }
 
-/** From seconds to milliseconds. */
 export function parseSchedule(text: string): number[] {
   return text.split(',').map((seconds) => Number(seconds) * 1000);
 }
 
 const HOUR = 60 * 60 * 1000;
 
-/**
- * From an event to the deadline of its deliveries, in milliseconds: at least 30 hours, and 2 hours longer than the
- * schedule, because the circuit breaker can pause deliveries.
- */
+/** At least 30 hours, and 2 hours longer than the schedule, because the circuit breaker can pause deliveries. */
 export function deliveryLifetime(schedule: readonly number[]): number {
   return Math.max(30 * HOUR, schedule.reduce((sum, pause) => sum + pause, 0) + 2 * HOUR);
 }
@@ -33,14 +29,11 @@ const JITTER = 0.2;
 const BEFORE_DEADLINE = HOUR / 2;
 
 export interface FailedAttempt {
-  /** Attempts that the schedule counts. */
   readonly made: number;
-  /** When the last attempt ended, epoch ms. */
   readonly now: number;
   readonly deadline: number;
-  /** Of a 429 or 503 response. */
+  /** From a 429 or 503 response. */
   readonly retryAfterSeconds?: number | undefined;
-  /** A random number from 0 to 1. */
   readonly random: number;
 }
 
@@ -63,7 +56,10 @@ export function nextAttemptAt(
 /** With the default margin, the longest wait is about 5 hours. */
 const MAX_DOUBLINGS = 6;
 
-/** Milliseconds until a message counts as lost again. Each of the `sweeps` so far doubles the margin. */
+/**
+ * How long the sweep waits before a message counts as lost again. `sweeps` counts how often it was lost. Each time
+ * doubles the margin.
+ */
 export function marginAfter(sweeps: number, marginMs: number): number {
   return marginMs * 2 ** Math.min(sweeps, MAX_DOUBLINGS);
 }
@@ -72,16 +68,12 @@ export function marginAfter(sweeps: number, marginMs: number): number {
 const SWEEP_AHEAD = 90_000;
 
 export interface AttemptPlan {
-  /** Undefined if SQS cannot delay a message that long. */
+  /** Undefined if SQS cannot delay a message that long. Then the sweep sends it at `dueAt` (epoch ms). */
   readonly delaySeconds: number | undefined;
-  /** When the sweep checks the delivery, epoch ms. */
   readonly dueAt: number;
 }
 
-/**
- * A delayed message starts the attempt at `nextAt` (epoch ms), if SQS can delay it that long. Otherwise the sweep sends
- * it later.
- */
+/** Plans an attempt at `nextAt` (epoch ms), by a delayed message or by the sweep. */
 export function planAttempt(nextAt: number, now: number, marginMs: number): AttemptPlan {
   const delaySeconds = Math.ceil(Math.max(0, nextAt - now) / 1000);
   if (delaySeconds <= MAX_DELAY_SECONDS) return { delaySeconds, dueAt: Math.max(now, nextAt) + marginMs };
