@@ -48,7 +48,6 @@ import { type WebhookClient, webhookClient, type WebhookRequest } from './transp
 import { requestsWritten } from './transport/sendRequest.ts';
 import { disableIfFailedTooLong, type HealthPorts, HealthUpdater } from './updateHealth.ts';
 
-/** The stores, queues and clients that an attempt uses. */
 export interface AttemptPorts extends RecordPorts, HealthPorts {
   readonly loader: Pick<AttemptLoader, 'load'>;
   readonly groups: Pick<FirstAttemptStore, 'delete'>;
@@ -57,19 +56,13 @@ export interface AttemptPorts extends RecordPorts, HealthPorts {
   readonly requests: Pick<WebhookRequests, 'prepare'>;
   readonly client: WebhookClient;
   readonly healthyEndpoints: HealthyEndpoints;
-  /**
-   * Whether the messages come from the queue of first attempts. Only then, the time from the event to its first attempt is
-   * measured.
-   */
   readonly isFirstQueue: boolean;
-  /** Waits until requests on open connections that are being sent now have been written. */
   readonly requestsWritten: () => Promise<void>;
   readonly sleep: (milliseconds: number) => Promise<void>;
 }
 
 export type AttemptCall = Pick<WorkerCall<Uses>, 'clock' | 'newId' | 'log' | 'measures'>;
 
-/** Returns the stores, queues and clients for the attempts of one queue. */
 export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<AttemptPorts> {
   return combine(
     {
@@ -100,11 +93,9 @@ export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<Attem
 }
 
 /**
- * Makes the attempts that a message names, if they are due: the next attempt of one delivery, or the first attempts of an event at
- * several endpoints. The state in the table decides which attempts are due, so a message can arrive twice, late or early.
- *
- * Every error that a receiver causes is a failed attempt. Throws only on internal errors, after all attempts of the message have
- * ended. SQS then redelivers the message.
+ * The state in the table decides which attempts are due, so a message can arrive twice, late or early. An error of a
+ * receiver is a failed attempt. Throws only on internal errors, after all attempts have ended. SQS then redelivers the
+ * message.
  */
 export async function attemptDelivery(ports: AttemptPorts, message: DeliveryMessage, call: AttemptCall): Promise<void> {
   const { endpointId, more = [] } = message;
@@ -122,8 +113,8 @@ export async function attemptDelivery(ports: AttemptPorts, message: DeliveryMess
 }
 
 /**
- * Ends a group of first attempts. Call it when each endpoint of the group has a delivery. Deletes the group if it is stored. The
- * group `ALL_FIRST_ATTEMPTS` is not stored, and its event leaves the outbox instead.
+ * Call it when each endpoint of the group has a delivery. `ALL_FIRST_ATTEMPTS` is not stored: its event leaves the
+ * outbox instead.
  */
 async function endGroup(
   { groups, outbox }: AttemptPorts,
@@ -136,13 +127,11 @@ async function endGroup(
   else if (event && event.fannedOutAt === undefined) await outbox.markFannedOut(event, clock());
 }
 
-/** A message is accepted up to this many milliseconds early, because clocks differ. */
 const EARLY = 5_000;
 
-/** A delivery whose next attempt can be made now, with the stored state for the attempt. */
 interface LoadedDelivery extends LoadedItems {
   readonly delivery: StoredDelivery<PendingDelivery>;
-  /** Whether the stored delivery is parked: it waits for the circuit breaker, without a next attempt. */
+  /** The delivery waits for the circuit breaker, without a next attempt. */
   readonly wasParked: boolean;
   readonly target: Stored<Target>;
 }
@@ -160,15 +149,11 @@ class DeliveryAttempt {
   readonly #call: AttemptCall;
   readonly #recorder: AttemptRecorder;
   readonly #healthUpdater: HealthUpdater;
-  /** Whether the request is sent after the requests to healthy endpoints of the same message. */
   readonly #isAfterHealthy: boolean;
-  /** The number of slots of the rate limit that this run reserved and that expired before it could use them. */
   #expiredSlots = 0;
-  /** The revision of the endpoint for which the last slot was reserved, by this run or an earlier one. Undefined without a slot. */
+  /** The revision of the endpoint for which the last slot was reserved, by this run or an earlier one. */
   #slotRevision: number | undefined;
-  /** The stored event. Undefined before it is read, and if it has expired. */
   event: StoredEvent | undefined;
-  /** Whether this run has read or written the delivery in the table. */
   #isStored = false;
 
   constructor(ports: AttemptPorts, message: DeliveryMessage, call: AttemptCall, isAfterHealthy: boolean) {
@@ -182,8 +167,8 @@ class DeliveryAttempt {
   }
 
   /**
-   * Runs the steps of the attempt. A step that returns `undefined` or `deferred` ends the run. That step has already written the
-   * new state and sent the next message, if they are needed.
+   * A step that returns `undefined` or `deferred` ends the run. It has already written the new state and sent the next
+   * message.
    */
   async run(reservedSlot: number | undefined): Promise<void> {
     const loaded = await this.#load();
@@ -200,7 +185,6 @@ class DeliveryAttempt {
     if (slot === 'deferred') return;
 
     const health = breaker === 'probe' ? await this.#takeProbe(loaded) : loaded.health;
-    // Another attempt became the probe. Its result may close the breaker, so this run starts again with the same slot.
     if (health === 'lost') return this.run(slot);
 
     const claimed = await this.#claim(delivery);
@@ -208,7 +192,7 @@ class DeliveryAttempt {
 
     if (this.#isAfterHealthy) await this.#ports.requestsWritten();
 
-    // Without these steps, nothing was read, written or waited for since the settings were read.
+    // Nothing was read, written or waited for since the settings were read.
     const isCurrent = isFirst(delivery) && breaker === 'closed' && slot === undefined && !this.#isAfterHealthy;
     const sent = await this.#send(claimed, { ...loaded, isCurrent }, slot);
     if (!sent) {
@@ -221,21 +205,16 @@ class DeliveryAttempt {
     await this.#updateHealth(sent, { read: health, isProbe: breaker === 'probe' }, recorded?.status === 'EXHAUSTED');
   }
 
-  /** Whether the message is about the first attempt of a test event. */
   get #isTest(): boolean {
     return this.#message.group === TEST_ATTEMPT;
   }
 
-  /**
-   * Throws if no delivery is stored after a first attempt, for example after a conflict of transactions. SQS then redelivers the
-   * message.
-   */
+  /** After a conflict of transactions, a first attempt can end without a stored delivery. */
   async requireStored(): Promise<void> {
     if (this.#isStored || !this.event || (await this.#ports.deliveries.get(this.#message))) return;
     throw new Error('A first attempt has ended without a stored delivery');
   }
 
-  /** Reads the state for the attempt in one consistent call. Returns undefined if the attempt must not be made now. */
   async #load(): Promise<LoadedDelivery | undefined> {
     const { loader, retryQueue, timing } = this.#ports;
     const loaded = await loader.load(this.#message);
@@ -252,8 +231,7 @@ class DeliveryAttempt {
       // The worker with the lease continues. If it has crashed, SQS redelivers its message after the lease.
       if (!isStale) this.#call.measures.count('DuplicateMessages');
     } else if (isStale) {
-      // The message is about an earlier attempt, or it arrives too early. The message of the next attempt is sent again, because a
-      // worker may have crashed before it sent that message. A copy does no harm.
+      // A worker may have crashed before it sent the message of the next attempt. A copy does no harm.
       await retryQueue.send(nextAttemptMessages(delivery, now));
     } else if (!target) {
       await this.#replace(delivery, endDelivery(delivery, 'CANCELLED'));
@@ -265,19 +243,14 @@ class DeliveryAttempt {
     return undefined;
   }
 
-  /**
-   * Returns the new delivery of a first attempt, which is not stored yet. Returns undefined if the message is about a stored
-   * delivery.
-   */
   #firstDelivery(event: StoredEvent | undefined, now: number): StoredDelivery | undefined {
     const { endpointId, group } = this.#message;
     return event && group !== undefined ? toDelivery(event, endpointId, now, this.#ports.timing) : undefined;
   }
 
   /**
-   * Returns `closed` if the circuit breaker lets the attempt pass, or `probe` if the attempt can be the probe of an open breaker.
-   * Otherwise parks the delivery and returns undefined. A resend and the first attempt of a test always pass, because the customer
-   * wants to know whether the endpoint works.
+   * A resend and the first attempt of a test always pass, because the customer wants to know whether the endpoint
+   * works. Parks other deliveries that the breaker blocks.
    */
   async #checkBreaker({
     delivery,
@@ -289,16 +262,14 @@ class DeliveryAttempt {
     if (typeof state === 'string') return state;
     if (delivery.otherwise || this.#isTest) return 'closed';
     await this.#ports.ownTurn();
-    // No message is sent here. Each open breaker has a job that releases its parked deliveries.
     if (!wasParked && (await this.#replace(delivery, parkDelivery(delivery))) !== 'lost')
       this.#call.measures.count('DeliveriesParked');
     return undefined;
   }
 
   /**
-   * Returns the attempt's slot in the rate limit (epoch ms). This is the reserved slot, or a new slot if the reserved slot has
-   * expired or is older than the last change of the endpoint. Returns undefined for an endpoint without a rate limit. If the slot
-   * is more than 2 s away, defers the message and returns `deferred`.
+   * Returns the reserved slot (epoch ms), or a new one if it has expired or is older than the last change of the
+   * endpoint. A slot more than 2 s away defers the message.
    */
   async #reserveSlot(
     delivery: StoredDelivery<PendingDelivery>,
@@ -322,10 +293,7 @@ class DeliveryAttempt {
     }
   }
 
-  /**
-   * Sends the message to the retry queue, delayed until its slot. In the queue of first attempts, the delay would raise an alarm on
-   * the age of messages.
-   */
+  /** In the queue of first attempts, the delay would raise the alarm on the age of messages. */
   async #defer(delivery: StoredDelivery<PendingDelivery>, slot: number, nextAt: number): Promise<void> {
     const { retryQueue, timing } = this.#ports;
     this.#call.measures.count('RateLimitedDeliveries');
@@ -335,13 +303,12 @@ class DeliveryAttempt {
     const tested = this.#isTest ? { ...delivery, isTest: true as const } : delivery;
     const deferred = { ...postponeDelivery(tested, nextAt, now, timing, reserved), tenant };
     const messages = nextAttemptMessages(deferred, now);
-    // No write is needed if the delivery has no lease and the sweep of lost messages checks it only after the slot.
+    // The sweep of lost messages checks such a delivery only after the slot.
     const isCovered = !isFirst(delivery) && delivery.claim === undefined && delivery.dueAt > slot + timing.marginMs / 2;
     if (messages.length > 0 && isCovered) return retryQueue.send(messages);
     if ((await this.#replace(delivery, deferred)) !== 'lost') await retryQueue.send(messages);
   }
 
-  /** Moves a first attempt at a slow endpoint to the retry queue. */
   async #handOver(delivery: StoredDelivery<PendingDelivery>): Promise<void> {
     const { ownTurn, retryQueue, timing } = this.#ports;
     await ownTurn();
@@ -352,10 +319,7 @@ class DeliveryAttempt {
     if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, now));
   }
 
-  /**
-   * Makes this attempt the only probe of an open breaker by a conditional write. Returns the stored health, or `lost` if another
-   * run changed the health first.
-   */
+  /** `lost` if another run changed the health first. */
   async #takeProbe({ target, health }: LoadedDelivery): Promise<Stored<EndpointHealth> | 'lost'> {
     const now = this.#call.clock();
     const current = healthAt(health, target._r);
@@ -365,11 +329,8 @@ class DeliveryAttempt {
   }
 
   /**
-   * Takes the lease of the next attempt by a conditional write. Returns undefined if another worker has the lease, so a duplicate
-   * message sends nothing.
-   *
-   * A first attempt takes no lease. Two workers with the same message can then send the event twice with the same id. At-least-once
-   * delivery allows that.
+   * A first attempt takes no lease: two workers can send the event twice with the same id, which at-least-once delivery
+   * allows.
    */
   async #claim(delivery: StoredDelivery<PendingDelivery>): Promise<ClaimedDelivery | undefined> {
     const claim = this.#call.newId('clm');
@@ -382,10 +343,8 @@ class DeliveryAttempt {
   }
 
   /**
-   * Prepares the request shortly before its slot and posts it once, in the slot. If the slot has expired by then, reserves a new
-   * slot, because late requests would exceed the rate limit. Returns undefined if the attempt was deferred to the new slot.
-   *
-   * If the delivery is not allowed any more, cancels it and returns undefined. Errors that the receiver causes are results.
+   * Posts once, in the slot. A slot that expires during the preparation is replaced, because late requests would exceed
+   * the rate limit. Undefined if the attempt was deferred, or the delivery was cancelled.
    */
   async #send(
     claimed: ClaimedDelivery,
@@ -429,7 +388,6 @@ class DeliveryAttempt {
     return { at, endedAt, result, target };
   }
 
-  /** Posts the request. If no answer arrives within 2 s, also marks the endpoint as slow. */
   async #post(request: WebhookRequest, target: Stored<Target>): Promise<AttemptResult> {
     let marking: Promise<void> | undefined;
     const timer = setTimeout(() => {
@@ -443,10 +401,6 @@ class DeliveryAttempt {
     }
   }
 
-  /**
-   * Updates the health of the endpoint after the attempt. If the delivery has no attempt left, also disables an endpoint that has
-   * failed for five days.
-   */
   async #updateHealth(
     { result, target }: SentAttempt,
     { read, isProbe }: { read: Stored<EndpointHealth> | undefined; isProbe: boolean },
@@ -459,7 +413,6 @@ class DeliveryAttempt {
     if (isExhausted) await disableIfFailedTooLong(this.#ports, this.#message, this.#call, target, health);
   }
 
-  /** Ends a delivery whose deadline has passed before all its attempts, for example because the circuit breaker was open. */
   async #exhaustAfterDeadline(
     delivery: StoredDelivery<PendingDelivery>,
     target: Stored<Target>,
@@ -473,7 +426,6 @@ class DeliveryAttempt {
     await disableIfFailedTooLong(this.#ports, this.#message, this.#call, target, health);
   }
 
-  /** Writes the delivery like `DeliveryStore.replace`, and notes that it is stored. */
   async #replace<D extends Delivery>(
     read: DeliveryRevision,
     next: D,

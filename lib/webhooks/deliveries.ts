@@ -34,29 +34,19 @@ import type { EndpointKey } from './targets.ts';
 
 const duePartition = (shard: number) => ['DUE', String(shard)];
 export const dueDeliveryIndex: DueIndex = { shards: outboxShards, partition: duePartition };
-/**
- * The number of index partitions (gsi4) for the deliveries to one endpoint. Each partition allows about 1,000 writes per second.
- */
+/** Each index partition allows about 1,000 writes per second. */
 const endpointShards = 8;
-/** Returns the index partition (gsi4) of an endpoint's deliveries in one shard. */
 const deliveriesTo = (tenant: string, endpointId: string, shard: number) => [
   tenant,
   'ENDPOINT',
   endpointId,
   String(shard % endpointShards),
 ];
-/** Returns the index partitions (gsi4) of all deliveries to an endpoint. */
 export const endpointPartitions = (tenant: string, endpointId: string) =>
   shardNumbers(endpointShards).map((shard) => deliveriesTo(tenant, endpointId, shard));
-/** Returns the index partition (gsi3) of the failed deliveries to an endpoint. */
 export const failedDeliveriesTo = (tenant: string, endpointId: string) => [tenant, 'FAILED', endpointId];
 
-/**
- * The number of index partitions (gsi3) for the parked deliveries of one endpoint. Each partition allows about 1,000 writes per
- * second.
- */
 export const parkedShards = 8;
-/** Returns the index partition (gsi3) of an endpoint's parked deliveries in one shard. */
 export const parkedDeliveriesTo = ({ tenant, endpointId }: EndpointKey, shard: number) => [
   tenant,
   'PARKED',
@@ -64,7 +54,6 @@ export const parkedDeliveriesTo = ({ tenant, endpointId }: EndpointKey, shard: n
   String(shard % parkedShards),
 ];
 
-/** The delivery of an event to one endpoint. It is in gsi3 while it is pending or parked, and from its failure to its recovery. */
 export const DeliveryEntity = defineEntity({
   type: 'Delivery',
   version: 1,
@@ -99,8 +88,8 @@ export const DeliveryEntity = defineEntity({
 });
 
 /**
- * The log entry of one attempt. The entry of most successful first attempts is in the delivery instead (`first`). The lease id
- * `claim` is a part of the key, so two attempts with the same number have separate entries.
+ * The entry of most successful first attempts is in the delivery (`first`). Two attempts with the same number have
+ * different claims.
  */
 export const AttemptEntity = defineEntity({
   type: 'Attempt',
@@ -119,7 +108,6 @@ export const AttemptEntity = defineEntity({
   expiresAt: ({ at }) => Math.floor(at / 1000) + EVENT_LIFETIME_SECONDS,
 });
 
-/** The tenant of a delivery, and the revision that was read. The revision is 0 if the delivery is not stored yet. */
 export interface DeliveryRevision {
   readonly tenant: string;
   readonly _r: number;
@@ -130,26 +118,20 @@ export interface DeliveryKey extends EndpointKey {
   readonly eventId: string;
 }
 
-/** Selects failed deliveries of an endpoint by the time of their events: from `since` to `until` (epoch ms), both included. */
 export interface FailedRange extends EndpointKey {
   readonly since: number;
   readonly until: number;
 }
 
-/**
- * The most deliveries of one event that are listed. An event has one delivery per endpoint or basic target that it was sent to,
- * even if the endpoint was deleted.
- */
+/** Also deliveries to deleted endpoints. */
 const MAX_DELIVERIES_PER_EVENT = 1_000;
 
-/** Returns a new delivery of an event to an endpoint, without storing it. Its first attempt is due now. */
 export function toDelivery(
   { tenant, eventId, event: type, createdAt, shard }: StoredEvent,
   endpointId: string,
   now: number,
   timing: Timing,
 ): StoredDelivery<PendingDelivery> {
-  // The deliveries of one event are spread over the shards.
   const dueShard = (shard + shardOf(endpointId, outboxShards)) % outboxShards;
   const of = { eventId, endpointId, event: type, createdAt, shard: dueShard };
   return { ...newDelivery(of, now, timing), tenant, _r: 0 };
@@ -162,10 +144,7 @@ export class DeliveryStore {
     this.#table = table;
   }
 
-  /**
-   * Writes a test event for one endpoint only, with the group of its first attempt. Writes nothing if an event with the same cause
-   * exists. In both cases, returns the group, from which the caller builds the queue message.
-   */
+  /** Returns the group of the first attempt, even if an event with the same cause exists and nothing is written. */
   async createFor(
     { tenant, endpointId }: EndpointKey,
     event: NewEvent,
@@ -184,10 +163,7 @@ export class DeliveryStore {
     return stored && { ...stored, tenant: key.tenant };
   }
 
-  /**
-   * Writes a delivery if its revision is still `_r`, and `more` operations in the same transaction. Inserts the delivery if `_r` is
-   * 0. Returns the stored delivery, or `lost` if another writer was first.
-   */
+  /** Inserts the delivery if `_r` is 0. Returns `lost` if another writer was first. */
   async replace<D extends Delivery>(
     { tenant, _r }: DeliveryRevision,
     next: D,
@@ -204,7 +180,6 @@ export class DeliveryStore {
     await this.#table.write([upsert(AttemptEntity, { ...attempt, tenant, eventId, endpointId })]);
   }
 
-  /** Lists the pending deliveries of a shard that were due before a time (epoch ms), the most overdue first. */
   async listDue(shard: number, at: number, options: PageOptions): Promise<ItemPage<StoredDelivery<PendingDelivery>>> {
     const { values, next } = await readDue(this.#table, DeliveryEntity, duePartition(shard), at, options);
     const isDue = (delivery: StoredDelivery): delivery is StoredDelivery<PendingDelivery> =>
@@ -212,10 +187,7 @@ export class DeliveryStore {
     return { values: values.filter(isDue), next };
   }
 
-  /**
-   * Lists an endpoint's deliveries of events since a time (epoch ms), in the order of the events. New deliveries can be missing for
-   * a moment, because the index is eventually consistent.
-   */
+  /** New deliveries can be missing for a moment, because the index is eventually consistent. */
   async listOfEndpoint(
     { tenant, endpointId }: EndpointKey,
     since: number,
@@ -236,10 +208,6 @@ export class DeliveryStore {
     return { values, next: entries.length > limit ? page.at(-1)?.position : undefined };
   }
 
-  /**
-   * Lists the failed deliveries of a range, oldest event first. A page has fewer than `limit` deliveries if some were recovered in
-   * the meantime.
-   */
   async listFailed(range: FailedRange, options: PageOptions): Promise<ItemPage<StoredDelivery>> {
     const partition = failedDeliveriesTo(range.tenant, range.endpointId);
     const { values, next } = await readGsi3(this.#table, DeliveryEntity, partition, {
@@ -249,7 +217,6 @@ export class DeliveryStore {
     return { values: values.filter(({ status }) => hasFailed(status)), next };
   }
 
-  /** Counts the failed deliveries of a range with one index query. Stops at `most` + 1. */
   async countFailed(range: FailedRange, most: number): Promise<number> {
     const partition = failedDeliveriesTo(range.tenant, range.endpointId);
     const { keys } = await this.#table.queryIndex('gsi3', partition, {
@@ -269,9 +236,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Lists the attempts of an event, by endpoint and number. With `endpointId`, lists only attempts at this endpoint. If there are
-   * more than `limit` attempts, `isComplete` is false. Those with the highest numbers are then listed, which are the newest ones of
-   * an endpoint.
+   * By endpoint and number. Above `limit` attempts, `isComplete` is false and those with the highest numbers are
+   * listed.
    */
   async listAttempts(
     tenant: string,
@@ -279,7 +245,7 @@ export class DeliveryStore {
     { endpointId, limit }: { endpointId?: string | undefined; limit: number },
   ): Promise<{ attempts: Attempt[]; isComplete: boolean }> {
     const prefix = endpointId === undefined ? ['ATTEMPT'] : ['ATTEMPT', endpointId];
-    // `bytes` would limit the size as JSON, in which response bodies are many times larger. `limit` is therefore the only limit.
+    // `bytes` counts JSON, in which response bodies are many times larger.
     const options = { prefix, limit, descending: true, bytes: Infinity };
     const [{ values, next }, deliveries] = await Promise.all([
       this.#table.query(AttemptEntity, { tenant, eventId }, options),
@@ -298,11 +264,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Plans one more attempt of an event at an endpoint, now and outside the schedule. The delivery can have any status. If there is
-   * no delivery, stores a new one. Plans no attempt if an earlier try of the same call, with the same `resendId`, has planned it.
-   *
-   * Returns the delivery, from which the caller builds the queue message. Returns none if the attempt has been made and no other is
-   * due. Returns undefined if the event does not exist.
+   * Plans one more attempt now, outside the schedule. A repetition with the same `resendId` plans no other. Returns the
+   * delivery for the queue message, none if the attempt was made, and undefined if the event does not exist.
    */
   async resend(
     { tenant, eventId, endpointId, resendId }: DeliveryKey & { readonly resendId: string },
@@ -325,10 +288,7 @@ export class DeliveryStore {
     });
   }
 
-  /**
-   * Starts the schedule of a failed delivery again. Returns the stored delivery, from which the caller builds the queue message.
-   * Returns undefined if the delivery has not failed, or if another writer was first.
-   */
+  /** Starts the schedule again. Undefined if the delivery has not failed or another writer was first. */
   async recover(delivery: StoredDelivery, now: number, timing: Timing): Promise<DueDelivery | undefined> {
     if (!hasFailed(delivery.status)) return undefined;
     const stored = await this.replace(delivery, recoverDelivery(delivery, now, timing));
@@ -337,7 +297,7 @@ export class DeliveryStore {
 }
 
 function failedBounds({ since, until }: FailedRange): readonly [string, string] {
-  // A sort key is a time and an event id. The upper bound sorts after all ids at the time `until`.
+  // The upper bound sorts after all event ids at `until`.
   return [isoTime(since), `${isoTime(until)}${AFTER_ALL_TIMES}`];
 }
 

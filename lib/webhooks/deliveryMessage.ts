@@ -6,46 +6,28 @@ import type { QueueMessage } from '../workers/sender.ts';
 import type { FirstAttemptGroup } from './firstAttempts.ts';
 import { nextAttemptNumber, type PendingDelivery } from './rules/delivery.ts';
 
-/**
- * The `group` of a message with all first attempts of an event. No group is stored then, and the event stays in the outbox until
- * these attempts have ended.
- */
+/** No group is stored, and the event stays in the outbox until these attempts have ended. */
 export const ALL_FIRST_ATTEMPTS = 'all';
 
-/** The `group` of a message with the attempt of a test event, which `endpoints/test` stores. */
 export const TEST_ATTEMPT = 'test';
 
-/**
- * A queue message about the next attempt of a delivery, or about the first attempts of an event at several endpoints. It contains
- * only ids and numbers, because the state is in the table.
- */
+/** Only ids and numbers, because the state is in the table. */
 export const DeliveryMessage = z.object({
   tenant: z.string(),
   eventId: z.string(),
   endpointId: z.string(),
-  /** The ids of more endpoints, in a message about first attempts. */
   more: z.array(z.string()).optional(),
-  /**
-   * The stored group of these first attempts, or `ALL_FIRST_ATTEMPTS`. Of messages about a stored delivery, only the message of a
-   * deferred test has a group.
-   */
   group: z.string().optional(),
-  /** The number of the attempt. The message is stale if a later attempt is next. */
+  /** The message is stale if a later attempt is next. */
   attemptNo: z.number(),
-  /** The slot that the attempt has reserved in the endpoint's rate limit, epoch ms. */
   slot: z.number().optional(),
-  /** The revision of the endpoint for which the slot was reserved. */
   slotRevision: z.number().optional(),
 });
 export type DeliveryMessage = z.output<typeof DeliveryMessage>;
 
-/** A pending delivery with its tenant. */
 export type DueDelivery = PendingDelivery & { readonly tenant: string };
 
-/**
- * Returns the message about the next attempt, delayed until the attempt. Returns no message if SQS cannot delay it that long. The
- * sweep, which runs every minute, then sends it later.
- */
+/** No message if SQS cannot delay it that long. The sweep then sends it later. */
 export function nextAttemptMessages(delivery: DueDelivery, now: number): QueueMessage[] {
   const { tenant, eventId, endpointId, nextAt, slot, slotRevision } = delivery;
   const { delaySeconds } = planAttempt(nextAt, now, 0);
@@ -56,7 +38,6 @@ export function nextAttemptMessages(delivery: DueDelivery, now: number): QueueMe
   return [{ body, groupId: `${tenant}.${endpointId}`, delaySeconds }];
 }
 
-/** Returns the message that starts the first attempts of an event. `group` is the stored group, or `ALL_FIRST_ATTEMPTS`. */
 export function firstAttemptMessage(
   { tenant, eventId, group, endpointIds }: Pick<FirstAttemptGroup, 'tenant' | 'eventId' | 'group' | 'endpointIds'>,
   delayMs: number,
@@ -67,7 +48,6 @@ export function firstAttemptMessage(
   return { body, groupId: `${tenant}.${endpointId}`, delaySeconds };
 }
 
-/** The retry schedule of webhooks, and the margin after which a message counts as lost. */
 export const deliveryTiming: Capability<Timing> = {
   grants: [],
   env: ['WEBHOOK_RETRY_SCHEDULE', 'DUE_MARGIN_SECONDS'],

@@ -15,8 +15,8 @@ export class EndpointDisabler {
   }
 
   /**
-   * Disables an endpoint and writes the event `endpoint.disabled` in the same transaction. `revision` is the revision of the
-   * endpoint for which failures were counted. Returns `lost` and changes nothing if the endpoint has another revision now.
+   * Writes the event `endpoint.disabled` in the same transaction. Returns `lost` if the endpoint has another revision
+   * than the one whose failures were counted.
    */
   async disable(
     { tenant, endpointId }: EndpointKey,

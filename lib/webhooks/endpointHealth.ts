@@ -14,14 +14,11 @@ import { AdvancedWebhookConfigEntity } from './webhookConfigs.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
-/**
- * Returns the table partition of an endpoint's health and rate limit slots. Each endpoint has its own partition, so a busy endpoint
- * does not slow others down.
- */
+/** Each endpoint has its own partition, so a busy endpoint does not slow others down. */
 export const healthPartition = (of: EndpointKey) => [of.tenant, 'ENDPOINT_RUNTIME', of.endpointId];
 const UNHEALTHY = ['UNHEALTHY'];
 
-/** The health of an endpoint. An endpoint that never failed has no health item, and its deliveries do not write one. */
+/** An endpoint that never failed has no health item, and its deliveries do not write one. */
 export const EndpointHealthEntity = defineEntity({
   type: 'EndpointHealth',
   version: 1,
@@ -32,7 +29,7 @@ export const EndpointHealthEntity = defineEntity({
   pk: healthPartition,
   sk: (_key: unknown) => ['HEALTH'],
   indexes: {
-    // One index partition is enough for all endpoints, because only a changed breaker or a warning writes to it.
+    // One index partition is enough, because only a changed breaker or a warning writes to it.
     gsi3: {
       holds: 'endpoints whose breaker is open or whose owner was warned',
       pk: ({ breaker, failing }) => (breaker.open || failing?.warned ? UNHEALTHY : undefined),
@@ -46,7 +43,6 @@ export const EndpointHealthEntity = defineEntity({
   expiresAt: ({ writtenAt }) => Math.floor(writtenAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** The maximum number of unhealthy endpoints that one call counts. */
 const MAX_UNHEALTHY = 2_000;
 
 export class EndpointHealthStore {
@@ -61,9 +57,8 @@ export class EndpointHealthStore {
   }
 
   /**
-   * Writes the health of an endpoint if it is still at the version `read`. Creates it if `read` is undefined. Returns `lost` if
-   * another writer was first. A write that begins, shortens or ends the breaker's pause starts the `releaseParked` job in the
-   * same transaction, so an open breaker always has this job.
+   * Returns `lost` if another writer was first. A write that begins, shortens or ends the breaker's pause starts the
+   * `releaseParked` job in the same transaction, so an open breaker always has this job.
    */
   async write(
     { tenant, endpointId }: EndpointKey,
@@ -79,12 +74,9 @@ export class EndpointHealthStore {
     return outcome === 'done' ? 'done' : 'lost';
   }
 
-  /**
-   * Counts the endpoints whose circuit breaker is open now, and the endpoints whose owner was warned. Ignores endpoints that were
-   * changed, disabled or deleted after their last failure, and endpoints whose webhooks are turned off.
-   */
+  /** Ignores health of earlier revisions, and endpoints whose webhooks are off. */
   async countUnhealthy(now: number): Promise<{ readonly open: number; readonly warned: number }> {
-    // In descending order, endpoints with a warning come first. They are counted even if more than 2,000 endpoints are unhealthy.
+    // Endpoints with a warning come first, so the limit never leaves them out.
     const { keys } = await this.#table.queryIndex('gsi3', UNHEALTHY, {
       between: [`OPEN#${isoTime(now)}`, 'WARNED~'],
       limit: MAX_UNHEALTHY,
@@ -106,10 +98,7 @@ export class EndpointHealthStore {
   }
 }
 
-/**
- * Returns the endpoint whose health has this table key. Generated endpoint ids need no escapes in keys, so the end of the key is
- * the id.
- */
+/** Generated endpoint ids need no escapes in keys, so the end of the key is the id. */
 function endpointOf(key: Key): EndpointKey {
   const tenant = tenantOf(key);
   return { tenant, endpointId: key.PK.slice(EndpointHealthEntity.partition({ tenant, endpointId: '' }).length) };

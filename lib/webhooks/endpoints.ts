@@ -9,7 +9,6 @@ import { restartParkingJob } from './parkingJob.ts';
 import { MAX_ENDPOINTS, WebhookEndpoint } from './rules/endpoints.ts';
 import { reviseSettings, settingsRevision, WebhookSettingsEntity } from './webhookSettings.ts';
 
-/** Returns the table partition of all advanced webhook endpoints of an API key. */
 const endpointsOf = (of: { tenant: string }) => [of.tenant, 'WEBHOOK_ENDPOINTS'];
 
 export const WebhookEndpointEntity = defineEntity({
@@ -23,7 +22,6 @@ export const WebhookEndpointEntity = defineEntity({
   sk: (key: { endpointId: string }) => ['ENDPOINT', key.endpointId],
 });
 
-/** Maps a customer's `uid` to its endpoint. The key of this item makes the uid unique. */
 export const WebhookEndpointUidEntity = defineEntity({
   type: 'WebhookEndpointUid',
   version: 1,
@@ -35,10 +33,6 @@ export const WebhookEndpointUidEntity = defineEntity({
   sk: (key: { uid: string }) => ['UID', key.uid],
 });
 
-/**
- * A page of endpoints, oldest first. `next` and `previous` are the positions of the neighbouring pages. They are undefined if there
- * is no such page.
- */
 export interface EndpointPage {
   readonly endpoints: WebhookEndpoint[];
   readonly next: ListPosition | undefined;
@@ -56,15 +50,13 @@ export class WebhookEndpointStore {
     return this.#table.get(WebhookEndpointEntity, { tenant, endpointId });
   }
 
-  /** Returns the id of the endpoint with a `uid`. Returns undefined if no endpoint has it. */
   async idByUid(tenant: string, uid: string): Promise<string | undefined> {
     return (await this.#table.get(WebhookEndpointUidEntity, { tenant, uid }))?.endpointId;
   }
 
   /**
-   * Stores a new endpoint, its uid and the new number of endpoints in one transaction, and returns the endpoint. Returns the stored
-   * endpoint if an earlier try of the same request has created it. Returns `taken` if another endpoint has the uid, and `full` if
-   * there are 200 endpoints.
+   * Returns the endpoint that an earlier try of the same request created. `taken`: another endpoint has the uid.
+   * `full`: 200 endpoints.
    */
   async create(tenant: string, endpoint: WebhookEndpoint): Promise<WebhookEndpoint | 'taken' | 'full'> {
     const { endpointId, uid } = endpoint;
@@ -89,9 +81,8 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Replaces an endpoint by the result of `change` and returns the new endpoint. Returns undefined if the endpoint does not exist.
-   * Calls `change` again after a conflict. Writes nothing if `change` throws.
-   * If the endpoint is enabled after the change, its parked deliveries are released.
+   * Undefined if the endpoint does not exist. Calls `change` again after a conflict. Releases the parked deliveries of
+   * an endpoint that is enabled now.
    */
   async update(
     tenant: string,
@@ -117,7 +108,6 @@ export class WebhookEndpointStore {
     });
   }
 
-  /** Deletes an endpoint with its secrets and its uid in one transaction. Returns `unknown` if the endpoint does not exist. */
   async delete(tenant: string, endpointId: string): Promise<'done' | 'unknown'> {
     return retryOnConflict(async () => {
       const [endpoint, settings] = await Promise.all([
@@ -133,10 +123,6 @@ export class WebhookEndpointStore {
     });
   }
 
-  /**
-   * Returns a page of endpoints, oldest first. With `from`, returns the page before or after that position, otherwise the first
-   * page.
-   */
   async list(
     tenant: string,
     { limit, from }: { limit: number; from?: ListPosition | undefined },
@@ -159,7 +145,6 @@ export class WebhookEndpointStore {
   async #before(tenant: string, key: string, limit: number): Promise<EndpointPage> {
     const { values, next } = await this.#read(tenant, { limit, after: key, descending: true });
     const [last] = values;
-    // All endpoints before the position were deleted, so the first page is returned.
     if (!last) return this.#after(tenant, undefined, limit);
     const end = keyOf(tenant, last);
     const hasNext = await this.#hasEndpoint(tenant, { after: end });

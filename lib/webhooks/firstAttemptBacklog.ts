@@ -4,19 +4,14 @@ import * as logMessages from '../observability/logMessages.ts';
 import { openSqs } from '../workers/sqsClient.ts';
 import type { SweepCall } from '../workers/sweep.ts';
 
-/**
- * The queue of first attempts counts as long if more than this number of messages wait. About as many messages are processed at the
- * same time.
- */
+/** About as many messages are processed at the same time. */
 const NORMAL_BACKLOG = 1_000;
 
-/** Returns whether the queue of first attempts is long. */
 export type IsBacklogged = (call: Pick<SweepCall, 'log'>) => Promise<boolean>;
 
 /**
- * Returns a function that returns whether the queue of first attempts is long. `waiting` reads the number of waiting messages. If
- * this read fails, the function returns false. Copies of waiting messages may then be sent, but the growing pauses between them
- * limit their number.
+ * False if the read fails: copies of waiting messages may then be sent, but the growing pauses between them limit their
+ * number.
  */
 export function readBacklog(waiting: () => Promise<number>): IsBacklogged {
   return async ({ log }) => {

@@ -15,10 +15,7 @@ import { afterGroupSweep, FirstAttempts, newFirstAttempts } from './rules/firstA
 const groupPartition = (shard: number) => ['FIRST', String(shard)];
 export const dueGroupIndex: DueIndex = { shards: outboxShards, partition: groupPartition };
 
-/**
- * A group of first attempts: up to 20 endpoints to which an event is sent. It is deleted when each of its endpoints has a delivery.
- * Until then, it has an entry in gsi3.
- */
+/** Deleted when each of its endpoints has a delivery. Until then, it has an entry in gsi3. */
 export const FirstAttemptsEntity = defineEntity({
   type: 'FirstAttempts',
   version: 1,
@@ -40,10 +37,9 @@ export const FirstAttemptsEntity = defineEntity({
 
 export type FirstAttemptGroup = FirstAttempts & { readonly tenant: string };
 
-/** The number of groups that are written at the same time. */
 const PARALLEL = 10;
 
-/** Returns a new group of first attempts. Its name is a digest of its endpoint ids, so the same group is never stored twice. */
+/** The name derives from the endpoint ids, so the same group is never stored twice. */
 export function toFirstAttempts(
   { tenant, eventId, createdAt, shard }: Pick<StoredEvent, 'tenant' | 'eventId' | 'createdAt' | 'shard'>,
   endpointIds: readonly string[],
@@ -54,7 +50,6 @@ export function toFirstAttempts(
   return { ...newFirstAttempts({ eventId, group: digest, endpointIds, createdAt, shard }, now, timing), tenant };
 }
 
-/** Returns the operation that stores a group, for the transaction of its event. */
 export function insertFirstAttempts(group: FirstAttemptGroup): WriteOp {
   return insert(FirstAttemptsEntity, { ...group, endpointIds: [...group.endpointIds] });
 }
@@ -66,7 +61,6 @@ export class FirstAttemptStore {
     this.#table = table;
   }
 
-  /** Writes groups of first attempts. Existing groups stay unchanged. Returns the groups that were new. */
   async create(groups: readonly FirstAttemptGroup[]): Promise<FirstAttemptGroup[]> {
     const created: FirstAttemptGroup[] = [];
     await inParallel(groups, PARALLEL, async (group) => {
@@ -75,21 +69,16 @@ export class FirstAttemptStore {
     return created;
   }
 
-  /** Deletes a group. Call it only when each of its endpoints has a delivery. */
+  /** Call it only when each endpoint of the group has a delivery. */
   async delete(of: Pick<FirstAttemptGroup, 'tenant' | 'eventId' | 'group'>): Promise<void> {
     await this.#table.write([remove(FirstAttemptsEntity, of)]);
   }
 
-  /** Lists the groups of a shard that were due before a time (epoch ms), the most overdue first. */
   async listDue(shard: number, at: number, options: PageOptions): Promise<ItemPage<Stored<FirstAttemptGroup>>> {
     const { values, next } = await readDue(this.#table, FirstAttemptsEntity, groupPartition(shard), at, options);
     return { values: values.filter(({ dueAt }) => dueAt <= at), next };
   }
 
-  /**
-   * Sets the next check of a group whose message counts as lost. Returns `lost` if another sweep did so first, or if the group was
-   * deleted.
-   */
   async postpone(group: Stored<FirstAttemptGroup>, now: number, timing: Timing): Promise<'done' | 'lost'> {
     const { _r, tenant } = group;
     const next = { ...afterGroupSweep(group, now, timing), tenant };

@@ -10,18 +10,15 @@ import { EndpointHealthEntity } from './endpointHealth.ts';
 import type { EndpointHealth } from './rules/health.ts';
 import { readSubscriptions, settingsItem, type SubscriptionReader, type Subscriptions } from './subscriptions.ts';
 
-/** The stored state for an attempt. */
 export interface LoadedItems {
-  /** Undefined if the event has expired. */
   readonly event: StoredEvent | undefined;
   readonly payload: EventPayload | undefined;
-  /** Undefined until the first attempt has ended. */
   readonly delivery: StoredDelivery | undefined;
   readonly health: Stored<EndpointHealth> | undefined;
   readonly subscriptions: Subscriptions;
 }
 
-/** Reads the stored state for attempts. Attempts that begin together share one consistent BatchGet. */
+/** Attempts that begin together share one consistent BatchGet. */
 export class AttemptLoader {
   readonly #reader: BatchReader;
   readonly #subscriptions: Pick<SubscriptionReader, 'readAt'>;

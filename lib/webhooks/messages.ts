@@ -12,13 +12,11 @@ import { DeliveryEntity, DeliveryStore, endpointPartitions, failedDeliveriesTo }
 import type { Delivery } from './rules/delivery.ts';
 import { type MessageStatus, toMessageResponse, toMessageStatus } from './rules/messageView.ts';
 
-/** Selects the messages with a delivery that matches all given fields. A selected message contains only its matching deliveries. */
 export interface MessageFilter {
   readonly endpointId?: string | undefined;
   readonly status?: MessageStatus | undefined;
 }
 
-/** An event with its deliveries. */
 export interface Message {
   readonly event: Omit<StoredEvent, 'tenant'>;
   readonly deliveries: readonly Delivery[];
@@ -26,9 +24,7 @@ export interface Message {
 
 export interface MessagePageOptions {
   readonly limit: number;
-  /** The `next` of the previous page. */
   readonly after?: string | undefined;
-  /** The current time, epoch ms. */
   readonly now: number;
 }
 
@@ -38,16 +34,14 @@ interface EntryOptions {
   readonly limit: number;
 }
 
-/** The most messages that one call with a filter examines. */
 const MAX_EXAMINED_MESSAGES = 1_000;
 const EXAMINED_PER_STEP = 250;
-/** A page ends early at this size, in bytes of JSON, so that the response stays below 5 MB. */
 const PAGE_BYTES = 4_000_000;
 const PARALLEL = 20;
 
 /**
- * Reads messages, newest first. New messages are only added before the first page, so page tokens of later pages stay valid. New
- * messages can be missing for a moment, because the indexes are eventually consistent.
+ * New messages come before the first page, so tokens of later pages stay valid. New ones can be missing for a moment,
+ * because the indexes are eventually consistent.
  */
 export class MessageReader {
   readonly #table: Table;
@@ -58,10 +52,7 @@ export class MessageReader {
     this.#deliveries = new DeliveryStore(table);
   }
 
-  /**
-   * Lists messages of the last 30 days. A page ends at `limit` messages, at about 4 MB, or after 1,000 examined messages. With a
-   * filter, every page can therefore have fewer messages than `limit`, even none.
-   */
+  /** A page ends at `limit` messages, about 4 MB, or 1,000 examined messages. */
   async list(
     tenant: string,
     filter: MessageFilter,
@@ -94,15 +85,10 @@ export class MessageReader {
     return { values, next: before };
   }
 
-  /** Returns an event, or undefined if it does not exist or has expired. */
   async event(tenant: string, eventId: string): Promise<Stored<Message['event']> | undefined> {
     return this.#table.get(EventEntity, { tenant, eventId });
   }
 
-  /**
-   * Returns the next index entries to examine. With an endpoint in the filter, these are entries of its deliveries. Otherwise these
-   * are entries of events.
-   */
   async #entries(
     tenant: string,
     { endpointId, status }: MessageFilter,
@@ -121,7 +107,6 @@ export class MessageReader {
       : queryShards(this.#table, 'gsi4', endpointPartitions(tenant, endpointId), query);
   }
 
-  /** Returns the messages of index entries, in the same order. A message is undefined if the filter excludes it. */
   async #read(
     tenant: string,
     { endpointId, status }: MessageFilter,

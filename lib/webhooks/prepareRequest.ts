@@ -37,37 +37,29 @@ import type { WebhookRequest } from './transport/send.ts';
 import { basicHeaders, type SignedContent, signHeaders } from './transport/sign.ts';
 import { BasicWebhookConfigEntity } from './webhookConfigs.ts';
 
-/** The request of an attempt with its target. `request` has an `error` if the request cannot be built. */
 export interface PreparedRequest {
   readonly request: WebhookRequest | { readonly error: string };
   readonly target: Stored<Target>;
 }
 
-/** The stored state from which a request is built. */
 export interface AttemptContent extends Pick<LoadedItems, 'event' | 'payload' | 'subscriptions'> {
-  /** Whether `subscriptions` was read directly before. If so, the request can be built without reading the settings again. */
+  /** `subscriptions` was read directly before, so the settings need not be read again. */
   readonly isCurrent: boolean;
 }
 
-/** The content of a delivery at the time of the attempt. */
 interface DeliveryContent {
   readonly event: OccurredEvent;
-  /** The notification levels of the audience. Only advanced payloads have them. */
   readonly levels: AudienceLevels | undefined;
-  /** The ids of the users in the audience who may not see the content. Only basic payloads have them. */
   readonly accessDeniedUsers: readonly string[];
-  /** Names and recipients for the processed URL, one of the two URLs of basic webhooks. Undefined for other targets. */
   readonly enrichment: Enrichment | undefined;
 }
 
-/** The current state of the thread that an event is about. */
 interface ThreadState {
   readonly organizationName: string | undefined;
   readonly documentName: string | undefined;
   readonly visibility: Visibility | undefined;
 }
 
-/** The most users whose notification levels a payload contains. */
 const MAX_NOTIFICATION_LEVELS = 100;
 
 export class WebhookRequests {
@@ -91,12 +83,9 @@ export class WebhookRequests {
   }
 
   /**
-   * Builds the request of a delivery from the current state of the table. Returns `cancelled` in these cases:
-   * - The event has expired.
-   * - The endpoint is deleted or disabled, or advanced webhooks are disabled.
-   * - The thread of the event is deleted, and the event is not `comment.delete`.
-   *
-   * The settings are read last. After a delete call has answered, only requests that were already prepared are still sent.
+   * `cancelled` if the event has expired, the endpoint is off, or the thread is deleted (except for `comment.delete`).
+   * The settings are read last: after a delete call has answered, only requests that were already prepared are still
+   * sent.
    */
   async prepare(
     { tenant, endpointId }: DeliveryKey,
@@ -106,7 +95,7 @@ export class WebhookRequests {
     const content = await this.#readContent({ ...event, payload: sent }, endpointId);
     if (!content) return 'cancelled';
     const { payload } = content.event;
-    // One call reads the settings and the profiles of the actor and the authors. A truncated payload keeps only ids.
+    // A truncated payload keeps only ids.
     const incomplete = payload.data.truncated === true ? [] : incompleteActors(payload);
     const actors = incomplete.map((userId) => itemOf(UserEntity, { tenant, userId }));
     const isUnread = isCurrent && !readsContent(endpointId, sent.audience) && actors.length === 0;
@@ -119,7 +108,6 @@ export class WebhookRequests {
     return { request: await this.#advancedRequest(target, subscriptions.advanced, completed), target };
   }
 
-  /** Reads the current settings of a tenant and the profiles of `actors` in one call. */
   async #readSettings(
     tenant: string,
     actors: readonly ItemRead<User>[],
@@ -128,9 +116,6 @@ export class WebhookRequests {
     return [await this.#subscriptions.readAt(tenant, settings), users];
   }
 
-  /**
-   * Reads the current content of a delivery. Returns undefined if the thread of the event is deleted, except for `comment.delete`.
-   */
   async #readContent(event: OccurredEvent, endpointId: string): Promise<DeliveryContent | undefined> {
     const { audience } = event.payload;
     const isBasic = isBasicTarget(endpointId);
@@ -158,10 +143,7 @@ export class WebhookRequests {
     };
   }
 
-  /**
-   * Reads the thread of an event. Returns undefined for an event without a thread. If the thread is deleted, returns undefined for
-   * `comment.delete`, which is sent without its thread, and `deleted` for other events.
-   */
+  /** `comment.delete` is sent without its deleted thread. */
   async #readThread({
     tenant,
     event,
@@ -186,10 +168,6 @@ export class WebhookRequests {
     };
   }
 
-  /**
-   * Reads the notification levels of the first 100 users in the audience, addressed users first. Returns undefined for an event
-   * without a thread.
-   */
   async #readLevels(tenant: string, audience: Audience | undefined): Promise<AudienceLevels | undefined> {
     const userIds = audience ? audienceMembers(audience).slice(0, MAX_NOTIFICATION_LEVELS) : [];
     if (!audience?.thread || userIds.length === 0) return undefined;
@@ -198,10 +176,6 @@ export class WebhookRequests {
     return dict([...settings].map(([userId, { inbox, email }]) => [userId, { inbox, email }]));
   }
 
-  /**
-   * Reads the profiles of the users whom an event notifies in the inbox or by mail. Takes missing names and e-mail addresses from
-   * the event.
-   */
   async #readRecipients(
     { tenant, payload }: OccurredEvent,
     audience: Audience,
@@ -247,10 +221,7 @@ export class WebhookRequests {
   }
 }
 
-/**
- * Returns whether a request needs content besides its event. This is the thread of the event, or the access rules for a basic
- * payload.
- */
+/** Other requests need only their event. */
 function readsContent(endpointId: string, audience: Audience | undefined): boolean {
   return audience !== undefined && (audience.thread !== undefined || isBasicTarget(endpointId));
 }
@@ -263,7 +234,6 @@ function signedContent({ eventId }: OccurredEvent, body: string, now: number): S
   return { id: eventId, timestampSeconds: Math.floor(now / 1000), body };
 }
 
-/** Returns the payload with the current visibility of its thread. `data.visibility` is present only if the thread is private. */
 function withVisibility(payload: EventPayload, visibility: Visibility | undefined): EventPayload {
   const { visibility: _storedVisibility, ...data } = payload.data;
   const { commentAnnotation: annotation } = data;

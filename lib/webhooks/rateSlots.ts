@@ -9,10 +9,7 @@ import type { EndpointKey } from './targets.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
-/**
- * The first free slot in the rate limit of an endpoint, epoch ms, and the revision of the endpoint for which it was reserved. One
- * update advances it, without a read before.
- */
+/** One update advances the slot, without a read before. */
 export const EndpointSlotsEntity = defineEntity({
   type: 'EndpointSlots',
   version: 1,
@@ -25,13 +22,11 @@ export const EndpointSlotsEntity = defineEntity({
   expiresAt: ({ expiresAt }) => expiresAt,
 });
 
-/** The rate limit of one revision of an endpoint, in deliveries per second. */
 export interface RevisionLimit {
   readonly rateLimit: number;
   readonly revision: number;
 }
 
-/** The callers in this process that wait for the next reservation. One write reserves a slot for each of them. */
 interface WaitingGroup {
   size: number;
   readonly firstSlot: Promise<number>;
@@ -47,11 +42,9 @@ export class RateSlots {
   }
 
   /**
-   * Reserves the next free slot of an endpoint and returns its time, epoch ms. Slots that were reserved before the endpoint's last
-   * change do not count. They can follow another limit, or belong to deliveries that were cancelled since.
-   *
-   * Callers in this process that arrive during a reservation share the next write, because DynamoDB allows about 1,000 writes of
-   * one item per second.
+   * Returns the time of the slot, epoch ms. Slots from before the endpoint's last change do not count: they can follow
+   * another limit, or belong to cancelled deliveries. Callers that arrive during a reservation share the next write,
+   * because DynamoDB allows about 1,000 writes of one item per second.
    */
   async reserve(key: EndpointKey, { rateLimit, revision }: RevisionLimit, clock: () => number): Promise<number> {
     const name = `${EndpointSlotsEntity.partition(key)} ${revision}`;
@@ -76,7 +69,6 @@ export class RateSlots {
     return next.firstSlot;
   }
 
-  /** Advances the first free slot by `step` milliseconds. Returns its value before the update, epoch ms. */
   #reserve(
     name: string,
     key: EndpointKey,

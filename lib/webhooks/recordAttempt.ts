@@ -22,10 +22,8 @@ import { isStoredWithDelivery, type LoggedAttempt } from './rules/loggedAttempt.
 import { type AttemptResult, recordOutcome } from './rules/outcome.ts';
 import type { Target } from './targets.ts';
 
-/** A delivery whose lease this run has taken. For a first attempt, `claim` is a new id, and no lease is stored. */
 export type ClaimedDelivery = StoredDelivery<PendingDelivery> & { readonly claim: string };
 
-/** An attempt that was made. Times are epoch ms. */
 export interface SentAttempt {
   readonly at: number;
   readonly endedAt: number;
@@ -33,22 +31,17 @@ export interface SentAttempt {
   readonly target: Stored<Target>;
 }
 
-/** The stores and queues that recording an attempt uses. */
 export interface RecordPorts {
   readonly deliveries: Pick<DeliveryStore, 'get' | 'replace' | 'logAttempt'>;
-  /** The queue of retries, deferred attempts, and first attempts at slow endpoints. */
   readonly retryQueue: QueueSender;
   readonly timing: Timing;
-  /** Returns a random number from 0 to below 1. */
   readonly random: () => number;
 }
 
 type RecordCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
 
-/** The maximum number of tries to write a result. A try fails if another writer changes the delivery at the same time. */
 const RESULT_TRIES = 10;
 
-/** Records the result of one attempt: in the attempt log, and in the delivery with its next attempt. */
 export class AttemptRecorder {
   readonly #ports: RecordPorts;
   readonly #message: DeliveryMessage;
@@ -61,8 +54,8 @@ export class AttemptRecorder {
   }
 
   /**
-   * Logs the attempt and stores the new state of the delivery. Sends the message of the next attempt, unless SQS cannot delay it
-   * that long. Returns the stored delivery, or undefined if another worker has changed it.
+   * Sends the message of the next attempt, unless SQS cannot delay it that long. Undefined if another worker has
+   * changed the delivery.
    */
   async record(claimed: ClaimedDelivery, { at, endedAt, result }: SentAttempt): Promise<StoredDelivery | undefined> {
     const { random, retryQueue, timing } = this.#ports;
@@ -84,9 +77,6 @@ export class AttemptRecorder {
     return stored;
   }
 
-  /**
-   * Cancels a delivery that is not allowed any more. Returns the stored delivery, or undefined if another worker has changed it.
-   */
   async cancel(claimed: ClaimedDelivery): Promise<StoredDelivery | undefined> {
     return this.#storeResult(claimed, (current) => endDelivery(current, 'CANCELLED'));
   }
@@ -104,8 +94,8 @@ export class AttemptRecorder {
   }
 
   /**
-   * Writes an attempt to the attempt log. Does not throw, because SQS would then redeliver the message. A second request to the
-   * receiver is worse than a missing log entry.
+   * Does not throw, because SQS would redeliver the message. A second request to the receiver is worse than a missing
+   * log entry.
    */
   async #logAttempt(claimed: ClaimedDelivery, entry: LoggedAttempt): Promise<void> {
     const attempt = nextAttemptNumber(claimed);
@@ -123,9 +113,8 @@ export class AttemptRecorder {
   }
 
   /**
-   * Writes the result over the claimed delivery. If no attempt remains, also writes the event `message.attempt.exhausted`. Retries
-   * after conflicts while this run has the lease, and after a success while the delivery is pending. Otherwise discards the result
-   * and returns undefined.
+   * Retries after conflicts while this run has the lease, and after a success while the delivery is pending. Otherwise
+   * the result is discarded.
    */
   async #storeResult(
     claimed: ClaimedDelivery,
@@ -143,7 +132,7 @@ export class AttemptRecorder {
         return outcome;
       }
       const stored = await deliveries.get(this.#message);
-      // Another transaction caused the conflict, but did not store the delivery. The write is therefore repeated.
+      // Another transaction caused the conflict, but did not store the delivery.
       if (isFirst(claimed) && !stored) continue;
       const isUnchanged = isFirst(claimed)
         ? isUnattempted(stored, this.#call.clock())
@@ -179,20 +168,15 @@ function toLogEntry(
   };
 }
 
-/** Returns whether a delivery is not stored yet, because its first attempt has not ended. */
 export function isFirst({ _r }: { readonly _r: number }): boolean {
   return _r === 0;
 }
 
-/**
- * Returns whether a stored delivery has neither a finished attempt nor a lease. During a first attempt, a resend or a copy of the
- * message can store such a delivery.
- */
+/** During a first attempt, a resend or a copy of the message can store such a delivery. */
 function isUnattempted(delivery: StoredDelivery | undefined, now: number): boolean {
   return delivery?.status === 'PENDING' && delivery.attempts === 0 && !isClaimed(delivery, now);
 }
 
-/** Returns whether a worker stored the lease `claim` for the next attempt of a delivery. */
 function hasClaim(delivery: StoredDelivery | undefined, claim: string): delivery is ClaimedDelivery {
   return delivery !== undefined && isPending(delivery) && delivery.claim === claim;
 }

@@ -13,19 +13,11 @@ import { countFailedDeliveries, type DeliveryStore, recoverDeliveries } from './
 import { deliveryTiming, nextAttemptMessages } from './deliveryMessage.ts';
 import type { EndpointKey } from './targets.ts';
 
-/** The maximum number of messages that one recovery sends again. A recovery repeats the messages that failed at an endpoint. */
 const MOST = 10_000;
 const PAGE = 100;
 const PARALLEL = 8;
-/**
- * If the first queue message of the job is lost, the sweep, which runs every minute, sends another one after this time, in
- * milliseconds.
- */
 const TIME_TO_START = 60_000;
-/**
- * The number of messages per second that a recovery sends. The last of 10,000 messages is delayed by 200 s, and SQS can delay a
- * message by up to 900 s.
- */
+/** The last of 10,000 messages is delayed by 200 s. SQS delays by up to 900 s. */
 const PER_SECOND = 50;
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -33,7 +25,6 @@ const MAX_DAYS = 14;
 
 const Recovery = z.object({ endpointId: z.string(), since: z.number(), until: z.number(), messages: z.number() });
 const Progress = z.object({
-  /** The start of the recovery, epoch ms. */
   startedAt: z.number(),
   recovered: z.number(),
   after: z.string().optional(),
@@ -52,14 +43,12 @@ export interface StartRecoveryPorts {
 }
 
 export interface RecoveryRequest extends EndpointKey {
-  /** Only messages of events since this time (epoch ms) are sent again. */
   readonly since: number;
 }
 
 /**
- * Starts a job that repeats messages that failed at an endpoint: those of events from `since` (epoch ms) on. Returns the number of
- * these messages. If a job for the same endpoint and `since` runs already, returns the number of its messages and starts no other
- * job. Throws INVALID_ARGUMENT if there are more than `most` messages.
+ * Returns the number of messages. A running job for the same endpoint and `since` is not started again. Throws
+ * INVALID_ARGUMENT for more than `most`.
  */
 export async function startRecovery(
   { deliveries, jobs, queue }: StartRecoveryPorts,
@@ -96,9 +85,8 @@ export interface RecoveryPorts {
 }
 
 /**
- * Runs one step of a recovery job. The step makes a page of failed deliveries pending again. It sends their messages with delays,
- * so that no more than `PER_SECOND` are attempted in a second. Returns the progress, or `done` after the last page. A step can run
- * twice, because it skips deliveries that are pending already. The sweep replaces lost messages.
+ * Delays the messages so that at most `PER_SECOND` are attempted in a second. A step can run twice, because it skips
+ * pending deliveries. The sweep replaces lost messages.
  */
 export async function recoverStep(
   { deliveries, retryQueue, timing }: RecoveryPorts,

@@ -30,34 +30,21 @@ export interface ReleasePorts extends DisablingPorts {
   readonly timing: Timing;
 }
 
-/** The maximum number of deliveries that one step cancels, or ends as exhausted. */
 const PAGE = 500;
-/** The number of writes at the same time. */
 const PARALLEL = 16;
-/**
- * The index can still list deliveries that are not parked any more. If it lists only such deliveries, the next step starts after
- * this time, in milliseconds.
- */
+/** The index can still list deliveries that are not parked any more. The next step then waits this long (ms). */
 const STALE_INDEX = 5_000;
 
 const Progress = z.object({
-  /** When a step first found no parked delivery, epoch ms. Absent if the previous step found some. */
   emptySince: z.number().optional(),
 });
 
 /**
- * Runs one step of the job for the parked deliveries of an endpoint, which wait for its circuit breaker. The step does the first of
- * these actions that applies:
- * - It cancels the deliveries to a deleted or disabled endpoint.
- * - It ends deliveries whose deadline has passed, with the status EXHAUSTED.
- * - It waits for the end of the breaker's pause.
- * - After the pause, it attempts the oldest delivery as a probe. The result closes the breaker or begins a longer pause.
- * - If the breaker is closed, it releases deliveries within the rate limit.
- *
- * Every write is conditional, and the sweep, which runs every minute, replaces lost messages. A step can therefore run twice.
- *
- * The job ends when it finds no parked delivery in two steps, a minute apart. A worker that read an open breaker before the first
- * of these steps has parked its delivery by the second step. A worker that opens the breaker later starts the job again.
+ * Does the first action that applies: cancels the deliveries to a disabled endpoint, ends those past their deadline,
+ * waits for the end of the pause, attempts the oldest as a probe, or releases deliveries within the rate limit. Every
+ * write is conditional, so a step can run twice. The job ends when two steps, a minute apart, find no parked delivery.
+ * A worker that read an open breaker before the first of these steps has parked its delivery by the second. A worker
+ * that opens the breaker later starts the job again.
  */
 export async function releaseParkedStep(
   ports: ReleasePorts,
@@ -93,7 +80,6 @@ class ParkedRelease {
     this.#call = call;
   }
 
-  /** Runs the step. Returns the time of the next step, or `empty` if the endpoint has no parked delivery. */
   async step(): Promise<NextStep | 'empty'> {
     const endpoint = await this.#ports.parked.readEndpoint(this.#key);
     const now = this.#clock();
@@ -113,10 +99,6 @@ class ParkedRelease {
     return { notBefore: deliveries.length > 0 ? undefined : this.#clock() + STALE_INDEX };
   }
 
-  /**
-   * Ends up to 500 deliveries as exhausted, because their deadline has passed. Returns true if it ended any, because more may
-   * remain.
-   */
   async #exhaust({ target, health }: EndpointState, now: number): Promise<boolean> {
     const { parked, deliveries } = this.#ports;
     const { tenant } = this.#key;
@@ -127,8 +109,8 @@ class ParkedRelease {
     await inParallel(page.deliveries, PARALLEL, async (delivery) => {
       const next = endDelivery(delivery, 'EXHAUSTED');
       const event = exhaustedEvent(tenant, delivery, next, now, { isReceived });
-      // A transaction costs twice as much as single writes. If no endpoint receives the event, the event is therefore written
-      // first, without a transaction. A repeated step does not write it again.
+      // A transaction costs twice as much as single writes, so an event that no endpoint receives is written first,
+      // without one. A repeated step does not write it again.
       if (!isReceived) await parked.writeListedEvent(event);
       const stored = await deliveries.replace(delivery, next, isReceived ? event : []);
       if (stored !== 'lost' && isExhaustion(delivery, next)) exhausted++;
@@ -141,7 +123,6 @@ class ParkedRelease {
     return exhausted > 0;
   }
 
-  /** Returns whether an endpoint of the tenant receives events about exhausted deliveries. */
   async #isExhaustionReceived(): Promise<boolean> {
     const event = { event: 'message.attempt.exhausted' };
     const { endpoints, basic } = await this.#ports.subscriptions.read(this.#key.tenant);
@@ -151,7 +132,7 @@ class ParkedRelease {
     );
   }
 
-  /** Sends the message of the oldest delivery, whose attempt is the probe. The result of the probe starts the job again. */
+  /** The result of the probe starts the job again. */
   async #probe(): Promise<NextStep | 'empty'> {
     const { deliveries, isEmpty } = await this.#ports.parked.listOldest(this.#key, 1);
     if (isEmpty) return 'empty';
@@ -161,7 +142,6 @@ class ParkedRelease {
     return { notBefore: now + (deliveries.length > 0 ? PROBE_LEASE : STALE_INDEX) };
   }
 
-  /** Releases the oldest deliveries within the rate limit. */
   async #release({ target, freeSlot }: EndpointState, now: number): Promise<NextStep | 'empty'> {
     const { deliveries: store, parked, timing } = this.#ports;
     const { count, attemptAt } = planRelease({ rateLimit: target?.rateLimit, freeSlot }, now);

@@ -10,8 +10,8 @@ import { basicUrl, isBasicTarget } from './rules/matching.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './webhookConfigs.ts';
 
 /**
- * Throws FAILED_PRECONDITION if advanced webhooks are disabled, or if the endpoint is disabled. Throws NOT_FOUND if the endpoint
- * does not exist, or if a basic target has no URL. Reads the table with one BatchGet.
+ * FAILED_PRECONDITION if advanced webhooks or the endpoint are disabled, NOT_FOUND if the endpoint does not exist or a
+ * basic target has no URL.
  */
 export type RequireOperable = (caller: Pick<ApiKeyCaller, 'tenant' | 'withheld'>, endpointId: string) => Promise<void>;
 

@@ -11,7 +11,7 @@ const signingSecretOf = (tenant: string, endpointId: string): SecretOwner => ({
   id: endpointId,
 });
 
-/** Generates a signing secret: `whsec_` and 32 random bytes in base64. Returns its text and its encrypted form. */
+/** `whsec_` and 32 random bytes in base64. */
 export async function createSigningSecret(
   box: SecretBox,
   tenant: string,
@@ -33,10 +33,7 @@ export async function openSigningSecret(
 
 const signingKeys = new WeakMap<SigningSecret, KeyObject>();
 
-/**
- * Returns the key of a signing secret. Decrypts the secret only once, because decryption takes longer than signing. The key is kept
- * as long as the settings of the tenant are in memory.
- */
+/** Decryption takes longer than signing, so the key is kept as long as the tenant's settings are in memory. */
 export async function openSigningKey(
   box: SecretBox,
   tenant: string,

@@ -13,13 +13,11 @@ import { MAX_ENDPOINTS, type WebhookEndpoint } from './rules/endpoints.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './webhookConfigs.ts';
 import { type WebhookSettings, WebhookSettingsEntity } from './webhookSettings.ts';
 
-/** The fields of an endpoint that decide whether and how it receives events. */
 export type SubscribedEndpoint = Pick<
   Stored<WebhookEndpoint>,
   '_r' | 'endpointId' | 'url' | 'disabled' | 'filterTypes' | 'channels' | 'rateLimit' | 'secrets'
 >;
 
-/** All webhook settings of a tenant. */
 export interface Subscriptions {
   readonly endpoints: ReadonlyMap<string, SubscribedEndpoint>;
   readonly advanced: AdvancedWebhookConfig | undefined;
@@ -31,20 +29,17 @@ interface CachedSubscriptions {
   readonly subscriptions: Promise<Subscriptions>;
 }
 
-/** The maximum number of tenants whose settings a process keeps in memory. */
 const MAX_CACHED_TENANTS = 200;
 
 const readers = new WeakMap<Table, SubscriptionReader>();
 
 /**
- * Reads the webhook settings of tenants and keeps them in memory. With the settings, it keeps the revision of the tenant's settings
- * item, which every change of a setting increases. Settings in memory are used only after a consistent read of that item returned
- * the same revision.
+ * Settings in memory are used only after a consistent read of the tenant's settings item has returned their revision,
+ * which every change of a setting increases.
  */
 export class SubscriptionReader {
   readonly #table: Table;
   readonly #reader: BatchReader;
-  /** The settings in memory by tenant, least recently used first. */
   readonly #cache = new BoundedMap<string, CachedSubscriptions>(MAX_CACHED_TENANTS);
 
   constructor(table: Table) {
@@ -52,17 +47,13 @@ export class SubscriptionReader {
     this.#reader = BatchReader.of(table);
   }
 
-  /** Returns the reader of a table, which all callers in the process share. */
   static of(table: Table): SubscriptionReader {
     const reader = readers.get(table) ?? new SubscriptionReader(table);
     readers.set(table, reader);
     return reader;
   }
 
-  /**
-   * Reads the current settings of a tenant, for the fan-out of events. Returns no advanced endpoints if advanced webhooks are
-   * disabled, or if the operator withholds them. Returns no receivers for a deleted API key.
-   */
+  /** No receivers for a deleted API key, and no advanced endpoints if advanced webhooks are off or withheld. */
   async read(tenant: string): Promise<Subscriptions> {
     const [key, settings] = await this.#reader.batchGet(itemOf(ApiKeyEntity, { apiKey: tenant }), settingsItem(tenant));
     if (!key) return { endpoints: new Map(), advanced: undefined, basic: undefined };
@@ -71,16 +62,13 @@ export class SubscriptionReader {
     return isAvailable ? current : { ...current, endpoints: new Map() };
   }
 
-  /** Returns the current settings of a tenant. Costs one read if the process keeps them. */
+  /** Costs one read if the process keeps the settings. */
   async current(tenant: string): Promise<Subscriptions> {
     const [settings] = await this.#reader.batchGet(settingsItem(tenant));
     return this.readAt(tenant, settings);
   }
 
-  /**
-   * Returns the settings of a tenant at the revision of `settings`, which the caller has just read, or newer settings. Reads
-   * nothing if the process keeps them.
-   */
+  /** At the revision of `settings`, which the caller has just read, or newer. */
   async readAt(tenant: string, settings: Stored<WebhookSettings> | undefined): Promise<Subscriptions> {
     const revision = settings?._r ?? 0;
     const cached = this.#cache.get(tenant);
@@ -117,9 +105,6 @@ export class SubscriptionReader {
   }
 }
 
-/**
- * Returns the read of a tenant's settings item, for `batchGet`. The item's revision says whether settings in memory are current.
- */
 export function settingsItem(tenant: string): ItemRead<WebhookSettings> {
   return itemOf(WebhookSettingsEntity, { tenant });
 }

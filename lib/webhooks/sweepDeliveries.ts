@@ -21,15 +21,12 @@ export interface DeliverySweepPorts {
   readonly timing: Timing;
 }
 
-/** The number of parallel writes for one shard. All shards of a batch together use about as many connections as the SDK has. */
+/** All shards of a batch together use about as many connections as the SDK has. */
 const PARALLEL = 4;
 
 /**
- * Returns a sweep that sends the messages of a shard's due deliveries. A conditional write postpones each delivery before its
- * message is sent. Only one of two simultaneous sweeps therefore sends it, and a later sweep replaces a lost message.
- *
- * While the queue of first attempts is long, first attempts are only postponed. Their messages are still in the queue, and copies
- * would make the queue longer.
+ * A conditional write postpones each delivery before its message is sent, so one of two simultaneous sweeps sends it.
+ * While the queue of first attempts is long, their messages are still in the queue and are not sent again.
  */
 export function sweepDeliveries({ deliveries, ...ports }: Omit<DeliverySweepPorts, 'groups'>): ShardSweep {
   return sweepOverdue(ports, {
@@ -43,10 +40,6 @@ export function sweepDeliveries({ deliveries, ...ports }: Omit<DeliverySweepPort
   });
 }
 
-/**
- * Returns a sweep that sends the messages of a shard's due groups of first attempts. A group is postponed before its message is
- * sent. While the queue of first attempts is long, groups are only postponed.
- */
 export function sweepFirstAttempts({ groups, ...ports }: Omit<DeliverySweepPorts, 'deliveries'>): ShardSweep {
   return sweepOverdue(ports, {
     listDue: (shard, at, options) => groups.listDue(shard, at, options),
@@ -60,13 +53,10 @@ export function sweepFirstAttempts({ groups, ...ports }: Omit<DeliverySweepPorts
 
 interface OverdueWork<V> {
   readonly listDue: (shard: number, at: number, options: PageOptions) => Promise<ItemPage<V>>;
-  /** Returns since when a value is due, epoch ms. */
   readonly dueSince: (value: V) => number;
-  /** Postpones a value and returns the messages to send. Returns none if another sweep was first. */
   readonly postpone: (value: V, now: number, isBacklogged: boolean) => Promise<readonly QueueMessage[]>;
 }
 
-/** Returns a sweep that postpones due values, sends their messages, and measures how late the deliveries are. */
 function sweepOverdue<V>(
   { retryQueue, isBacklogged: readBacklog, timing }: Omit<DeliverySweepPorts, 'deliveries' | 'groups'>,
   { listDue, dueSince, postpone }: OverdueWork<V>,
@@ -102,9 +92,6 @@ function isFirstAttempt({ attempts, otherwise }: PendingDelivery): boolean {
   return attempts === 0 && otherwise === undefined;
 }
 
-/**
- * Returns the sweep that measures how many circuit breakers are open, and how many owners were warned that their endpoint fails.
- */
 export function measureUnhealthyEndpoints(health: Pick<EndpointHealthStore, 'countUnhealthy'>): Sweep {
   return async ({ clock, measures }) => {
     const { open, warned } = await health.countUnhealthy(clock());

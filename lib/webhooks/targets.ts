@@ -6,13 +6,11 @@ import { basicUrl, isBasicTarget } from './rules/matching.ts';
 import type { SubscribedEndpoint, Subscriptions } from './subscriptions.ts';
 import { BasicWebhookConfigEntity } from './webhookConfigs.ts';
 
-/** The key of an advanced endpoint, or of a basic target, which has a reserved endpoint id. */
 export interface EndpointKey {
   readonly tenant: string;
   readonly endpointId: string;
 }
 
-/** The target of a delivery: an enabled advanced endpoint, or one of the two URLs of basic webhooks. */
 export type Target =
   | {
       readonly kind: 'advanced';
@@ -27,12 +25,11 @@ export type Target =
       readonly config: BasicWebhookConfig;
     };
 
-/** Returns the target of deliveries to an endpoint, or undefined if the endpoint is disabled or deleted. */
 export function targetOf({ endpoints, basic }: Subscriptions, endpointId: string): Stored<Target> | undefined {
   return isBasicTarget(endpointId) ? basicTarget(basic, endpointId) : advancedTarget(endpoints.get(endpointId));
 }
 
-/** Returns the read of a target for `batchGet`. Its result is undefined if the target is disabled or deleted. */
+/** For `batchGet`. Undefined if the target is disabled or deleted. */
 export function targetItem({ tenant, endpointId }: EndpointKey): ItemRead<Target> {
   if (isBasicTarget(endpointId)) {
     const { key, fromItem } = itemOf(BasicWebhookConfigEntity, { tenant });

@@ -17,34 +17,28 @@ import { afterAttempt, type EndpointHealth, healthAt, markSlow } from './rules/h
 import { parkingDueAt } from './rules/parking.ts';
 import type { EndpointKey, Target } from './targets.ts';
 
-/** The stores and clients that automatic disabling uses. */
 export interface DisablingPorts {
   readonly health: Pick<EndpointHealthStore, 'get'>;
   readonly endpoints: Pick<EndpointDisabler, 'disable'>;
   readonly notifyOwner: NotifyOwnerOfFailure;
 }
 
-/** The stores, queues and clients that a health update uses. */
 export interface HealthPorts extends DisablingPorts {
   readonly health: Pick<EndpointHealthStore, 'get' | 'write'>;
-  /** The queue of the jobs for parked deliveries, which wait for the circuit breaker. */
   readonly jobQueue: QueueSender;
   readonly timing: Timing;
-  /** Returns a random number from 0 to below 1. */
   readonly random: () => number;
   /**
-   * Waits for a turn of the event loop of its own. The steps after it belong to an unhealthy endpoint. A batch can have 200 such
-   * endpoints, and requests to healthy endpoints must not wait until all of them are stored.
+   * Waits for the next turn of the event loop. A batch can have 200 unhealthy endpoints, and requests to healthy ones
+   * must not wait until all of them are stored.
    */
   readonly ownTurn: () => Promise<void>;
 }
 
 type HealthCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
 
-/** The maximum number of tries to update the health. A try fails if another attempt writes the same health at the same time. */
 const TRIES = 5;
 
-/** Updates the health of one endpoint after an attempt, and warns the endpoint's owner after days of failures. */
 export class HealthUpdater {
   readonly #ports: HealthPorts;
   readonly #key: DeliveryKey;
@@ -57,8 +51,7 @@ export class HealthUpdater {
   }
 
   /**
-   * Updates the circuit breaker and the failures of the endpoint after an attempt. Warns the owner if a warning is due. Returns the
-   * new health, or undefined if it is not known. Never throws, because SQS would redeliver the message although the attempt is
+   * Undefined if the new health is not known. Never throws: SQS would redeliver the message although the attempt is
    * recorded.
    */
   async record(
@@ -69,7 +62,6 @@ export class HealthUpdater {
     return this.#orLog(() => this.#write(target, read, result));
   }
 
-  /** Marks the endpoint as slow. Logs errors and does not throw. */
   async markSlow(target: Stored<Target>): Promise<void> {
     const { health, ownTurn } = this.#ports;
     await ownTurn();
@@ -82,10 +74,7 @@ export class HealthUpdater {
     });
   }
 
-  /**
-   * Lets another attempt be the probe at once, after the attempt that became the probe has sent nothing. `taken` is the health that
-   * this attempt has stored. Logs errors and does not throw.
-   */
+  /** The probe has sent nothing, so another attempt can be the probe at once. Logs errors and does not throw. */
   async returnProbe(taken: Stored<EndpointHealth>): Promise<void> {
     const now = this.#call.clock();
     const next = { ...taken, breaker: returnProbe(taken.breaker, now), writtenAt: now };
@@ -95,7 +84,6 @@ export class HealthUpdater {
     });
   }
 
-  /** Returns the result of `work`. Logs an error of `work`, and then returns undefined. */
   async #orLog<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
@@ -115,13 +103,12 @@ export class HealthUpdater {
     const pauses = breakerPauses(timing.schedule);
     let stored = read;
     for (let i = 0; i < TRIES; i++) {
-      // The stored health is of a newer revision of the endpoint than this attempt used, so it is not changed.
+      // The stored health is of a newer revision of the endpoint than this attempt used.
       if (stored && stored.about > target._r) return undefined;
       const current = healthAt(stored, target._r);
       const now = this.#call.clock();
       const next = afterAttempt(current, { ...result, random: random(), now }, pauses);
-      // Health of an older revision is replaced even if this attempt changed nothing. Otherwise the sweep would read it every
-      // minute.
+      // Otherwise the sweep would read health of an older revision every minute.
       const isOutdated = stored !== undefined && stored.about !== target._r;
       if (next === current && !isOutdated) return current;
       const warned = await this.#warn(target, { ...next, writtenAt: now }, now);
@@ -135,20 +122,15 @@ export class HealthUpdater {
     return undefined;
   }
 
-  /**
-   * Sends the message of the job for parked deliveries, delayed until the end of the breaker's pause. If sending fails, the sweep
-   * finds the job.
-   */
   async #notifyParkingJob(dueAt: number | undefined, now: number): Promise<void> {
     if (dueAt === undefined) return;
     const { tenant, endpointId } = this.#key;
     const { jobId } = parkingJob(endpointId, dueAt);
-    // Clocks differ, and a job that is not due yet does not run. The message therefore arrives a second after the pause.
+    // Clocks differ, and a job that is not due does not run, so the message arrives a second after the pause.
     const delaySeconds = dueAt > now ? Math.min(MAX_DELAY_SECONDS, Math.ceil((dueAt - now) / 1000) + 1) : 0;
     await notifyJobs(this.#ports.jobQueue, [{ tenant, jobId }], this.#call.log, delaySeconds);
   }
 
-  /** Sends the warning that is due, if any. Returns the health, with the warning if it was sent. */
   async #warn({ kind, url }: Target, health: EndpointHealth, now: number): Promise<EndpointHealth> {
     const { failing } = health;
     const stage = failing && kind === 'advanced' ? findDueWarning(failing, now) : undefined;
@@ -159,11 +141,7 @@ export class HealthUpdater {
   }
 }
 
-/**
- * Disables an advanced endpoint if all attempts have failed for five days, and notifies its owner. Callers run this after an
- * exhausted delivery, with the health that they have read. The URLs of basic webhooks are never disabled, because customers could
- * not see that they are disabled.
- */
+/** URLs of basic webhooks are never disabled, because customers could not see that they are. */
 export async function disableIfFailedTooLong(
   ports: DisablingPorts,
   key: EndpointKey,
@@ -175,7 +153,7 @@ export async function disableIfFailedTooLong(
   const { failing: known } = healthAt(health, target._r);
   if (target.kind !== 'advanced' || !known || !hasFailedTooLong(known, now)) return;
   const { tenant, endpointId } = key;
-  // The health is read again, because another attempt may have succeeded in the meantime.
+  // Another attempt may have succeeded in the meantime.
   const { failing } = healthAt(await ports.health.get(key), target._r);
   if (!failing || !hasFailedTooLong(failing, now)) return;
   const outcome = await ports.endpoints.disable(key, target._r, failing.since, now);
@@ -185,7 +163,6 @@ export async function disableIfFailedTooLong(
   await notifyOwner(ports, key, call, { url: target.url, stage: 'disabled', failingSince: failing.since });
 }
 
-/** Notifies the owner of an endpoint by mail. If that fails, logs the error and returns false, so that deliveries continue. */
 async function notifyOwner(
   ports: DisablingPorts,
   { tenant, endpointId }: EndpointKey,

@@ -6,8 +6,8 @@ const WebhookSettings = z.object({ endpoints: z.number() });
 export type WebhookSettings = z.output<typeof WebhookSettings>;
 
 /**
- * The settings item of an API key. Every change of an endpoint or of a webhook configuration also writes this item, in the same
- * transaction. Its revision therefore says whether the settings that a process keeps are current.
+ * Every change of an endpoint or of a webhook configuration writes this item in the same transaction. Its revision says
+ * whether the settings that a process keeps are current.
  */
 export const WebhookSettingsEntity = defineEntity({
   type: 'WebhookSettings',
@@ -21,13 +21,12 @@ export const WebhookSettingsEntity = defineEntity({
   sk: (_key: unknown) => ['SETTINGS'],
 });
 
-/** Returns the operation that writes a new revision of the settings. `added` is the change in the number of endpoints. */
+/** `added`: the change in the number of endpoints. */
 export function reviseSettings(tenant: string, stored: Stored<WebhookSettings> | undefined, added = 0): WriteOp {
   const value = { tenant, endpoints: (stored?.endpoints ?? 0) + added };
   return insertOrReplace(WebhookSettingsEntity, value, stored);
 }
 
-/** Reads the settings and returns the operation that writes a new revision of them. */
 export async function settingsRevision(table: Pick<Table, 'get'>, tenant: string): Promise<WriteOp> {
   return reviseSettings(tenant, await table.get(WebhookSettingsEntity, { tenant }));
 }

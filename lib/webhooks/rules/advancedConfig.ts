@@ -7,7 +7,6 @@ import { bodyTexts, PublicKey, requireKeyToEncrypt } from './encryption.ts';
 
 const texts = { isEnabled: 'Whether events are sent to the endpoints. By default false.' } as const;
 
-/** The advanced webhook config, as it is stored and as responses show it. */
 export const AdvancedWebhookConfig = /* @__PURE__ */ defineNamedSchema('AdvancedWebhookConfig', () =>
   z
     .object({
@@ -21,7 +20,6 @@ export const AdvancedWebhookConfig = /* @__PURE__ */ defineNamedSchema('Advanced
 );
 export type AdvancedWebhookConfig = z.output<typeof AdvancedWebhookConfig>;
 
-/** The config of a tenant that never configured advanced webhooks. */
 export const initialAdvancedConfig: AdvancedWebhookConfig = {
   isEnabled: false,
   encryptData: false,
@@ -30,7 +28,6 @@ export const initialAdvancedConfig: AdvancedWebhookConfig = {
   enableDataProtection: false,
 };
 
-/** The fields that an update can set. */
 export const AdvancedConfigChange = /* @__PURE__ */ defineSchema(() =>
   z.object({
     isEnabled: optional(z.boolean()).describe(texts.isEnabled),
@@ -44,9 +41,8 @@ export const AdvancedConfigChange = /* @__PURE__ */ defineSchema(() =>
 const ENABLE = 'POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }';
 
 /**
- * Returns the stored config with the sent fields. Fields that are not sent keep their values. Throws FAILED_PRECONDITION if no
- * config is stored and the update does not enable advanced webhooks. Throws INVALID_ARGUMENT if the new config encrypts without a
- * public key.
+ * Throws FAILED_PRECONDITION if no config is stored and the update does not enable advanced webhooks, and
+ * INVALID_ARGUMENT if the new config encrypts without a public key.
  */
 export function changeAdvancedConfig(
   stored: AdvancedWebhookConfig | undefined,
@@ -64,17 +60,14 @@ export function changeAdvancedConfig(
 }
 
 interface FeatureAccess {
-  /** The features that the operator withholds from the caller. */
   readonly withheld: readonly Feature[];
 }
 
-/** Throws FAILED_PRECONDITION if the operator withholds advanced webhooks from the caller. */
 export function requireAvailable({ withheld }: FeatureAccess): void {
   if (withheld.includes('advancedWebhooks'))
     throw new ApiError('FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.');
 }
 
-/** Throws FAILED_PRECONDITION unless advanced webhooks are available to the caller and enabled. */
 export function requireEnabled(caller: FeatureAccess, config: AdvancedWebhookConfig | undefined): void {
   requireAvailable(caller);
   if (!config?.isEnabled)
@@ -84,7 +77,6 @@ export function requireEnabled(caller: FeatureAccess, config: AdvancedWebhookCon
     );
 }
 
-/** Throws like `requireEnabled`, for the list of endpoints. The message differs if advanced webhooks were never configured. */
 export function requireEnabledToList(caller: FeatureAccess, config: AdvancedWebhookConfig | undefined): void {
   requireAvailable(caller);
   if (!config)

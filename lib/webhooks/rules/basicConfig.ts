@@ -18,7 +18,7 @@ const texts = {
     'The http(s) URL that gets events with filled-in templates, names and recipients. Loopback, private and reserved addresses are refused. Empty means none.',
 } as const;
 
-/** The basic webhook config. The auth token is encrypted in the table. Responses contain it as plain text. */
+/** The auth token is encrypted in the table. Responses contain it as plain text. */
 export const BasicWebhookConfig = /* @__PURE__ */ defineNamedSchema('WebhookConfig', () =>
   z
     .object({
@@ -62,7 +62,6 @@ const WebhookServiceConfigInput = /* @__PURE__ */ defineNamedSchema('WebhookServ
     .describe('The fields of the configuration of basic webhooks to change. An empty text removes a value.'),
 );
 
-/** The fields that an update can set. An empty string clears the stored value. */
 export const BasicConfigChange = /* @__PURE__ */ defineSchema(() =>
   z.object({
     useWebhookService: optional(z.boolean()).describe(texts.useWebhookService),
@@ -70,7 +69,6 @@ export const BasicConfigChange = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** The config of a tenant that never configured basic webhooks. */
 export const initialBasicConfig: BasicWebhookConfig = {
   useWebhookService: false,
   webhookServiceConfig: { authToken: '', rawNotificationUrl: '', processedNotificationUrl: '' },
@@ -81,9 +79,8 @@ const defaultConfig = merge(initialBasicConfig, {
 });
 
 /**
- * Returns the stored config with the sent fields. Triggers are merged by event type. If the update turns the service on and no
- * triggers are stored, missing triggers get their defaults. Throws INVALID_ARGUMENT if the new config encrypts without a public
- * key.
+ * Triggers that are missing when the service is turned on get their defaults. Throws INVALID_ARGUMENT if the new config
+ * encrypts without a public key.
  */
 export function changeBasicConfig(
   stored: BasicWebhookConfig = initialBasicConfig,

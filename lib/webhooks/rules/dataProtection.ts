@@ -1,6 +1,6 @@
 /**
- * The fields with ids that `enableDataProtection` keeps. Fields that are in no list of this file are removed. A new field or a key
- * that a customer chose can therefore not leak a name or a text.
+ * Fields in no list of this file are removed, so a new field or a key that a customer chose cannot leak a name or a
+ * text.
  */
 const idFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'id',
@@ -43,7 +43,6 @@ const idFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'messageId',
 ]);
 
-/** The fields that `enableDataProtection` keeps because they have numbers, times, or words that the service defines. */
 const wordFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'type',
   'commentType',
@@ -94,12 +93,8 @@ const wordFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'disabledAt',
 ]);
 
-/** Matches the words of `wordFields`. Other text in these fields is removed. */
 const WORD = /^[\w.:/+-]{1,64}$/;
 
-/**
- * The fields with objects and lists that `enableDataProtection` keeps. The lists of this file also apply to the fields inside them.
- */
 const nestedFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'commentAnnotation',
   'targetComment',
@@ -131,10 +126,7 @@ const nestedFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'lastAttempt',
 ]);
 
-/**
- * The fields with objects about people, and with objects whose keys customers chose. Of the fields inside these objects, only ids
- * are kept.
- */
+/** Objects about people, or with keys that customers chose. Only their ids stay. */
 const idOnlyFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'actionUser',
   'from',
@@ -158,10 +150,6 @@ const idOnlyFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
 
 type Json = Readonly<Record<string, unknown>>;
 
-/**
- * Returns the `data` of a payload without personal data and without text of users. Ids, words of the service and the structure
- * remain.
- */
 export function protectData(data: Json): Record<string, unknown> {
   return protectFields(data, false);
 }

@@ -2,10 +2,9 @@ import * as z from 'zod';
 import { parsePublicKey } from '../../crypto/publicKey.ts';
 import { invalid } from '../../shared/errors.ts';
 
-/** The most characters of a public key. The longest key that works has 16,384 bits, which are 2,900 characters as PEM. */
+/** The longest key that works has 16,384 bits, which are 2,900 characters as PEM. */
 const MAX_KEY_CHARACTERS = 8_192;
 
-/** What the reference says about the settings of bodies of basic and advanced webhooks. */
 export const bodyTexts = {
   encryptData:
     'Whether bodies are encrypted: `{ encryptedData, encryptedKey, iv }`, AES-256-CBC with a key under RSA-OAEP with SHA-256. Needs `publicKey`. By default false.',
@@ -17,7 +16,6 @@ export const bodyTexts = {
     'Whether payloads have only ids, times, numbers and words of the service, and no names, addresses, texts, URLs and fields of your own. By default false.',
 } as const;
 
-/** The public key that encrypts payloads, stored as the customer sent it. The empty string clears the stored key. */
 export const PublicKey = z
   .string()
   .max(MAX_KEY_CHARACTERS)
@@ -27,10 +25,6 @@ export const PublicKey = z
     }),
   );
 
-/**
- * Throws INVALID_ARGUMENT if a config turns encryption on without a public key. The error names `path`, the path of the key's
- * field.
- */
 export function requireKeyToEncrypt(
   config: { encryptData?: boolean | undefined; publicKey?: string | undefined },
   path: readonly string[],

@@ -18,11 +18,9 @@ import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { liveSecrets, SigningSecret } from './secrets.ts';
 import { WebhookUrl } from './urlField.ts';
 
-/** The most advanced webhook endpoints of one API key. */
 export const MAX_ENDPOINTS = 200;
 const MAX_FILTERS = 100;
 
-/** An advanced webhook endpoint, as it is stored. Times are epoch ms. */
 export const WebhookEndpoint = /* @__PURE__ */ defineSchema(() =>
   z.object({
     endpointId: z.string(),
@@ -31,13 +29,11 @@ export const WebhookEndpoint = /* @__PURE__ */ defineSchema(() =>
     filterTypes: z.array(z.string()).optional(),
     channels: z.array(z.string()).optional(),
     disabled: z.boolean(),
-    /** When and why the endpoint was disabled. Absent while it is enabled, and if it was disabled before this field existed. */
+    /** Absent while the endpoint is enabled, and if it was disabled before this field existed. */
     disabling: z.object({ at: z.number(), by: z.enum(['request', 'failures']) }).optional(),
     rateLimit: z.number().optional(),
     uid: z.string().optional(),
-    /** The metadata object as JSON text. */
     metadata: z.string().optional(),
-    /** The signing secrets, newest first. */
     secrets: z.array(SigningSecret),
     createdAt: z.number(),
     updatedAt: z.number(),
@@ -45,11 +41,9 @@ export const WebhookEndpoint = /* @__PURE__ */ defineSchema(() =>
 );
 export type WebhookEndpoint = z.output<typeof WebhookEndpoint>;
 
-/** An object with string values, at most 64 KB. All keys are allowed, even `__proto__`. */
 const Metadata = /* @__PURE__ */ defineSchema(
   () =>
     OpenObject.check(({ value, issues }) => {
-      // The check also runs for values that are not objects. It accepts them, because another check rejects them.
       if (!isObject(value)) return;
       for (const [key, text] of Object.entries(value)) {
         if (typeof text !== 'string' || !text.isWellFormed())
@@ -73,7 +67,6 @@ const texts = {
   uid: 'Your own id of the endpoint. It is unique in the API key and cannot be changed.',
 } as const;
 
-/** The fields that a new endpoint and an update have in common. */
 const changeable = /* @__PURE__ */ defineSchema(() => ({
   description: optional(Text).describe(texts.description),
   filterTypes: optional(list(EventTypeName, MAX_FILTERS)).describe(texts.filterTypes),
@@ -87,18 +80,15 @@ export const NewWebhookEndpoint = /* @__PURE__ */ defineSchema(() =>
   z.object({ url: WebhookUrl.describe(texts.url), ...changeable, uid: optional(Id).describe(texts.uid) }),
 );
 
-/** The fields that an update can set: all fields except `uid`. */
 export const WebhookEndpointChange = /* @__PURE__ */ defineSchema(() =>
   z.object({ url: optional(WebhookUrl).describe(texts.url), ...changeable }),
 );
 
-/** The field `uid` of an update. Every value is rejected. */
 export const FixedUid = /* @__PURE__ */ defineSchema(() => {
   const message = 'must be left out: it is fixed when the endpoint is created';
   return optional(withRefusal(z.never({ error: message }), { values: 'any', message }));
 });
 
-/** Returns the sent fields as they are stored, without duplicate event types and channels. */
 function toStoredFields({
   filterTypes,
   channels,
@@ -113,7 +103,6 @@ function toStoredFields({
   };
 }
 
-/** Returns a new endpoint. It is enabled unless the request disables it. */
 export function newEndpoint(
   { url, ...fields }: z.output<typeof NewWebhookEndpoint>,
   made: { endpointId: string; secret: SigningSecret; now: number },
@@ -129,7 +118,7 @@ export function newEndpoint(
   );
 }
 
-/** Returns the endpoint with the sent fields. Fields that are not sent keep their values. Expired secrets are removed. */
+/** Fields that are not sent stay. Expired secrets are removed. */
 export function changeEndpoint(
   endpoint: WebhookEndpoint,
   change: z.output<typeof WebhookEndpointChange>,
@@ -142,10 +131,7 @@ export function changeEndpoint(
   );
 }
 
-/**
- * Returns the endpoint with its field `disabling`. An enabled endpoint has no such field. If the endpoint was disabled before, the
- * field keeps its value. Otherwise the field says that a request disabled the endpoint at `now`.
- */
+/** A request disabled the endpoint at `now`, unless it was disabled before. */
 function withDisabling(
   before: WebhookEndpoint | undefined,
   { disabling, ...after }: WebhookEndpoint,
@@ -156,7 +142,6 @@ function withDisabling(
   return { ...after, ...(since && { disabling: since }) };
 }
 
-/** An endpoint in responses. Unset fields are null. Metadata and secrets are never part of it. */
 export const WebhookEndpointResponse = /* @__PURE__ */ defineNamedSchema('WebhookEndpoint', () =>
   z
     .object({
@@ -189,10 +174,7 @@ export function toEndpointResponse(endpoint: WebhookEndpoint): z.output<typeof W
   return { id, url, description, filterTypes, channels, disabled, rateLimit, uid, createdAt, updatedAt };
 }
 
-/**
- * Returns the error for an endpoint that the caller does not have. Existing clients compare the first sentence of its message, so
- * this sentence must not change.
- */
+/** Existing clients compare the first sentence of the message, so it must not change. */
 export function endpointNotFound(): ApiError {
   return new ApiError('NOT_FOUND', 'Advanced webhook provider request failed. No endpoint has this endpointId.');
 }

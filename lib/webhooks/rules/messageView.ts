@@ -5,7 +5,6 @@ import { defineNamedSchema, IsoTime } from '../../shared/schema.ts';
 import { type Delivery, type DeliveryStatus, hasFailed } from './delivery.ts';
 import { type Attempt, attemptOutcomes } from './loggedAttempt.ts';
 
-/** The status of a delivery in responses. A cancelled delivery has the status `failed`. */
 export const messageStatuses = ['pending', 'delivered', 'failed'] as const;
 export type MessageStatus = (typeof messageStatuses)[number];
 
@@ -14,7 +13,6 @@ export function toMessageStatus(status: DeliveryStatus): MessageStatus {
   return status === 'DELIVERED' ? 'delivered' : 'pending';
 }
 
-/** A message in responses: an event and its deliveries. */
 export const MessageResponse = /* @__PURE__ */ defineNamedSchema('WebhookMessage', () =>
   z
     .object({
@@ -97,10 +95,9 @@ export const AttemptResponse = /* @__PURE__ */ defineNamedSchema('WebhookAttempt
     .describe('One attempt to deliver a message.'),
 );
 
-/** The most bytes of a receiver's response body that an API response contains. */
 const BODY_BYTES = 1024;
 
-/** Returns an attempt for a response. The response body is the receiver's text and untrusted, so every page must escape it. */
+/** The response body is the receiver's text and untrusted, so every page must escape it. */
 export function toAttemptResponse({
   endpointId,
   attempt,
@@ -121,7 +118,6 @@ export function toAttemptResponse({
   };
 }
 
-/** Returns the first kilobyte of a body as text. A character that the limit cuts in two is left out. */
 function bodyText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes.subarray(0, BODY_BYTES), { stream: bytes.length > BODY_BYTES });
 }

@@ -2,25 +2,17 @@ import { nextAttemptAt, type Timing } from '../../workers/rules/schedule.ts';
 import { attemptTimes, type Delivery, endDelivery, noSlot, type PendingDelivery, releaseDelivery } from './delivery.ts';
 import type { AttemptOutcome } from './loggedAttempt.ts';
 
-/** The result of one attempt. */
 export interface AttemptResult {
   readonly outcome: AttemptOutcome;
   readonly responseStatus?: number;
-  /** The first 16 KiB of the response body, unchanged. The receiver's text is untrusted. */
   readonly responseBody?: Uint8Array;
-  /** The pause that a 429 or 503 response requests, in seconds. */
   readonly retryAfterSeconds?: number;
-  /**
-   * The reason of a failure, as a short text that the customer sees. It never contains a URL, an address or the receiver's text.
-   */
+  /** Customers see it. It never contains a URL, an address or the receiver's text. */
   readonly error?: string;
   readonly durationMs: number;
 }
 
-/**
- * Returns the delivery after an attempt that ended at `now`, without a lease. It is delivered, exhausted, or pending with a next
- * attempt. After a failed resend, it gets its earlier state back. `random` is from 0 to 1.
- */
+/** A failed resend gives the delivery its earlier state back. */
 export function recordOutcome(
   delivery: PendingDelivery,
   { outcome, retryAfterSeconds }: Pick<AttemptResult, 'outcome' | 'retryAfterSeconds'>,

@@ -5,9 +5,8 @@ import { advancedActionType, basicActionType } from './actionTypes.ts';
 import { protectData } from './dataProtection.ts';
 import { fillTemplates } from './templates.ts';
 
-/** A stored event with its payload. */
 export interface DeliverableEvent {
-  /** The id that receivers get as `webhook-id` and `webhookId`. All deliveries of the event have the same id. */
+  /** All deliveries of the event have the same id. */
   readonly eventId: string;
   readonly event: string;
   readonly createdAt: number;
@@ -18,17 +17,12 @@ interface ProtectionConfig {
   readonly enableDataProtection?: boolean | undefined;
 }
 
-/** The notification levels for the document of the users in the audience, by user id. */
 export type AudienceLevels = Readonly<Record<string, Readonly<Record<'inbox' | 'email', NotificationLevel>>>>;
 
-/**
- * Content for the processed URL, one of the two URLs of basic webhooks: current names and recipients. Bodies for the raw URL do not
- * have it.
- */
+/** Only for the processed URL of basic webhooks. */
 export interface Enrichment {
   readonly organizationName?: string | undefined;
   readonly documentName?: string | undefined;
-  /** The users whom the event notifies, after their settings and access were checked. */
   readonly recipients?: readonly Recipient[];
 }
 
@@ -40,16 +34,11 @@ export interface Recipient {
 
 export interface BasicOptions {
   readonly config: ProtectionConfig;
-  /** The ids of the users in the audience who may not see the content. */
   readonly accessDeniedUsers?: readonly string[];
-  /** Present for the processed URL. Undefined for the raw URL, whose body has the data as it is stored. */
   readonly enrichment?: Enrichment | undefined;
 }
 
-/**
- * Returns the body of an advanced delivery (V2) as JSON text. Its timestamp is the time of the event, because deliveries can arrive
- * in any order.
- */
+/** The timestamp is the time of the event, because deliveries can arrive in any order. */
 export function advancedPayload(
   event: DeliverableEvent,
   { config, levels }: { config: ProtectionConfig; levels?: AudienceLevels | undefined },
@@ -66,10 +55,6 @@ export function advancedPayload(
   });
 }
 
-/**
- * Returns the body of a basic delivery (V1) as JSON text. It is flat, and its action types and metadata differ from those of
- * advanced deliveries.
- */
 export function basicPayload(
   event: DeliverableEvent,
   { config, accessDeniedUsers = [], enrichment }: BasicOptions,
@@ -78,7 +63,7 @@ export function basicPayload(
   const enriched = enrichment ? enrich(stored, enrichment) : stored;
   const { actionUser, metadata, ...fields } = config.enableDataProtection ? protectData(enriched) : enriched;
   return JSON.stringify({
-    // The envelope's fields come after the fields of the data, so the data cannot replace them.
+    // The data cannot replace the envelope's fields.
     ...fields,
     webhookId: event.eventId,
     actionType: basicActionType(event.event),
@@ -91,7 +76,6 @@ export function basicPayload(
   });
 }
 
-/** Returns the data with filled templates, the current names of the organization and the document, and the recipients. */
 function enrich(
   data: EventPayload['data'],
   { organizationName, documentName, recipients }: Enrichment,
@@ -113,10 +97,6 @@ function enrich(
   };
 }
 
-/**
- * Returns the flat metadata of basic payloads. The ids of the organization and the document are each in two fields, for example
- * `organizationId` and `clientOrganizationId`.
- */
 function flattenMetadata({ organization, document, ...metadata }: Record<string, unknown>): object {
   const { organizationId, organizationName, ...organizationMetadata } = asObject(organization);
   const { documentId, documentName, ...documentMetadata } = asObject(document);

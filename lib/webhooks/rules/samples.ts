@@ -2,7 +2,6 @@ import { editorUpdateData } from '../../editors/rules/editorUpdatePayload.ts';
 import type { EventType } from '../../events/rules/catalogue.ts';
 import { type EventPayload, sourceOf } from '../../events/rules/payload.ts';
 
-/** A sample event, in the same form as a stored event. */
 export interface SampleEvent {
   readonly event: EventType;
   readonly organizationId: string;
@@ -79,7 +78,6 @@ const transcription = {
 const run = { executionId: 'exec-41d', definitionId: 'def-release' };
 const step = { ...run, stepId: 'legal-review', type: 'approval' };
 
-/** The data of each sample event, without actor and metadata. */
 const data: Readonly<Record<EventType, Readonly<Record<string, unknown>>>> = {
   'comment_annotation.add': { commentAnnotation: thread, targetComment: comment },
   'comment_annotation.assign': { commentAnnotation: { ...thread, assignedTo: grace } },
@@ -145,7 +143,6 @@ const data: Readonly<Record<EventType, Readonly<Record<string, unknown>>>> = {
   },
 };
 
-/** Returns a realistic sample of an event type for an API key. */
 export function sampleEvent(event: EventType, apiKey: string): SampleEvent {
   const source = sourceOf(event);
   const metadata = {

@@ -1,30 +1,23 @@
 import { isObject } from '../../shared/collections.ts';
 
-/**
- * Matches the names of fields with a text template. The field `<name>Data` next to such a field has the values of its variables.
- */
+/** Fields with a text template. `<name>Data` has the values of its variables. */
 const TEMPLATE = /^display\w+Template$/;
-/** Matches a variable in a template. Notifications write it as `{name}`, and activities write it as `{{name}}`. */
+/** `{name}` in notifications, `{{name}}` in activities. */
 const VARIABLE = /\{\{([^{}]+)\}\}|\{([^{}]+)\}/g;
 
-/**
- * The most characters of all filled texts of one object. A template can repeat a long value many times: 64 KB of data can make
- * 300 MB of text.
- */
+/** A template can repeat a long value many times: 64 KB of data can make 300 MB of text. */
 const MAX_FILLED_CHARACTERS = 64 * 1024;
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the object with the filled text next to each template, at any depth. For example, `displayHeadlineMessageTemplate` and
- * `displayHeadlineMessageTemplateData` produce `displayHeadlineMessage`. A variable without a value stays unchanged. Leaves out a
- * text that does not fit into 64 KB together with the texts before it.
+ * Adds for example `displayHeadlineMessage` next to `displayHeadlineMessageTemplate`, at any depth. A variable without
+ * a value stays.
  */
 export function fillTemplates(data: Json): Record<string, unknown> {
   return fillObject(data, { characters: MAX_FILLED_CHARACTERS });
 }
 
-/** How many characters the remaining filled texts may have. */
 interface Budget {
   characters: number;
 }
@@ -59,10 +52,6 @@ function fillTemplate(template: string, values: unknown, budget: Budget): string
   return filled;
 }
 
-/**
- * Returns a value as text. For a user, this is the name, otherwise the e-mail address or the id. Returns undefined for other
- * objects.
- */
 function asText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);

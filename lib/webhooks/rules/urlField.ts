@@ -2,10 +2,9 @@ import * as z from 'zod';
 import { hasBlockedPort, MAX_URL_CHARACTERS, parseHttpUrl } from '../../net/httpUrl.ts';
 import { defineSchema } from '../../shared/schema.ts';
 
-/** An http(s) URL, stored as the customer sent it. `requireAllowedUrls` checks its host. */
+/** Stored as sent. `requireAllowedUrls` checks the host. */
 export const WebhookUrl = /* @__PURE__ */ defineSchema(() => urlOr(() => false));
 
-/** An http(s) URL, or the empty string, which clears the stored URL. */
 export const WebhookUrlOrNone = /* @__PURE__ */ defineSchema(() => urlOr((text) => text === ''));
 
 function urlOr(isAllowed: (text: string) => boolean) {

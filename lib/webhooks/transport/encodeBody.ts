@@ -1,19 +1,17 @@
 import { constants, createCipheriv, publicEncrypt, randomBytes } from 'node:crypto';
 import { parsePublicKey } from '../../crypto/publicKey.ts';
 
-/** The fields for encoding and encryption in both webhook configs. */
 export interface BodyEncoding {
   readonly encodeData?: boolean | undefined;
   readonly encryptData?: boolean | undefined;
   readonly publicKey?: string | undefined;
 }
 
-/** The body that is signed and sent, or the reason why the payload cannot be encrypted. */
 export type EncodedBody = { readonly body: string } | { readonly error: 'public key unusable' };
 
 /**
- * Encodes a payload as the config says. The result is `{ encryptedData, encryptedKey, iv }`, `{ encodedPayload }`, or the unchanged
- * payload. If both fields are on, the payload is encrypted. Every call generates a new key and IV.
+ * `{ encryptedData, encryptedKey, iv }`, `{ encodedPayload }`, or the unchanged payload. If both are on, it is
+ * encrypted. Every call generates a new key and IV.
  */
 export function encodeBody(json: string, { encodeData, encryptData, publicKey }: BodyEncoding): EncodedBody {
   if (encryptData) {
@@ -23,7 +21,7 @@ export function encodeBody(json: string, { encodeData, encryptData, publicKey }:
   return { body: encodeData ? JSON.stringify({ encodedPayload: Buffer.from(json).toString('base64') }) : json };
 }
 
-/** Encrypts a text with AES-256-CBC, and its random key with RSA-OAEP and SHA-256. Returns undefined for an unusable public key. */
+/** AES-256-CBC, and its random key with RSA-OAEP and SHA-256. Undefined for an unusable public key. */
 function encrypt(
   text: string,
   publicKey: string,

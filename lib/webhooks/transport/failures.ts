@@ -1,4 +1,3 @@
-/** The result of a request without a complete response. `error` is the reason that customers see in the attempt log. */
 export interface Failure {
   readonly outcome: 'failed' | 'timeout' | 'refused';
   readonly error: string;
@@ -10,7 +9,6 @@ export const timeouts = {
   reading: { outcome: 'timeout', error: 'answer not complete in time' },
 } as const satisfies Record<string, Failure>;
 
-/** The results of requests that are not sent. */
 export const refusals = {
   url: { outcome: 'refused', error: 'URL not valid' },
   port: { outcome: 'refused', error: 'port not allowed' },
@@ -39,18 +37,15 @@ const failuresByCode: Readonly<Record<string, Failure>> = {
   EPROTO: { outcome: 'failed', error: 'TLS: handshake failed' },
 };
 
-/** Returns whether an error means that our own process lacks a resource. A receiver cannot cause such an error. */
+/** Our own process lacks a resource. A receiver cannot cause such an error. */
 export function isInternalError({ code = '' }: NodeJS.ErrnoException): boolean {
   return ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'].includes(code);
 }
 
-/** Matches OpenSSL's codes for rejected certificates. It does not match codes of other TLS errors, which contain TLS or SSL. */
+/** OpenSSL's codes for rejected certificates. Codes of other TLS errors contain TLS or SSL. */
 const CERTIFICATE = /CERT|CRL|_CA$|^INVALID_|SELF_SIGNED|UNABLE_TO|PATH_LENGTH|HOSTNAME/;
 
-/**
- * Returns the failure for a connection error. Uses only the code of the error, because the message can contain addresses and the
- * receiver's text. An unknown code becomes `connection failed`.
- */
+/** The message of an error can contain addresses and the receiver's text. */
 export function toFailure({ code = '' }: NodeJS.ErrnoException): Failure {
   const failure = failuresByCode[code];
   if (failure) return failure;

@@ -3,18 +3,16 @@ import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { type AddressPolicy, isAllowedAddress } from '../../net/addressPolicy.ts';
 
-/** The limits of a DNS query. Two tries take at most 3 seconds, less than the 5 seconds that a connection may take. */
+/** Two tries take at most 3 seconds, less than the 5 seconds that a connection may take. */
 const QUERY = { timeout: 1_500, maxTimeout: 1_500, tries: 2 };
 
-/** Node's DNS resolver, or the replacement of a test. */
 export type NameResolver = Pick<Resolver, 'resolve4' | 'resolve6'>;
 
-/** Thrown for a name that resolves to an address which is not allowed. */
 export class AddressNotAllowed extends Error {
   readonly code = 'ADDRESS_NOT_ALLOWED';
 }
 
-/** Thrown for a name that does not resolve. `code` is `DNS_` and the code of Node's resolver, for example `DNS_ENOTFOUND`. */
+/** `code` is `DNS_` and the code of Node's resolver, for example `DNS_ENOTFOUND`. */
 export class LookupFailed extends Error {
   readonly code: `DNS_${string}`;
 
@@ -24,17 +22,14 @@ export class LookupFailed extends Error {
   }
 }
 
-/**
- * Returns a resolver that does not block a thread during DNS queries. `getaddrinfo` would block one of the four threads of Node's
- * pool.
- */
+/** `getaddrinfo` would block one of the four threads of Node's pool. */
 export function nameResolver(): NameResolver {
   return new Resolver(QUERY);
 }
 
 /**
- * Returns a lookup function for sockets. It fails unless all addresses of a name are allowed. The socket connects to a checked
- * address, so DNS rebinding is not possible. Sockets do not look up IP addresses in URLs, so the caller must check these.
+ * Fails unless all addresses of a name are allowed. The socket connects to a checked address, so DNS rebinding is not
+ * possible. Sockets do not look up IP addresses: the caller must check these.
  */
 export function checkedLookup(policy: AddressPolicy, resolver: NameResolver): LookupFunction {
   return (hostname, { all }, callback) => {
@@ -51,10 +46,9 @@ export function checkedLookup(policy: AddressPolicy, resolver: NameResolver): Lo
   };
 }
 
-/** Returns the addresses of a name, IPv4 first, because Lambda functions have no IPv6. Throws LookupFailed. */
+/** IPv4 first, because Lambda functions have no IPv6. Throws LookupFailed. */
 async function addressesOf(hostname: string, resolver: NameResolver): Promise<LookupAddress[]> {
-  // These names always mean this machine and are not sent to DNS (RFC 6761). The policy decides whether loopback addresses are
-  // allowed.
+  // These names always mean this machine and are not sent to DNS (RFC 6761).
   if (/(^|\.)localhost\.?$/i.test(hostname))
     return [
       { address: '127.0.0.1', family: 4 },
@@ -69,6 +63,6 @@ async function addressesOf(hostname: string, resolver: NameResolver): Promise<Lo
   const codes = [v4, v6].map(
     (result) => (result.status === 'rejected' ? (result.reason as NodeJS.ErrnoException).code : undefined) ?? 'ENODATA',
   );
-  // ENODATA only means that the name has no IPv4 or no IPv6 address. Any other code is the reason of the failure.
+  // ENODATA only means that the name has no IPv4 or no IPv6 address.
   throw new LookupFailed(codes.find((code) => code !== 'ENODATA') ?? 'ENODATA');
 }

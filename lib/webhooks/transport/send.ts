@@ -12,38 +12,30 @@ import { type Failure, refusals } from './failures.ts';
 import { checkedLookup, type NameResolver, nameResolver } from './lookup.ts';
 import { type HttpRequest, sendRequest } from './sendRequest.ts';
 
-/** The time limit of one request, in milliseconds: connection, response headers and body together. */
+/** Connection, response headers and body together. */
 export const TIMEOUT_MILLISECONDS = 15_000;
 
-/**
- * How long an idle connection is kept, in milliseconds. Most servers keep idle connections longer, so they rarely close one first.
- */
+/** Most servers keep idle connections longer, so they rarely close one first. */
 const IDLE_MILLISECONDS = 4_000;
-/**
- * The most idle connections to one origin. A message can have 20 endpoints of one origin, and a batch has ten messages. With a
- * lower limit, connections that the next batch needs would be closed.
- */
+/** A message can have 20 endpoints of one origin, and a batch has ten messages, so the next batch needs as many. */
 const MAX_IDLE_PER_ORIGIN = 50;
 const MAX_IDLE = 100;
 
-/** The most destinations that are kept, each for one URL. */
 const MAX_DESTINATIONS = 1_000;
 
-/** Matches valid header values. Node throws for other characters. */
+/** Node throws for other characters. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export interface WebhookRequest {
   readonly url: string;
-  /** The headers by lower-case name. An `authorization` header takes precedence over the userinfo of the URL. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The time limit of the request in milliseconds. The default is 15 s. */
   readonly timeoutMs?: number;
 }
 
 export interface WebhookClient {
   /**
-   * Sends one POST. The receiver gets it at most once. Errors that a receiver can cause are results. Throws only on internal
+   * The receiver gets the POST at most once. Errors that a receiver can cause are results. Throws only on internal
    * errors.
    */
   post(request: WebhookRequest): Promise<AttemptResult>;
@@ -55,12 +47,11 @@ interface ClientOptions {
   readonly now?: () => number;
 }
 
-/** Creates a client for webhooks. It keeps connections open, so use one client per process. */
+/** Keeps connections open, so use one client per process. */
 export function createWebhookClient(policy: AddressPolicy, options: ClientOptions = {}): WebhookClient {
   return new HttpWebhookClient(policy, options);
 }
 
-/** What the client derives from a URL. It depends only on the URL and the address policy. */
 interface Destination {
   readonly secure: boolean;
   readonly options: Pick<https.RequestOptions, 'hostname' | 'port' | 'path'>;
@@ -107,7 +98,6 @@ class HttpWebhookClient implements WebhookClient {
     return { ...result, durationMs: elapsed() };
   }
 
-  /** Returns the destination of a URL, or the reason why no request may be sent to it. Keeps both for the next request. */
   #destination(text: string): Destination | Failure {
     let destination = this.#destinations.get(text);
     if (!destination) {
@@ -142,8 +132,8 @@ class HttpWebhookClient implements WebhookClient {
   }
 
   /**
-   * Returns the agent for a protocol, which keeps connections open. If the last request was too long ago, closes idle connections,
-   * because the receivers may have closed them. Timers cannot do that while Lambda freezes the process.
+   * After a long time without a request, closes idle connections, because receivers may have closed them. Timers cannot
+   * do that while Lambda freezes the process.
    */
   #agent(secure: boolean): http.Agent {
     const now = this.#now();
@@ -154,10 +144,7 @@ class HttpWebhookClient implements WebhookClient {
   }
 }
 
-/**
- * Returns the destination of a URL, or the reason why no request may be sent to it. Checks IP addresses in the URL, because sockets
- * look up only names.
- */
+/** Checks IP addresses in the URL, because sockets look up only names. */
 function toDestination(text: string, policy: AddressPolicy): Destination | Failure {
   const url = parseHttpUrl(text);
   if (!url) return refusals.url;
@@ -174,7 +161,6 @@ function toDestination(text: string, policy: AddressPolicy): Destination | Failu
   };
 }
 
-/** Returns the userinfo of a URL as the value of an `authorization` header, or undefined for a URL without userinfo. */
 function userinfo({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
   return `Basic ${Buffer.from(`${decode(username)}:${decode(password)}`).toString('base64')}`;
@@ -188,7 +174,7 @@ function decode(text: string): string {
   }
 }
 
-/** Limits the total number of idle connections of an agent. Node limits only the number per origin. */
+/** Node limits idle connections only per origin. */
 function limitIdle<A extends http.Agent>(agent: A): A {
   const keep = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean;
   agent.keepSocketAlive = (socket) => {

@@ -5,16 +5,13 @@ import type { AttemptResult } from '../rules/outcome.ts';
 import { retryAfterSeconds } from '../rules/retryAfter.ts';
 import { type Failure, isInternalError, timeouts, toFailure } from './failures.ts';
 
-/** The most bytes of a response body that are kept. Later bytes are not read. */
 export const RESPONSE_BYTES = 16 * 1024;
 const RESPONSE_HEADER_BYTES = 16 * 1024;
-/** The time limit of name lookup, connection and TLS handshake together, in milliseconds. */
+/** Name lookup, connection and TLS handshake together. */
 const CONNECT_MILLISECONDS = 5_000;
 
-/** How many `setImmediate` callbacks a request waits on a reused connection. */
 const TURNS_BEFORE_WRITE = 2;
 
-/** A request that can be sent on any connection. */
 export interface HttpRequest {
   readonly secure: boolean;
   readonly options: https.RequestOptions;
@@ -23,21 +20,16 @@ export interface HttpRequest {
 
 export type HttpResult = Omit<AttemptResult, 'durationMs'>;
 
-/** The part of a response that has arrived. */
 interface PartialResponse {
   readonly message: http.IncomingMessage;
-  /** When the response headers had arrived, epoch ms. */
   readonly firstByteAt: number;
   readonly chunks: Buffer[];
   bytes: number;
 }
 
 /**
- * Sends one request on one connection. Returns the result when the response is complete, or when its first 16 KiB have arrived.
- * Always ends within `timeoutMs`. Throws only on internal errors.
- *
- * Returns `stale` if a reused connection was closed before any byte of the request was written. Only then, the receiver has
- * certainly not seen the request.
+ * Ends when the response is complete or its first 16 KiB have arrived. `stale`: a reused connection was closed before
+ * any byte was written. Only then, the receiver has certainly not seen the request.
  */
 export function sendRequest(
   { secure, options, body }: HttpRequest,
@@ -49,7 +41,7 @@ export function sendRequest(
       ...addressAttempts,
       agent,
       maxHeaderSize: RESPONSE_HEADER_BYTES,
-      // These values are Node's defaults. They are set here because environment variables can change the defaults.
+      // Node's defaults, which environment variables could change.
       insecureHTTPParser: false,
       rejectUnauthorized: true,
     });
@@ -84,8 +76,8 @@ export function sendRequest(
     request.on('socket', (socket) => {
       if (request.reusedSocket) {
         stage = 'waiting';
-        // Between two `setImmediate` callbacks, the event loop polls for input. A connection that the receiver has already closed
-        // is then found before the first byte is written.
+        // Between two `setImmediate` callbacks, the event loop polls for input: a connection that the receiver has
+        // closed is found before the first byte is written.
         afterTurns(TURNS_BEFORE_WRITE, write);
       } else {
         connecting = setTimeout(() => fail(timeouts.connecting), CONNECT_MILLISECONDS);
@@ -97,8 +89,8 @@ export function sendRequest(
       }
     });
     request.on('response', (message) => {
-      // Some servers send a response when they close an idle connection. A response before the request is written is therefore not
-      // an answer to the request.
+      // Some servers send a response when they close an idle connection. Before the request is written, it is not an
+      // answer.
       if (!isWritten) {
         end('stale');
         return;
@@ -111,17 +103,17 @@ export function sendRequest(
         current.bytes += chunk.length;
         if (current.bytes > RESPONSE_BYTES) end(toResult(current));
       });
-      // If the receiver responds before the whole request is written, it may never read the remaining bytes. The connection is then
-      // not kept.
+      // A receiver that responds before the whole request is written may never read the rest, so the connection is not
+      // kept.
       message.on('end', () => end(toResult(current), request.writableFinished));
       message.on('error', handleError);
     });
-    // Without a listener, Node closes the connection without an `error` event, and the request would wait for its deadline.
+    // Without a listener, Node closes the connection without an `error` event, and the request would wait for its
+    // deadline.
     request.on('upgrade', (message) => {
       end(isWritten ? toResult({ message, firstByteAt: now(), chunks: [], bytes: 0 }) : 'stale');
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
-      // An error after a complete response is ignored. The `end` event of the response follows.
       if (response?.message.complete) return;
       if (request.reusedSocket && !isWritten && !isInternalError(error)) end('stale');
       else handleError(error);
@@ -129,17 +121,15 @@ export function sendRequest(
   });
 }
 
-/** Resolves after the requests that callers are sending now on reused connections have been written. */
 export function requestsWritten(): Promise<void> {
   return new Promise((resolve) => afterTurns(TURNS_BEFORE_WRITE + 1, resolve));
 }
 
-/** Calls `action` after this many turns of the event loop. */
 function afterTurns(turns: number, action: () => void): void {
   setImmediate(() => (turns > 1 ? afterTurns(turns - 1, action) : action()));
 }
 
-/** Returns the result of a response. A status of 2xx is `delivered`. Every other status is `failed`, even a redirect. */
+/** Every status except 2xx is `failed`, even a redirect. */
 function toResult(response: PartialResponse): HttpResult {
   const { statusCode = 0, headers } = response.message;
   if (statusCode >= 200 && statusCode < 300) return { outcome: 'delivered', ...responseFields(response) };

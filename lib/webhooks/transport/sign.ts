@@ -1,9 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { BoundedMap } from '../../shared/boundedMap.ts';
 
-/** The signed content: the message id, the time of the attempt, and the encoded body. */
 export interface SignedContent {
-  /** The message id. All attempts of a message have the same id. */
   readonly id: string;
   readonly timestampSeconds: number;
   readonly body: string;
@@ -11,12 +9,11 @@ export interface SignedContent {
 
 const PREFIX = 'whsec_';
 
-/** Returns the key of a signing secret, which is `whsec_<base64>`. Creating a key takes longer than signing. */
+/** Creating a key takes longer than signing. */
 export function signingKey(secret: string): KeyObject {
   return createSecretKey(Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, 'base64'));
 }
 
-/** Returns the headers of an advanced delivery (Standard Webhooks), with one signature per key. */
 export function signHeaders({
   keys,
   ...signed
@@ -25,9 +22,8 @@ export function signHeaders({
 }
 
 /**
- * Returns the headers of a basic delivery: the token after `Basic`, and the three `webhook-*` headers. The key of the signature is
- * the text of the token, which is ASCII. Without a token, there is no signature. An encrypted body is signed too, because encryption does not
- * prevent changes.
+ * The key of the signature is the text of the token, which is ASCII. Without a token, there is no signature. An
+ * encrypted body is signed too, because encryption does not prevent changes.
  */
 export function basicHeaders({
   authToken,
@@ -45,15 +41,13 @@ function idHeaders({ id, timestampSeconds }: SignedContent): Record<string, stri
   return { 'webhook-id': id, 'webhook-timestamp': String(timestampSeconds) };
 }
 
-/** The most cached keys. A process uses fewer keys at the same time. */
 const MAX_CACHED_KEYS = 1_000;
 const tokenKeys = new BoundedMap<string, KeyObject>(MAX_CACHED_KEYS);
 
-/** Returns the key of a token from a cache, because creating a key takes longer than signing. */
 function tokenKey(token: string): KeyObject {
   let key = tokenKeys.get(token);
   if (!key) {
-    // Signing with bytes instead of a key object would take four times as long.
+    // Signing with bytes would take four times as long.
     key = createSecretKey(Buffer.from(token));
     tokenKeys.set(token, key);
   }
