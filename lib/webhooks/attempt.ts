@@ -4,7 +4,7 @@ import type { WorkerCall } from '../app/worker.ts';
 import { endOutbox, type OutboxStore, type StoredEvent } from '../events/outbox.ts';
 import { notifyOwnersOfFailures } from '../mail/mailFanOut.ts';
 import type { CountedMetric } from '../observability/deliveryMetrics.ts';
-import { ownTurn } from '../shared/ownTurn.ts';
+import { yieldToEventLoop } from '../shared/yieldToEventLoop.ts';
 import type { Stored } from '../table/entity.ts';
 import type { WriteOp } from '../table/table.ts';
 import * as sendTo from '../workers/sendTo.ts';
@@ -85,7 +85,7 @@ export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<Attem
       healthyEndpoints: new HealthyEndpoints(),
       isFirstQueue: queue === 'deliver',
       random: Math.random,
-      ownTurn,
+      yieldToEventLoop,
       requestsWritten,
       sleep,
     }),
@@ -261,7 +261,7 @@ class DeliveryAttempt {
     const state = checkBreaker(healthAt(health, target._r).breaker, this.#call.clock());
     if (typeof state === 'string') return state;
     if (delivery.otherwise || this.#isTest) return 'closed';
-    await this.#ports.ownTurn();
+    await this.#ports.yieldToEventLoop();
     if (!wasParked && (await this.#replace(delivery, parkDelivery(delivery))) !== 'lost')
       this.#call.measures.count('DeliveriesParked');
     return undefined;
@@ -310,8 +310,8 @@ class DeliveryAttempt {
   }
 
   async #handOver(delivery: StoredDelivery<PendingDelivery>): Promise<void> {
-    const { ownTurn, retryQueue, timing } = this.#ports;
-    await ownTurn();
+    const { yieldToEventLoop, retryQueue, timing } = this.#ports;
+    await yieldToEventLoop();
     const now = this.#call.clock();
     const stored = isFirst(delivery)
       ? await this.#replace(delivery, postponeDelivery(delivery, now, now, timing))
@@ -351,7 +351,7 @@ class DeliveryAttempt {
     { target: loaded, ...content }: AttemptContent & Pick<LoadedDelivery, 'target'>,
     reserved: number | undefined,
   ): Promise<SentAttempt | undefined> {
-    const { healthyEndpoints, isFirstQueue, ownTurn, requests, sleep } = this.#ports;
+    const { healthyEndpoints, isFirstQueue, yieldToEventLoop, requests, sleep } = this.#ports;
     const { clock, measures } = this.#call;
     let slot = reserved;
     let ahead = PREPARE_AHEAD;
@@ -382,7 +382,7 @@ class DeliveryAttempt {
         ? { outcome: 'failed', error: request.error, durationMs: 0 }
         : await this.#post(request, target);
     const endedAt = clock();
-    if (result.outcome !== 'delivered') await ownTurn();
+    if (result.outcome !== 'delivered') await yieldToEventLoop();
     measures.count(attemptCounters[result.outcome]);
     healthyEndpoints.record(this.#message, result.outcome);
     return { at, endedAt, result, target };

@@ -28,11 +28,8 @@ export interface HealthPorts extends DisablingPorts {
   readonly jobQueue: QueueSender;
   readonly timing: Timing;
   readonly random: () => number;
-  /**
-   * Waits for the next turn of the event loop. A batch can have 200 unhealthy endpoints, and requests to healthy ones
-   * must not wait until all of them are stored.
-   */
-  readonly ownTurn: () => Promise<void>;
+  /** A batch can have 200 unhealthy endpoints. Requests to healthy ones must not wait until all of them are stored. */
+  readonly yieldToEventLoop: () => Promise<void>;
 }
 
 type HealthCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
@@ -63,8 +60,8 @@ export class HealthUpdater {
   }
 
   async markSlow(target: Stored<Target>): Promise<void> {
-    const { health, ownTurn } = this.#ports;
-    await ownTurn();
+    const { health, yieldToEventLoop } = this.#ports;
+    await yieldToEventLoop();
     await this.#orLog(async () => {
       const stored = await health.get(this.#key);
       if (stored && stored.about > target._r) return;

@@ -559,7 +559,7 @@ export class Cloud {
       health,
       slots: new RateSlots(table),
       random: () => 0.5,
-      ownTurn: async () => undefined,
+      yieldToEventLoop: async () => undefined,
       requestsWritten: async () => undefined,
       healthyEndpoints: new HealthyEndpoints(),
       requests,

@@ -385,7 +385,7 @@ export class DeliveryWorld {
       isFirstQueue: false,
       timing: worldTiming,
       random: () => 0.5,
-      ownTurn: async () => undefined,
+      yieldToEventLoop: async () => undefined,
       requestsWritten: async () => undefined,
       healthyEndpoints: new HealthyEndpoints(),
       sleep: async () => undefined,

@@ -699,12 +699,12 @@ describe('a slow endpoint', () => {
       while (!(await health())?.slowUntil) await new Promise((resolve) => setImmediate(resolve));
       return { status: 200 };
     });
-    const ownTurn = jest.fn(async () => undefined);
-    system.replacedPorts.attempt = { ownTurn };
+    const yieldToEventLoop = jest.fn(async () => undefined);
+    system.replacedPorts.attempt = { yieldToEventLoop };
     const first = await system.publish();
     await system.drain();
     expect(await stateOf(first, endpointId)).toEqual(['DELIVERED', 1]);
-    expect(ownTurn).toHaveBeenCalledTimes(1);
+    expect(yieldToEventLoop).toHaveBeenCalledTimes(1);
     expect((await health())?.slowUntil).toBeGreaterThan(system.now);
 
     const second = await system.publish();
@@ -739,8 +739,8 @@ describe('a healthy endpoint', () => {
     ] as const)
       await table.write([upsert(EndpointHealthEntity, { tenant, endpointId, about: 1, writtenAt: now, ...fields })]);
     const healthyHasRequest = Promise.withResolvers<undefined>();
-    const ownTurn = jest.fn(() => healthyHasRequest.promise);
-    system.replacedPorts.attempt = { ownTurn };
+    const yieldToEventLoop = jest.fn(() => healthyHasRequest.promise);
+    system.replacedPorts.attempt = { yieldToEventLoop };
     const eventId = await system.publish();
     const states = () => Promise.all([slow, dead, failing].map((endpointId) => stateOf(eventId, endpointId)));
     hooks.answer('/failing', { status: 500 });
@@ -758,7 +758,7 @@ describe('a healthy endpoint', () => {
       ['PENDING', 1],
     ]);
     expect(await stateOf(eventId, healthy)).toEqual(['DELIVERED', 1]);
-    expect(ownTurn).toHaveBeenCalledTimes(3);
+    expect(yieldToEventLoop).toHaveBeenCalledTimes(3);
   });
 
   test('gets its request before endpoints of the same message that this process has not reached', async () => {

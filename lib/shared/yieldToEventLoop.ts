@@ -4,7 +4,7 @@ const waiting: (() => void)[] = [];
  * Yields to the event loop, to a turn in which no other caller continues. Input and timers are processed between many
  * callers.
  */
-export function ownTurn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     if (waiting.push(resolve) === 1) setImmediate(continueNext);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { ownTurn } from '../../../lib/shared/ownTurn.ts';
+import { yieldToEventLoop } from '../../../lib/shared/yieldToEventLoop.ts';
 
-test('ownTurn gives each caller a different turn of the event loop, in the order of the calls', async () => {
+test('yieldToEventLoop gives each caller a different turn of the event loop, in the order of the calls', async () => {
   let turn = 0;
   let isOver = false;
   const count = () => {
@@ -10,7 +10,7 @@ test('ownTurn gives each caller a different turn of the event loop, in the order
   };
   setImmediate(count);
   const turnOf = async () => {
-    await ownTurn();
+    await yieldToEventLoop();
     return turn;
   };
   const turns = await Promise.all([turnOf(), turnOf(), turnOf()]);
