@@ -28,7 +28,7 @@ export interface AwsEndpointOptions {
  */
 export class AwsEndpoint {
   readonly #mainServer: StoppableServer;
-  /** Servers of their own, because the dashboard can stop them. */
+  /** SQS and SES have servers of their own, because the dashboard can stop them. */
   readonly queues: StoppableServer;
   readonly mail: StoppableServer;
   #services: Readonly<Record<string, Service>> = {};

@@ -14,7 +14,8 @@ export function hostOf({ headersDistinct: { host: hosts = [] }, url = '' }: Inco
 }
 
 /**
- * Whether a request names this machine and the server's port. After DNS rebinding, it names the attacker's web site.
+ * Whether a request names this machine and the server's port. A request after DNS rebinding names the attacker's web
+ * site.
  */
 export function isForLoopback(request: IncomingMessage): boolean {
   const [host, port] = [hostOf(request), request.socket.localPort];

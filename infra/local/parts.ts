@@ -1,4 +1,4 @@
-/** Can be stopped while the others run, to practise an outage. */
+/** The parts that can be stopped while the others run, to practise an outage. */
 export type PartName = 'table' | 'queues' | 'mail' | 'live';
 
 export interface Part {

@@ -19,8 +19,8 @@ export async function findProcesses(...args: string[]): Promise<Process[]> {
 }
 
 /**
- * Ends these processes and waits for their end: SIGTERM first, SIGKILL after `termMilliseconds`. Returns how many there
- * were. Throws if one survives.
+ * Ends the processes that `findProcesses` finds, and waits for their end: SIGTERM first, SIGKILL after
+ * `termMilliseconds`. Returns how many there were. Throws if one survives.
  */
 export async function endProcesses(args: string[], termMilliseconds: number): Promise<number> {
   const initial = await findProcesses(...args);

@@ -9,7 +9,7 @@ import { writePrivateJson } from './privateFile.ts';
 export interface Secret {
   readonly arn: string;
   readonly name: string;
-  /** Each run replaces that of the heartbeat, and `secrets.json` keeps the generated one. */
+  /** Each run replaces the value of the heartbeat's secret, and `secrets.json` keeps the generated one. */
   value: string;
 }
 

@@ -7,7 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 const RETRY_MILLISECONDS = 50;
 const OPEN_MILLISECONDS = 10_000;
 
-/** Can be stopped, and started again at the same address. While it is stopped, it refuses connections. */
+/**
+ * An HTTP server that can be stopped, and started again at the same address. While it is stopped, it refuses
+ * connections.
+ */
 export class StoppableServer {
   readonly #server: Server;
   readonly port: number;

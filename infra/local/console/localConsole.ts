@@ -47,8 +47,9 @@ type Handlers = Readonly<Record<string, () => GatewayResponse | Promise<GatewayR
 type Files = ReadonlyMap<string, PageFile>;
 
 /**
- * Answers requests for `/` and below `/_local/`, without an `Origin` of another page. Requests for a token, or to stop
- * or start a part, need the content type JSON, which browsers do not let pages of other origins send (CORS).
+ * Returns the handler of requests for `/` and below `/_local/`. It refuses an `Origin` of another page. Requests for a
+ * token, or to stop or start a part, need the content type JSON, which browsers do not let pages of other origins send
+ * (CORS).
  */
 export function localConsole(options: LocalConsoleOptions): (request: LocalRequest) => Promise<GatewayResponse> {
   const cachedFiles = new Map<string, Promise<Files>>();

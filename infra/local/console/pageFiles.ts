@@ -16,8 +16,8 @@ const page = join(import.meta.dirname, 'page');
 const { resolve } = createRequire(import.meta.url);
 
 /**
- * Make the files of each page by path: the page, one script with its libraries, and the styles. The page loads nothing
- * from the network.
+ * The functions that make the files of each page by path: the page, one script with its libraries, and the styles. The
+ * page loads nothing from the network.
  */
 export const pageFiles: Readonly<Record<string, () => Promise<ReadonlyMap<string, PageFile>>>> = {
   [DASHBOARD]: async () =>

@@ -9,7 +9,7 @@ const MAX_LIVE = 40;
  * Threads of one function. A thread runs calls in parallel, so a second one is started only if the first is blocked.
  */
 const MAX_THREADS = Math.min(4, Math.max(2, Math.floor(availableParallelism() / 2)));
-/** In one thread. */
+/** Instances of a function in one thread. */
 const MAX_INSTANCES = 16;
 /** A call waits so long, for each existing instance, before it loads another one. */
 const PATIENCE_MILLISECONDS = 50;
@@ -60,7 +60,7 @@ export class FunctionPool {
   /** Calls a function with a JSON text and returns one. Throws a `FunctionError`. All calls share one instance. */
   async invoke(model: FunctionModel, payload: string): Promise<string> {
     for (;;) {
-      // Without an `await` before the call. Otherwise another call could end the idle thread.
+      // No `await` may stand between this choice and the call. Otherwise another call could end the idle thread.
       const [thread] = this.#threadsOf(model);
       if (thread) return this.#call(thread, payload, 0);
       if (this.#hasRoom()) return this.#call(this.#start(model), payload, 0);

@@ -79,7 +79,7 @@ interface Instance {
  */
 export class FunctionThread {
   readonly function: FunctionModel;
-  /** Of `performance.now()`, whose fractions tell which of two calls ended first. */
+  /** A time of `performance.now()`: its fractions of a millisecond tell which of two calls ended first. */
   idleSince = performance.now();
   readonly #worker: Worker;
   readonly #log: LogFile;

@@ -12,7 +12,7 @@ import { Readable } from 'node:stream';
 // An import of `node:http` also loads undici, which takes 17 of the 88 ms of CPU of a start.
 const http = process.getBuiltinModule('node:http');
 
-/** The SDK waits for a connection and sets options. */
+/** A connected socket that ignores options: the SDK waits for a connection and sets options. */
 const socket = Object.freeze({
   connecting: false,
   setKeepAlive() {},

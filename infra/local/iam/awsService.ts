@@ -24,7 +24,7 @@ export interface Service {
 
 /** A call that a function's thread sends as a message. */
 export interface ThreadCall {
-  /** It tells which server of the AWS endpoint is called. */
+  /** Tells which server of the AWS endpoint the function calls. */
   readonly port: number;
   readonly method: string;
   readonly path: string;

@@ -21,7 +21,9 @@ const ALGORITHM = 'AWS4-HMAC-SHA256';
 const AUTHORIZATION = new RegExp(
   `^${ALGORITHM} Credential=([A-Z0-9]{1,128})/(\\d{8}/[a-z0-9-]{1,32}/[a-z0-9-]{1,32}/aws4_request), ?SignedHeaders=([a-z0-9;-]{1,2048}), ?Signature=([0-9a-f]{64})$`,
 );
-/** Replaces the body's hash if the client streams the body. The signature does not cover such a body. */
+/**
+ * A client that streams the body signs this text instead of the body's hash. The signature does not cover such a body.
+ */
 const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD';
 
 /** Returns undefined unless the header is of Signature Version 4. */

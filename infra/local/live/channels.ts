@@ -1,6 +1,6 @@
 import { parseJson } from '../../../lib/shared/parseJson.ts';
 
-/** Of AppSync Events, for a single client. */
+/** The quotas of AppSync Events for a single client. */
 export const quotas = {
   segments: 5,
   segmentCharacters: 50,

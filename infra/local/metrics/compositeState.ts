@@ -55,8 +55,8 @@ export class AlarmStates {
   }
 
   /**
-   * Returns what suppresses the notices of an active alarm. As in CloudWatch, it waits for its suppressor first, and
-   * then for the extension period.
+   * Returns what suppresses the notices of an active alarm. As in CloudWatch, the alarm waits for its suppressor first,
+   * and then for the extension period.
    */
   suppressionOf({ name, suppressor }: CompositeModel, now: number): Suppression | undefined {
     if (!suppressor) return undefined;

@@ -31,7 +31,7 @@ export class Distribution {
   }
 }
 
-/** From the highest value, because most percentiles are high. */
+/** Searches from the highest value, because most percentiles are high. */
 export function percentileOf(percentile: number, distributions: readonly Distribution[]): number | undefined {
   const total = distributions.reduce((sum, { size }) => sum + size, 0);
   let above = total - Math.max(1, Math.ceil((percentile / 100) * total));

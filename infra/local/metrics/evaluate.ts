@@ -53,7 +53,7 @@ export function bind(expression: Expression, store: MetricStore): Bound {
   }
 }
 
-/** By group. Without `GROUP BY`, the one group is ''. */
+/** Returns the series by group. Without `GROUP BY`, the one group is ''. */
 export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> {
   const { namespace, name, groupBy } = query;
   const selected = store.named(namespace, name).filter(({ metric }) => selects(query, metric));
@@ -63,7 +63,7 @@ export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> 
   return new Map([...groups].map(([group, series]) => [group, sumOf(series)]));
 }
 
-/** No value in a window in which no series has data. */
+/** The sum has no value in a window in which no series has data. */
 function sumOf(all: readonly Series[]): Bound {
   const valueIn: Values = (window) => {
     let sum: number | undefined;

@@ -46,7 +46,7 @@ export class Measurements {
     if (milliseconds !== undefined) this.#ofFunction(functionName, 'Duration', milliseconds);
   }
 
-  /** Of the last record in a batch. */
+  /** `milliseconds` is the age of the last record in a batch. */
   recordIteratorAge(functionName: string, milliseconds: number): void {
     this.#ofFunction(functionName, 'IteratorAge', milliseconds);
   }

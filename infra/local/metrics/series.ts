@@ -45,7 +45,7 @@ export class Series {
     // The clock was set back, so buckets of the past can change.
     if (bucket < this.latest) this.#percentiles.clear();
     if (this.#buckets[position] !== bucket) {
-      // `lists` sorts. Otherwise the first reader would sort an hour of buckets.
+      // Reading `lists` sorts the bucket that ended. Otherwise the first reader would sort an hour of buckets.
       void this.#distributions[this.latest % BUCKETS]?.lists;
       this.#buckets[position] = bucket;
       this.#counts[position] = 1;

@@ -8,7 +8,9 @@ import type { SavedQuery } from '../assembly/queries/savedQueries.ts';
 import { ACCESS_LOG, FUNCTION_LOG } from '../functions/functionLog.ts';
 import { type Result, runQuery } from './runQuery.ts';
 
-/** Of the end of a log file. Reading more would stop the other work of this process for seconds. */
+/**
+ * A query reads so much of the end of a log file. Reading more would stop the other work of this process for seconds.
+ */
 const MAX_BYTES = 50 * 1024 * 1024;
 
 const files = { functions: FUNCTION_LOG, access: ACCESS_LOG };
@@ -27,7 +29,7 @@ export async function runSavedQuery(
   return runQuery(fill(commands, values), lines);
 }
 
-/** Returns the lines that are JSON with a time, as `@timestamp`. */
+/** Returns the lines that are JSON with a time, which becomes `@timestamp`. */
 async function* linesOf(file: string): AsyncGenerator<LogLine> {
   if (!existsSync(file)) return;
   const input = createReadStream(file, { start: Math.max(0, statSync(file).size - MAX_BYTES) });

@@ -11,7 +11,7 @@ export interface EventSourcesOptions {
   readonly queueSources: readonly QueueSourceModel[];
   readonly schedules: readonly ScheduleModel[];
   readonly streams: readonly OpenStream[];
-  /** They get the descriptions of skipped records. */
+  /** Get the descriptions of skipped records. */
   readonly queues: Pick<QueueStore, 'send'>;
   readonly messages: Messages;
   readonly measurements: Pick<Measurements, 'recordIteratorAge'>;

@@ -47,7 +47,7 @@ export class SharedReads {
     return answer;
   }
 
-  /** Call it when there may be new records. */
+  /** Call this when there may be new records. */
   expire(): void {
     this.#reads.clear();
   }
@@ -95,7 +95,7 @@ export class StreamReader {
 
   async #open(): Promise<string | undefined> {
     const shards = await this.#shards();
-    // Without this shard, reading continues with the oldest one.
+    // If the stream no longer has this shard, reading continues with the oldest one.
     if (this.#shard === undefined || !shards.includes(this.#shard)) this.#shard = shards[0];
     if (this.#shard === undefined) return undefined;
     const begin =
@@ -110,7 +110,7 @@ export class StreamReader {
     return ShardIterator;
   }
 
-  /** Or the same shard, if it is the last one. */
+  /** Returns the same shard if it is the last one. */
   async #shardAfter(shard: string): Promise<string> {
     const shards = await this.#shards();
     return shards[shards.indexOf(shard) + 1] ?? shard;

@@ -132,7 +132,8 @@ export class StreamSource {
     while (lane.waiting.length > 0 && !this.#stop.signal.aborted) {
       await this.#deliver(lane.waiting.splice(0, batchSize), 0);
     }
-    // Without an `await` since the last check of `waiting`. Otherwise a record could arrive in between and stay.
+    // No `await` may stand between the last check of `waiting` and this line. Otherwise a record that arrives in
+    // between would stay.
     lane.working = undefined;
   }
 

@@ -39,7 +39,8 @@ export async function startSystem(
   const dataDir = await openDataDir(settings.dataDir);
   const lock = lockDataDir(dataDir);
   shutdown.add(() => lock.release());
-  // First, so that a port in use is reported at once. Values in the templates contain the addresses.
+  // The servers listen first, so that a port in use is reported at once. Values in the templates contain their
+  // addresses.
   const servers = await listen(settings, shutdown);
   const { gateway, aws, eventApi } = servers;
   const { model, apiId } = await readTemplates(settings, servers, report);
@@ -58,7 +59,7 @@ export async function startSystem(
   });
   const principals = new Principals();
   aws.open({ ...stores, principals });
-  // Before the steps of the engine and the queues, which `aws` calls. The step of `listen` serves a start that fails
+  // `aws` calls the engine and the queues, so it closes before them. The step of `listen` serves a start that fails
   // earlier.
   shutdown.add(() => aws.close());
 
@@ -84,7 +85,7 @@ export async function startSystem(
       issueToken: async (user) => (await issueToken.promise)(user),
     }),
   );
-  // The first step of a shutdown: running requests and batches need all other parts.
+  // This step runs first at a shutdown, because running requests and batches need all other parts.
   shutdown.add(
     async () => void (await Promise.all([sources?.stop(FINISH_MILLISECONDS), gateway.close(FINISH_MILLISECONDS)])),
   );
@@ -93,7 +94,7 @@ export async function startSystem(
   issueToken.resolve(demoTokens(credentials));
   storeHeartbeatCredentials(functions, stores.secrets, credentials);
   await checkReadiness(credentials);
-  // Last, so that unfinished work of an earlier run does not delay the start.
+  // The event sources start last, so that unfinished work of an earlier run does not delay the start.
   sources = startSources(settings, model, stores, pool, measurements);
   return { credentials, dataDir, functionCount: functions.length, engineCrashed: stores.engine.crashed };
 }

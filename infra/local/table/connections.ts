@@ -120,7 +120,7 @@ class Connection {
     const { resolve } = this.#request;
     this.#request = undefined;
     [this.#received, this.#size, this.#minimumSize] = [[], 0, 1];
-    // Otherwise it would keep the process alive.
+    // An idle connection must not keep the process alive.
     this.#socket.unref();
     resolve({ status: Number(status), body: all.toString('utf8', start) });
     this.#free();

@@ -34,7 +34,7 @@ export function extractCapacity(
 ): { readonly consumed: readonly ConsumedCapacity[]; readonly body: string } {
   const offset = body.lastIndexOf(CAPACITY_PROPERTY);
   if (offset < 0) return { consumed: [], body };
-  // After an item's attribute with this name, the text is not valid JSON.
+  // If this is an attribute of an item, the rest of the text is not valid JSON.
   const end = parseJson(`{${body.slice(offset)}`) as Response | undefined;
   const isLast = end?.ConsumedCapacity !== undefined && Object.keys(end).length === 1;
   const { ConsumedCapacity, ...bodyWithoutCapacity } = (isLast ? end : (parseJson(body) as Response | undefined)) ?? {};

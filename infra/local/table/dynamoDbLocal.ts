@@ -14,7 +14,10 @@ const run = promisify(execFile);
 const OLDEST_JAVA = 17;
 const SHARED_DATABASE = 'shared-local-instance.db';
 
-/** Without the options for data and port. Throws a `StartError` that names what this machine lacks. */
+/**
+ * Returns the engine's command without the options for data and port. Throws a `StartError` that names what this
+ * machine lacks.
+ */
 export async function dynamoDbLocalCommand(): Promise<string[]> {
   const java = await javaVersion();
   if (java === undefined || java < OLDEST_JAVA) {

@@ -126,7 +126,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
 
 interface Running {
   readonly child: ChildProcess;
-  /** With the reason and the last output. */
+  /** Resolves with the reason and the last output. */
   readonly ended: Promise<string>;
 }
 

@@ -14,9 +14,12 @@ export type EngineKind = 'dynoxide' | 'dynamodb-local';
 export interface Launch {
   readonly isEverywhere: boolean;
   readonly accessKeyId: string;
-  /** `findProcesses` finds no other process by them. */
+  /** `findProcesses` finds no other process by these arguments. */
   readonly identifyingArguments: string[];
-  /** `output` are the file descriptors of its output and its errors. The engine ends with this process. */
+  /**
+   * `output` are the file descriptors of the engine's standard output and standard error. The engine ends with this
+   * process.
+   */
   spawn(address: EngineAddress, output: readonly [number, number]): ChildProcess;
   /** Called before the engine's first call. */
   started(): void;

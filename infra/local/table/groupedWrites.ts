@@ -14,7 +14,7 @@ export type SendWrite = (write: Write, share: number) => Promise<AwsAnswer>;
 interface Unit {
   readonly write: Write;
   readonly actions: readonly string[];
-  /** Of the written items, as JSON texts. */
+  /** The keys of the written items, as JSON texts. */
   readonly keys: readonly string[];
   readonly isTransaction: boolean;
   readonly success: AwsAnswer;
@@ -154,7 +154,10 @@ export class GroupedWrites {
   }
 }
 
-/** In a transaction, a write consumes twice its usual units. Assumes that all actions consume the same. */
+/**
+ * In a transaction, a write consumes twice its usual units, so half of them is recorded for single writes. Assumes that
+ * all actions consume the same.
+ */
 function capacityShare(group: readonly Unit[]): number {
   let [actions, recordedActions] = [0, 0];
   for (const unit of group) {
@@ -164,7 +167,7 @@ function capacityShare(group: readonly Unit[]): number {
   return recordedActions / actions;
 }
 
-/** All writes of the group, if the answer names none. */
+/** Returns all writes of the group if the answer names none. */
 function failedUnits(group: readonly Unit[], { body }: AwsAnswer): ReadonlySet<Unit> {
   const { CancellationReasons: reasons = [] } = JSON.parse(body) as { CancellationReasons?: { Code?: string }[] };
   const failed = new Set<Unit>();
@@ -178,7 +181,7 @@ function failedUnits(group: readonly Unit[], { body }: AwsAnswer): ReadonlySet<U
   return failed.size > 0 ? failed : new Set(group);
 }
 
-/** Undefined if a transaction cannot have the same effect. */
+/** Returns undefined if a transaction cannot have the same effect as the write. */
 function unitOf(write: Write, keyNames: ReadonlyMap<string, readonly string[]>): Unit | undefined {
   const keys: string[] = [];
   const addKey = (table: unknown, item: unknown) => {

@@ -13,7 +13,7 @@ export function indexStreamRecords(file: string): void {
   );
 }
 
-/** Of one start. Deleting them takes half a second. */
+/** One start deletes at most so many records, which takes half a second. */
 const MAX_DELETED_RECORDS = 20_000;
 
 /** Deletes the oldest records before a sequence number. The engine itself deletes none. */

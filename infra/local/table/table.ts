@@ -20,7 +20,7 @@ interface VectorIndex {
 interface Described {
   readonly IndexName: string;
   readonly IndexStatus: string;
-  /** No search before the engine has indexed all existing items. */
+  /** A vector index cannot be searched before the engine has indexed all existing items. */
   readonly Backfilling?: boolean;
 }
 

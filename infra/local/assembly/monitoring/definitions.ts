@@ -9,7 +9,7 @@ import {
 } from './expression.ts';
 import { isQuery, type Query, readQuery } from './query.ts';
 
-/** Its value in a local run can differ from the template. */
+/** A local run can have another name of the service than the template. */
 const SERVICE = 'service';
 
 /** `serviceName` replaces the value of the dimension `service`, here and below. */

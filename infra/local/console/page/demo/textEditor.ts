@@ -54,7 +54,7 @@ export function showTextEditor(client: UserClient, user: DemoUser, onSelection: 
         changes: { from: 0, insert: text.toJSON() },
         effects: editing.reconfigure(yCollab(text, provider.awareness)),
       }),
-    // The event `rejected`, or the status `denied`, shows the error.
+    // The page shows this error: the event `rejected` or the status `denied` reports it.
     () => undefined,
   );
   return {
