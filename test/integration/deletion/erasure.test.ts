@@ -33,7 +33,7 @@ const EXPIRING_TYPES = ['AccessRemoval', 'Event', 'EventPayload', 'Idempotency',
 async function dump(tenant: string): Promise<Map<string, Item>> {
   const own = (await itemsOfTenant(engine, tenant)).filter(({ _t }) => !EXPIRING_TYPES.includes(_t));
   return new Map(
-    own.map(({ _r, ...item }) => [
+    own.map(({ _r, _w, ...item }) => [
       `${item.PK} ${item.SK}`.replaceAll(tenant, 'TENANT'),
       JSON.parse(JSON.stringify(item).replaceAll(tenant, 'TENANT')),
     ]),

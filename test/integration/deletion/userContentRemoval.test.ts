@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 async function dump(): Promise<Map<string, Item>> {
   const own = await itemsOfTenant(engine, customer.apiKey);
-  return new Map(own.map(({ _r, ...item }) => [`${item.PK} ${item.SK}`, item]));
+  return new Map(own.map(({ _r, _w, ...item }) => [`${item.PK} ${item.SK}`, item]));
 }
 
 const purgeUser = (more: object = {}, on: Table = table) =>
