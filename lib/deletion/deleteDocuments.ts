@@ -11,8 +11,8 @@ import * as sendTo from '../workers/sendTo.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
 /**
- * Deletes documents. From then on, their content cannot be reached. One job per transaction purges the content. `documentIds` must
- * not contain duplicates. An unknown id has an error in its result, and the other documents are deleted.
+ * Makes the content of documents unreachable, which jobs then purge. Ids must be distinct. An unknown id fails in its
+ * own result.
  */
 type DeleteDocuments = (
   scope: OrganizationScope,

@@ -6,7 +6,6 @@ import { inParallel } from '../shared/inParallel.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { inTransactions, type Table } from '../table/table.ts';
 
-/** How long one call runs, in milliseconds. The function times out some seconds later. */
 const DELETES_FOR_MILLISECONDS = 20_000;
 const PARALLEL = 4;
 
@@ -14,23 +13,19 @@ export class LocationDeleter {
   readonly #table: Table;
   readonly #kinds: readonly ContentKind[] | undefined;
 
-  /** `kinds` are all kinds of content by default. */
   constructor(table: Table, kinds?: readonly ContentKind[]) {
     this.#table = table;
     this.#kinds = kinds;
   }
 
   /**
-   * Deletes the threads, reactions, recordings and notifications of a location in a document. If several organizations of the
-   * tenant have a document with this id, deletes the records in all of them, even in disabled organizations.
-   *
-   * Throws UNAVAILABLE after 20 seconds. A repeated call then continues. The index of locations is eventually consistent, so
-   * records that were just written can stay.
+   * Also deletes in other organizations of the tenant that have a document with this id, even in disabled ones. Throws
+   * UNAVAILABLE after 20 s, and a repeated call continues. Records that were just written can stay, because the index
+   * is eventually consistent.
    */
   async delete(tenant: string, documentId: string, location: Location, clock: () => number = Date.now): Promise<void> {
     const key = locationKey(location);
     const deadline = clock() + DELETES_FOR_MILLISECONDS;
-    /** Returns the current time, epoch ms. Throws UNAVAILABLE after the deadline of the call. */
     const requireTime = () => {
       const now = clock();
       if (now > deadline) throw new ApiError('UNAVAILABLE', 'Not everything is deleted yet. Send the request again.');
@@ -44,17 +39,13 @@ export class LocationDeleter {
       isComplete = isComplete && deleted;
       if (next === undefined && isComplete) return;
       requireTime();
-      // After the last page, the search starts again from the first page if other requests changed records during their deletion. It
-      // then finds these records again.
+      // Starts again from the first page if other requests changed records during their deletion.
       isComplete = next === undefined || isComplete;
       after = next;
     }
   }
 
-  /**
-   * Deletes records. Returns false if some of them remain because of concurrent writes. Keeps records that another request moves to
-   * another location in the meantime.
-   */
+  /** Returns false if some records remain because of concurrent writes. */
   async #deleteRecords(kinds: readonly LocationRecords[], deletion: LocationDeletion): Promise<boolean> {
     let isComplete = true;
     const independent = kinds.flatMap(({ locate, records }) =>

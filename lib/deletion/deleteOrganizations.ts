@@ -15,9 +15,8 @@ import * as sendTo from '../workers/sendTo.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
 /**
- * Deletes organizations. From then on, their content cannot be reached, and their ids can be used again. One job per organization
- * purges its content. The ids must not contain duplicates. An unknown id has an error in its result, and the other organizations
- * are deleted.
+ * Makes organizations unreachable and their ids free. Jobs then purge their content. Ids must be distinct. An unknown
+ * id fails in its own result.
  */
 type DeleteOrganizations = (
   tenant: string,

@@ -9,14 +9,13 @@ const purgeAccess: PurgeHook<DeletedDocument> = {
   purge: (table, document, budget) => purgeResource(table, document, document.documentKey, budget),
 };
 
-/** Returns the purges of the kinds that have one. */
 export function purgesOf(kinds: readonly ContentKind[]): KindPurge[] {
   return kinds.flatMap(({ purge }) => (purge === 'none' ? [] : [purge]));
 }
 
 /**
- * Returns the hooks for a deleted document: those of all kinds of content, for access, and for the live channel. Each entity with
- * `ownedBy: 'document'` belongs to one of the hooks. The purge of an organization removes partitions of all its documents at once.
+ * Each entity with `ownedBy: 'document'` belongs to one of the hooks. The purge of an organization removes partitions
+ * of all its documents at once.
  */
 export function documentPurges(
   { withOrganization = false }: Pick<DeletedDocument, 'withOrganization'> = {},

@@ -11,52 +11,32 @@ import { remove, replace, type Table } from '../table/table.ts';
 import { ErasureEntity, ErasureJob, hideUsers } from './erasures.ts';
 import { type UserWalk, WalkPosition, walkUsers } from './userWalk.ts';
 
-/** How long a step runs, in milliseconds. The progress is stored after each step, so steps are short. */
+/** Short, because the progress is stored after each step. */
 const STEP_MILLISECONDS = 2_000;
-/** The number of users that are erased in parallel. */
 const PARALLEL = 4;
 
 const Progress = z.object({
-  /**
-   * The number of the pass. Pass 1 erases the existing data. Pass 2 erases data that earlier requests wrote during pass 1, and
-   * counts finished tasks.
-   */
+  /** 1 or 2. Pass 2 also counts finished tasks. */
   pass: z.number(),
-  /**
-   * The organization id of the last organization that the pass has started. Present only if the job erases the users in all
-   * organizations.
-   */
+  /** The last organization that the pass has started, if the job erases the users everywhere. */
   organizationId: z.string().optional(),
-  /** The number of organizations in the job's list that the current pass has started. */
+  /** How many organizations of the job's list the pass has started. */
   index: z.number(),
-  /** The internal id of the current organization. */
   organizationKey: z.string().optional(),
-  /** The position in the current organization. Progress of an earlier version has none, and begins the organization again. */
+  /** Absent in progress of an earlier version, which then begins the organization again. */
   walk: WalkPosition.optional(),
-  /** The number of finished users in the current organization. */
+  /** Finished users in the current organization. */
   users: z.number(),
-  /** The number of finished tasks. A task is one user in one organization, or one user's profile. */
   tasksDone: z.number(),
-  /** The time of the last finished task, epoch ms. */
   doneAt: z.number().optional(),
-  /**
-   * The users who keep their profile, because they got new access after the request. Each number is an index in the job's list of
-   * users.
-   */
+  /** Indexes of users who got new access after the request, and therefore keep their profile. */
   kept: z.array(z.number()),
 });
 type Progress = z.output<typeof Progress>;
 
 const initialProgress: Progress = { pass: 1, index: 0, users: 0, tasksDone: 0, kept: [] };
 
-/**
- * Runs a step of a job that erases users (GDPR). The job hides the users whom the request did not hide. It erases the access and
- * the data of the users in one organization after the other. Then it erases their profiles. Data that was made after the request
- * stays, and so does the profile of a user who was added again.
- *
- * The first pass starts at once, the second when all earlier requests have ended. A step is idempotent: it can run twice, in
- * parallel, or from older progress.
- */
+/** Runs a step of a job that erases users (GDPR). Idempotent: it can run twice, in parallel, or from older progress. */
 export async function eraseUsersStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   return new ErasureStep(table, job, clock).run();
 }
@@ -97,7 +77,7 @@ class ErasureStep {
     return { progress: this.#progress };
   }
 
-  /** Starts the next organization. Returns false if none remains. */
+  /** Returns false if none remains. */
   async #startNextOrganization(): Promise<boolean> {
     const { organizations } = this.#data;
     const { organizationId, index } = this.#progress;
@@ -147,9 +127,7 @@ class ErasureStep {
     return true;
   }
 
-  /**
-   * Returns when the user's access ended, epoch ms: the revocation that this job gave the user, or the request if there is none.
-   */
+  /** The time of this job's revocation, or of the request if there is none. */
   #accessEndedAt(user: MaybeUser, organizationKey: string): number {
     const { organizations, at } = this.#data;
     const own = (user?.revocations ?? []).filter(
@@ -158,7 +136,7 @@ class ErasureStep {
     return Math.max(at, ...own.map((revocation) => revocation.at));
   }
 
-  /** Returns the indexes of users who have access, from `first` to before `end` of the job's list. */
+  /** Returns the indexes of users who have access. */
   async #findAccess(scope: OrganizationScope, first: number, end: number): Promise<number[]> {
     const users = this.#data.userIds.slice(first, end);
     const found = await inParallel(users, PARALLEL, async (userId, index) =>
@@ -172,10 +150,6 @@ class ErasureStep {
     return values.length > 0;
   }
 
-  /**
-   * If the users are erased everywhere, removes their profiles, except those of users who were added again. Removes this job's
-   * revocations from the profiles that remain. Marks the erasure as done.
-   */
   async #end(): Promise<void> {
     const { userIds } = this.#data;
     await inParallel(userIds, PARALLEL, (userId, index) => retryOnConflict(() => this.#endUser(userId, index)));
@@ -196,10 +170,7 @@ class ErasureStep {
     return this.#table.tryWrite([replace(UserEntity, { tenant, ...next }, user._r)]);
   }
 
-  /**
-   * Stores the number of remaining tasks. The number never increases, even if two workers run the job. It is at least 1 until the
-   * job ends.
-   */
+  /** The number never increases, even if two workers run the job, and is at least 1 until the job ends. */
   async #storeTasksLeft(tasksDone: number): Promise<void> {
     const { tenant, jobId } = this.#job;
     const erasure = await this.#table.get(ErasureEntity, { tenant, jobId });

@@ -15,26 +15,20 @@ import { writeEach } from '../table/writeEach.ts';
 import * as sendTo from '../workers/sendTo.ts';
 
 const LIFETIME_SECONDS = 90 * 24 * 60 * 60;
-/**
- * If the queue message of a job is lost, the sweep, which runs every minute, runs the job this long after its start, in
- * milliseconds.
- */
 const SWEPT_AFTER = 5 * 60_000;
 const USERS_AT_A_TIME = 100;
 
 const Schema = z.object({
   jobId: z.string(),
-  /** The number of tasks. A task is one user in one organization, or one user's profile. */
+  /** A task is one user in one organization, or one profile. */
   tasksCount: z.number(),
-  /** The number of tasks that are not finished. */
   tasksLeft: z.number(),
-  /** When the last task was finished, epoch ms. Absent before the first one. */
   lastTaskCompletedAt: z.number().optional(),
   createdAt: z.number(),
 });
 export type Erasure = z.output<typeof Schema>;
 
-/** The progress of an erasure. It contains no user ids, because it stays after the users were erased. */
+/** Contains no user ids, because it stays after the users were erased. */
 export const ErasureEntity = defineEntity({
   type: 'Erasure',
   version: 1,
@@ -47,22 +41,21 @@ export const ErasureEntity = defineEntity({
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** The data of a job of kind `eraseUsers`. */
 export const ErasureJob = z.object({
   userIds: z.array(z.string()),
-  /** The internal ids of the organizations. If absent, the job erases the users in all organizations, and their profiles. */
+  /** Internal ids. Undefined: all organizations, and the profiles. */
   organizations: z.array(z.string()).optional(),
-  /** The time of the request, epoch ms. Data that was made later stays. */
+  /** Data that was made after this time (epoch ms) stays. */
   at: z.number(),
 });
 export type ErasureJob = z.output<typeof ErasureJob>;
 
-/** A request to erase users. `userIds` and `organizations` must not contain duplicates. */
+/** Users and organizations must be distinct. */
 export interface ErasureRequest {
   readonly tenant: string;
   readonly jobId: string;
   readonly userIds: readonly string[];
-  /** The organizations in which the users are erased. Undefined for all organizations. */
+  /** Undefined: everywhere. */
   readonly organizations: readonly Organization[] | undefined;
   readonly now: number;
   readonly log: Log;
@@ -75,16 +68,14 @@ export class ErasureReader {
     this.#table = table;
   }
 
-  /** Returns the progress of an erasure, or undefined if it does not exist or has expired. */
   async status(tenant: string, jobId: string): Promise<Stored<Erasure> | undefined> {
     return this.#table.get(ErasureEntity, { tenant, jobId });
   }
 }
 
 /**
- * Starts a job that erases users (GDPR), in some organizations or everywhere with their profiles. Hides the users before it
- * returns, if possible (see `hideUsers`). A repeated call with the same `jobId` starts no second job, but hides the users whom the
- * first call did not hide.
+ * Hides the users before it returns, if possible. A repeated call with the same `jobId` only hides users whom the first
+ * call did not hide.
  */
 type StartErasure = (request: ErasureRequest) => Promise<{ jobId: string; tasksCount: number }>;
 
@@ -114,16 +105,14 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
 );
 
 /**
- * Hides users whom this job has not hidden yet. The request calls it, and the first step of the job, because the request can be
- * interrupted. Each user gets a revocation per organization, which ends the user's access there and hides the user's data. If the
- * users are erased everywhere, their profiles are emptied, except those of users who were added again after the request. Users who
- * were created after the request stay as they are.
+ * Hides users with revocations, and empties the profiles of users who are erased everywhere and were not added again.
+ * The job repeats this, because the request can be interrupted.
  *
- * The revocations end with the job, but user tokens from before the request must stay invalid. A user who is erased everywhere
- * therefore gets another internal id, which these tokens do not name. Otherwise the removal from each organization is recorded.
+ * Older user tokens must stay invalid after the revocations. A user who is erased everywhere gets another internal id,
+ * otherwise the removals are recorded.
  *
- * Two kinds of users stay visible until the job erases them: users who are erased in single organizations and already have the
- * most revocations that a profile can have, and users whose profile other requests keep changing.
+ * Users stay visible until the job erases them if they have too many revocations, or if others keep changing their
+ * profile.
  */
 export async function hideUsers(
   table: Table,

@@ -13,10 +13,6 @@ const Progress = z.object({ left: DocumentsPurge.shape.documents });
 const STEP_MILLISECONDS = 2_000;
 const DOCUMENTS_AT_A_TIME = 8;
 
-/**
- * Runs a step of a job that purges deleted documents. The first step waits until all requests that can use the documents have
- * ended.
- */
 export async function purgeDocumentsStep(
   table: Table,
   { tenant, createdAt, data, progress }: Pick<StoredJob, 'tenant' | 'createdAt' | 'data' | 'progress'>,
@@ -38,8 +34,8 @@ export async function purgeDocumentsStep(
 }
 
 /**
- * Purges a deleted document within the time of the budget. Returns true when nothing remains. Call it `REQUESTS_ENDED_MS` after the
- * deletion, because it can miss items that other requests still write.
+ * Returns true when nothing remains. Call it `REQUESTS_ENDED_MS` after the deletion, because it can miss what other
+ * requests still write.
  */
 export async function purgeDocument(
   table: Table,

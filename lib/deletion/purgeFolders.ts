@@ -10,13 +10,9 @@ import { purgeResource } from './purgeResource.ts';
 
 const PARALLEL = 8;
 
-/**
- * The result for one entry of a deleted folder. `moved`: the document or folder was moved just before the deletion, and stays.
- * `unfinished`: a later visit must purge the entry again.
- */
+/** `moved`: moved just before the deletion, and stays. `unfinished`: a later visit must purge the entry again. */
 type EntryOutcome = 'purged' | 'moved' | 'unfinished';
 
-/** Returns a visitor for `walkFolders`. The visitor purges the documents and folders in a deleted folder. */
 export function purgeFolders({ table, scope, clock, deadline }: FolderWalk): FolderVisitor {
   const keyOf = (folder: WalkedFolder, { kind, id }: FolderEntry) =>
     FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind, id });
@@ -38,7 +34,7 @@ export function purgeFolders({ table, scope, clock, deadline }: FolderWalk): Fol
       ]);
       const documentOutcomes = await inParallel(documents, PARALLEL, async (entry, index): Promise<EntryOutcome> => {
         const stored = storedDocuments[index];
-        // A new document with the same id stays, and only the content of the deleted document is purged.
+        // A new document with the same id stays.
         if (stored?.internalId === entry.internalId) {
           const op = remove(DocumentEntity, { ...scope, ...stored }, stored._r);
           const outcome = await deleteStored(folder, stored.folder?.internalId, op);
@@ -59,12 +55,11 @@ export function purgeFolders({ table, scope, clock, deadline }: FolderWalk): Fol
     },
     async afterFolder(folder, parent) {
       await purgeResource(table, scope, folder.internalId);
-      // The folder's entry is removed last. If the walk is interrupted, the next walk therefore finds the folder again.
+      // Last, so that an interrupted walk finds the folder again.
       if (parent) await table.removeKeys([keyOf(parent, { kind: 'folder', ...folder })]);
     },
   };
 
-  /** Deletes the item of a document or folder that is still in the deleted folder. `parentKey` is the folder that contains it. */
   async function deleteStored(folder: WalkedFolder, parentKey: string | undefined, op: WriteOp): Promise<EntryOutcome> {
     if (parentKey !== folder.internalId) return 'moved';
     return (await table.write([op])) === 'done' ? 'purged' : 'unfinished';

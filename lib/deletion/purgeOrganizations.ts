@@ -20,7 +20,6 @@ import { purgeResource, resourceEntities } from './purgeResource.ts';
 import { OrganizationPurge } from './startPurge.ts';
 
 const STEP_MILLISECONDS = 2_000;
-/** The number of documents, folders or groups in one page of a listing. */
 const PAGE = 100;
 const PARALLEL = 8;
 
@@ -78,10 +77,8 @@ const purgeFolderChanges: PurgeHook<OrganizationScope> = {
 };
 
 /**
- * Purges the content of folders that were deleted before their organization. Only the stored folder changes refer to this content.
- * After this purge, `purgeFolderChanges` removes the folder changes, so the jobs of those deletions have nothing left to do. Returns
- * true when nothing remains. A call stops after the deadline, but not before it has purged something. Slow calls therefore make
- * progress too.
+ * Purges the content of folders that were deleted before their organization. Only their folder changes refer to it, so
+ * these go afterwards. Purges something even after the deadline, so that slow calls make progress.
  */
 async function purgeDeletedFolders(
   table: Table,
@@ -115,10 +112,7 @@ async function purgeDeletedFolders(
   return true;
 }
 
-/**
- * The purge hooks of all features for a deleted organization. Each hook purges what one feature stored in the organization. Each
- * entity with `ownedBy: 'organization'` or `'folder'` belongs to one of the hooks.
- */
+/** Each entity with `ownedBy: 'organization'` or `'folder'` belongs to one of these hooks. */
 export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
   purgeDocuments,
   purgeFolders,
@@ -130,16 +124,15 @@ export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
 ];
 
 interface PurgedListing<T> {
-  /** Returns the first page of the remaining items. */
   readonly list: () => Promise<QueryPage<T>>;
   readonly key: (item: Stored<T>) => Key;
-  /** Purges the content of an item. Returns true when nothing remains. */
+  /** Returns true when nothing remains. */
   readonly purgeContent: (item: Stored<T>) => Promise<boolean>;
 }
 
 /**
- * Purges the content of each listed item, and then the item. Returns true when nothing remains. If time runs out, the next call
- * continues. Each call purges the first 8 items even after the deadline, so that slow calls make progress too.
+ * Returns true when nothing remains. Purges the first 8 items even after the deadline, so that slow calls make
+ * progress.
  */
 async function purgeEach<T>(
   table: Table,
@@ -161,10 +154,6 @@ async function purgeEach<T>(
   return false;
 }
 
-/**
- * Runs a step of a job that purges a deleted organization. The first step waits until all requests that can use the content have
- * ended.
- */
 export async function purgeOrganizationStep(
   table: Table,
   { tenant, createdAt, data }: Pick<StoredJob, 'tenant' | 'createdAt' | 'data'>,

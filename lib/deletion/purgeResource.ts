@@ -4,13 +4,12 @@ import { NotificationSettingsEntity } from '../notifications/notificationSetting
 import { arePurged, type PurgeBudget, purgeIndexPartition, purgePartition } from '../table/purgePartition.ts';
 import type { Table } from '../table/table.ts';
 
-/** The entities whose items belong to one organization, folder or document. These are called resources. */
 export const resourceEntities = [ContactEntity, GrantEntity, NotificationSettingsEntity] as const;
 const noLimit: PurgeBudget = { clock: () => 0, deadline: 1 };
 
 /**
- * Purges the contacts, grants and notification settings of a deleted organization, folder or document. Returns true when nothing
- * remains. Call it when the index contains all grants and settings of this resource.
+ * Returns true when nothing remains. Call it when the index contains all grants and settings of the organization,
+ * folder or document.
  */
 export async function purgeResource(
   table: Table,

@@ -15,18 +15,14 @@ import { remove, type Table, type WriteOp } from '../table/table.ts';
 const PAGE = 1_000;
 const PARALLEL = 8;
 
-/** Selects the items of a user that are purged. */
 export interface UserAccessPurge {
-  /** When the user was removed, epoch ms. Items that were written later stay. */
+  /** Items that were written after this time (epoch ms) stay. */
   readonly removedAt: number;
-  /** Limits the purge to folders and documents with these internal ids. If absent, purges all items in the organization. */
+  /** Limits the purge to these folders and documents. Undefined: the whole organization, with its groups. */
   readonly within?: ReadonlySet<string> | undefined;
 }
 
-/**
- * Purges a user's grants, contacts and notification settings in an organization. Without `within`, also purges the user's
- * memberships in groups. Items that were written after `removedAt` stay, even if they replace an older item during the purge.
- */
+/** Purges a user's grants, contacts, groups and notification settings, each at the revision that was read. */
 export async function purgeUserAccess(
   table: Table,
   user: OrganizationScope & { readonly userId: string },
@@ -90,7 +86,7 @@ export async function purgeUserAccess(
     }
   }
 
-  /** Writes each operation separately, so a conflict affects only one of them. */
+  /** One write each, so that a conflict affects only one. */
   async function removeEach(ops: readonly WriteOp[]): Promise<void> {
     await inParallel(ops, PARALLEL, (op) => table.write([op]));
   }

@@ -23,12 +23,8 @@ import type { QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { UserRemoval } from './removeUsersStep.ts';
 
-/**
- * How long after a job was stored the sweep runs it, in milliseconds, if its queue message was lost. The sweep runs every
- * minute.
- */
 const SWEPT_AFTER = 5 * 60_000;
-/** The most bytes of user ids in one job. Each step writes the job again with all its ids, so larger jobs would cost more. */
+/** Each step writes the job again with its user ids, so larger jobs would cost more. */
 const JOB_BYTES = 64_000;
 const PARALLEL = 8;
 const BUSY: ItemOutcome = { success: false, message: 'User is being changed by another request.' };
@@ -36,11 +32,11 @@ const BUSY: ItemOutcome = { success: false, message: 'User is being changed by a
 interface RemovableUser {
   readonly user: Stored<User> | undefined;
   readonly contact: { readonly addedAt: number; readonly _r: number } | undefined;
-  /** Whether a user without a profile has items in the organization. False for a user with a profile. */
+  /** Whether a user without a profile has items in the organization. */
   readonly hasItems: boolean;
 }
 
-/** A request to remove users from an organization, folder or document (the resource). `userIds` must not contain duplicates. */
+/** User ids must be distinct. */
 export interface UserRemovalRequest {
   readonly tenant: string;
   readonly organization: Stored<Organization>;
@@ -60,11 +56,8 @@ export class UserRemover {
   }
 
   /**
-   * Removes users from an organization, or from one of its folders or documents. Each user gets a revocation, which ends all access
-   * that the user got there before. Jobs then purge this access. The jobs are stored before the revocations.
-   *
-   * A user exists if the user has a profile, or items in the organization. A user who does not exist has an error in the result,
-   * and the other users are removed.
+   * Ends all access that users got before in an organization, folder or document. Jobs, which are stored first, then
+   * purge it. A user without a profile and without items in the organization fails in the own result.
    */
   async remove(request: UserRemovalRequest): Promise<ItemOutcome[]> {
     const { tenant, organization, resource, userIds, now, log } = request;
@@ -88,8 +81,7 @@ export class UserRemover {
       conflicted: () => BUSY,
     });
     const removed = new Set(userIds.filter((_userId, index) => results[index]?.success));
-    // If users are removed from a folder, the organization counts the jobs. Each job must run even if it has no users, because its
-    // end reduces the count.
+    // A job of a folder runs even without users, because its end opens the boundary.
     const needed = jobs.filter((job) => isFolder || job.userIds.some((userId) => removed.has(userId)));
     await this.#table.writeAll(jobs.filter((job) => !needed.includes(job)).map(({ jobId }) => endJob(tenant, jobId)));
     await notifyJobs(
@@ -100,10 +92,7 @@ export class UserRemover {
     return results;
   }
 
-  /**
-   * Stores the jobs. If users are removed from a folder, the transaction also closes the folder's boundary: nothing moves into it or
-   * out of it until the jobs have ended.
-   */
+  /** In a folder, the transaction also closes the boundary until the jobs have ended. */
   async #startJobs(
     { tenant, organization, resource, now }: UserRemovalRequest,
     jobs: readonly { readonly jobId: string; readonly userIds: string[] }[],
@@ -150,10 +139,7 @@ export class UserRemover {
   }
 }
 
-/**
- * Reads items of every type in a user's partition of an organization, except `AccessRemoval` items. Only the revision of an item is
- * read.
- */
+/** Finds items of any type, except records of removed access. */
 const anyItemOfUser: QueryableEntity<object, OrganizationScope & { readonly userId: string }> = {
   partition: (of) => GrantEntity.partition(of),
   fromItem: (item) => (item._t === AccessRemovalEntity.type ? undefined : { _r: item._r as number }),
@@ -183,7 +169,6 @@ function decide(
   return { result: removed, ops };
 }
 
-/** Splits user ids into lists of at most 64,000 bytes, one per job. */
 function splitIntoJobs(userIds: readonly string[]): string[][] {
   const lists: string[][] = [];
   let room = 0;

@@ -14,32 +14,23 @@ import { type UserLimits, type UserWalk, WalkPosition, walkUsers } from './userW
 
 const STEP_MILLISECONDS = 2_000;
 const PARALLEL = 8;
-/** The most folders and documents that one portion contains, if users are removed from a folder. */
 const MAX_KEYS = 5_000;
 const ENTRIES_AT_A_TIME = 500;
 
-/** The data of a job that removes users from an organization, folder or document (the resource). */
 export const UserRemoval = z.object({
   organizationKey: z.string(),
-  /** The organization id that the customer chose. */
   organizationId: z.string(),
   resource: z.object({ resourceType: z.enum(resourceTypes), internalId: z.string() }),
   userIds: z.array(z.string()),
-  /**
-   * The time of the request, epoch ms. For users without a profile, such as authors of imported comments, data up to this time is
-   * purged. For other users, data up to the time of their revocation is purged.
-   */
+  /** Epoch ms. Data of users without a profile goes up to this time, that of others up to their revocation. */
   at: z.number(),
 });
 export type UserRemoval = z.output<typeof UserRemoval>;
 
-/**
- * The progress of a job. The job walks twice, because some items are written or indexed during the first pass, and then removes the
- * revocations. In a folder, each pass handles one portion of folders and documents after the other.
- */
+/** The job walks twice, because some items are written or indexed during the first pass. */
 const Progress = WalkPosition.extend({
   stage: z.enum(['first', 'second', 'revocations']),
-  /** The position in the folder at which the current portion begins. */
+  /** Where the current portion of the folder begins. */
   stack: WalkStack.optional(),
 });
 type Progress = z.output<typeof Progress>;
@@ -52,11 +43,7 @@ interface RemovalStep {
   readonly clock: () => number;
 }
 
-/**
- * Runs a step of a job that removes users from a resource. In two passes a minute apart, purges the users' access and content
- * there. Then removes the revocations. Access and content from after a user's revocation stay. A step can run twice, or from older
- * progress.
- */
+/** Runs a step of a job that removes users. Idempotent: it can run twice, or from older progress. */
 export async function removeUsersStep(
   table: Table,
   job: StoredJob,
@@ -92,13 +79,12 @@ export async function removeUsersStep(
 }
 
 interface Portion {
-  /** The internal ids of folders and documents in this portion. Undefined if users are removed from the whole organization. */
+  /** Internal ids. Undefined: the whole organization. */
   readonly keys: ReadonlySet<string> | undefined;
-  /** The start of the next portion. */
   readonly next: WalkStack | undefined;
 }
 
-/** Returns the next portion: about `most` of the folder and of the folders and documents below it. */
+/** Returns about `most` of the folder and of what is below it. */
 async function readPortion(
   { table, scope, removal }: RemovalStep,
   from: WalkStack | undefined,
@@ -117,15 +103,12 @@ async function readPortion(
     },
   };
   const budget = { page: Math.min(ENTRIES_AT_A_TIME, most), pages: Infinity, hasTime: () => keys.size < most };
-  // The folder id that the customer chose can be empty, because this visitor does not use it.
+  // The visitor does not use the customer's id.
   const start = from ?? walkFrom({ internalId: resourceKey, id: '' });
   return { keys, next: await walkFolders(table, scope, start, visitor, budget) };
 }
 
-/**
- * Returns up to when the items of a user go: the user's revocation by this job, or the request if the user had no profile then.
- * Returns undefined for other users, who were not removed.
- */
+/** The user's revocation by this job, or the request if the user had no profile then. Others were not removed. */
 function limitsOf({ job, removal }: RemovalStep, user: MaybeUser): UserLimits | undefined {
   const revocation = user?.revocations?.find(({ jobId }) => jobId === job.jobId);
   const existed = user !== undefined && user.createdAt <= removal.at;
@@ -133,7 +116,6 @@ function limitsOf({ job, removal }: RemovalStep, user: MaybeUser): UserLimits | 
   return at === undefined ? undefined : { access: at, content: at };
 }
 
-/** Removes the revocations of the job, and ends the job. */
 async function endRevocations(step: RemovalStep, progress: Progress): Promise<StepResult> {
   const { table, scope, job, removal } = step;
   const { jobId } = job;

@@ -21,20 +21,18 @@ const USERS_IN_PARALLEL = 8;
 const RECORDS_IN_PARALLEL = 4;
 const INVOLVEMENTS_PER_PAGE = 100;
 
-/** The position of an erasure in the documents of an organization. */
 const DocumentsPosition = z.object({
-  /** The document id of the last document in which the walk has begun. */
+  /** The last document (customer's id) in which the walk has begun. */
   listed: z.string().optional(),
-  /** The documents in which the walk has begun and not ended. `part` is the index of the current hook, `after` its last sort key. */
+  /** Documents in which the walk has not ended: the index of the current hook, and its last sort key. */
   open: z.array(z.object({ documentKey: z.string(), part: z.number(), after: z.string().optional() })),
 });
 type DocumentsPosition = z.output<typeof DocumentsPosition>;
 type OpenDocument = DocumentsPosition['open'][number];
 
-/** Where a walk stopped: in the documents, then in the users, then in a kind whose records are in one partition. */
+/** In the documents, then in the users, then in a kind whose records are in one partition. */
 export const WalkPosition = z.object({
   documents: z.union([DocumentsPosition, z.literal('done')]).optional(),
-  /** The index of the next user. */
   user: z.number(),
   kind: z.string().optional(),
   /** The last key in the involvements of this user, or in this kind. */
@@ -42,36 +40,35 @@ export const WalkPosition = z.object({
 });
 export type WalkPosition = z.output<typeof WalkPosition>;
 
-/** Up to when items of a user go, in epoch ms. Later items stay. */
+/** Epoch ms. Later items stay. */
 export interface UserLimits {
   readonly access: number;
   readonly content: number;
 }
 
-/** A removal or erasure of users in one organization. */
 export interface UserWalk {
   readonly table: Table;
   readonly scope: OrganizationScope;
   readonly mode: RemovalMode;
-  /** The last pass begins when the requests from before the removal have ended. An earlier pass only takes what users see first. */
+  /** The last pass begins when requests from before the removal have ended. */
   readonly isLastPass: boolean;
   readonly userIds: readonly string[];
-  /** The time of the request in epoch ms. Records of content that were made later stay. */
+  /** Content from after the request (epoch ms) stays. */
   readonly at: number;
-  /** Limits a removal to these folders and documents. Undefined: the whole organization. */
+  /** Folders and documents of a removal. Undefined: the whole organization. */
   readonly within?: ReadonlySet<string> | undefined;
-  /** Returns undefined for a user who stays. */
+  /** Undefined for a user who stays. */
   readonly limitsOf: (user: MaybeUser) => UserLimits | undefined;
   readonly kinds?: readonly ContentKind[];
 }
 
 /**
- * Removes users from an organization: in an erasure from all records, then from their partitions and the records that involve them,
- * then from kinds whose records are in one partition. Threads that a user started go, and so do the user's recordings and reactions.
- * Comments in threads of others keep the author's id (`remove`) or go (`erase`).
+ * Removes users from an organization, or from folders and documents of it. Threads that a user started go, with
+ * recordings and reactions. Comments in threads of others keep the author's id (`remove`) or go (`erase`).
  *
- * Returns the position at the end of the budget, or `done`. Emits no events. Changes a record only at the revision that was read.
- * Idempotent: it can run twice, in parallel, or from an older position. Throws ABORTED if others keep changing a record.
+ * Returns the position at the end of the budget. Emits no events. Changes a record only at the revision that was read.
+ * Idempotent: it can run twice, in parallel, or from an older position. Throws ABORTED if others keep changing a
+ * record.
  */
 export async function walkUsers(
   walk: UserWalk,
@@ -88,15 +85,15 @@ export async function walkUsers(
   return removeFromOrganization(walk, position, budget);
 }
 
-/** The hooks that read all records of a document. Each kind goes before the kinds that its records refer to. */
+/** In the last pass, each kind goes before the kinds that its records refer to. */
 export function eraseHooks(isLastPass = true, kinds: readonly ContentKind[] = contentKinds): EraseHook[] {
   const hooks = kinds.flatMap(({ erase }) => (erase !== 'none' && 'erase' in erase ? [erase] : []));
   return isLastPass ? hooks.toReversed() : hooks.filter(({ isEarly }) => isEarly);
 }
 
 /**
- * Erases users from all records of all documents, because many records name a user without an involvement: activities,
- * subscriptions, readers, comments that stayed after a removal. Reads several documents in parallel.
+ * Reads all records, because many name a user without an involvement: activities, subscriptions, readers, comments that
+ * stayed after a removal.
  */
 async function eraseDocuments(
   { table, scope, userIds, at, isLastPass, kinds }: UserWalk,
@@ -132,7 +129,7 @@ async function eraseDocuments(
   }
 }
 
-/** Removes users from what their partitions have and name. Returns the next position, or undefined after the last user. */
+/** Returns undefined after the last user. */
 async function removeFromPartitions(
   walk: UserWalk,
   { user: start, after: startAfter }: WalkPosition,
@@ -151,7 +148,7 @@ async function removeFromPartitions(
       const stop = await removeFromRecords(walk, userId, limits.content, index === 0 ? after : undefined, budget);
       if (stop !== undefined) stops.set(index, stop);
     });
-    // The next call continues with the first unfinished user and repeats the users after it. Most of their data is already gone.
+    // The next call repeats the users after the first unfinished one.
     const stop = Math.min(...stops.keys(), Infinity);
     if (stop < Infinity) return { user: first + stop, after: stops.get(stop) };
     first += batch.length;
@@ -161,7 +158,6 @@ async function removeFromPartitions(
   return undefined;
 }
 
-/** The kinds whose records involve users, in the order of their keys. */
 function involvedKindsOf(kinds: readonly ContentKind[]): { kind: InvolvedKind; remove: RemoveInvolved }[] {
   return kinds.flatMap(({ name, remove }) =>
     typeof remove === 'function' ? [{ kind: name as InvolvedKind, remove }] : [],
@@ -169,9 +165,8 @@ function involvedKindsOf(kinds: readonly ContentKind[]): { kind: InvolvedKind; r
 }
 
 /**
- * Removes a user from the records that involve the user. An involvement up to `removedAt` (epoch ms) goes in the transaction that
- * changes its record. Returns the position at the end of the budget, but not before the first page with involvements, so that slow
- * calls make progress too. Returns undefined when nothing remains.
+ * An involvement up to `removedAt` (epoch ms) goes in the transaction that changes its record. Handles the first page
+ * even after the deadline, so that slow calls make progress. Returns undefined when nothing remains.
  */
 export async function removeFromRecords(
   { table, scope, mode, within, kinds = contentKinds }: Pick<UserWalk, 'table' | 'scope' | 'mode' | 'within' | 'kinds'>,
@@ -198,7 +193,7 @@ export async function removeFromRecords(
         .filter(({ documentKey }) => within?.has(documentKey) ?? true)
         .map((involvement): Stored<Involvement> => ({ ...involvement, userId, kind }))
         .filter(isSelected);
-      // Removals in one group can change the same item, so they run one after the other.
+      // Removals in one group can change the same item.
       const groups = Map.groupBy(involvements, ({ documentKey, id }) =>
         JSON.stringify([documentKey, kind === 'reaction' ? undefined : id]),
       );
@@ -230,12 +225,10 @@ export async function removeFromRecords(
   }
 }
 
-/** Returns the sort keys of involvements in one kind up to `removedAt` (epoch ms). */
 function keysUpTo(kind: InvolvedKind, removedAt: number): [string, string] {
   return [keyPrefix(['DATA', kind]), keyAfter(['DATA', kind, isoTime(removedAt)])];
 }
 
-/** Removes users from the kinds whose records are in one partition of the organization. */
 async function removeFromOrganization(
   { table, scope, mode, isLastPass, userIds, at, within, kinds = contentKinds }: UserWalk,
   position: WalkPosition,
