@@ -6,10 +6,6 @@ import { sortableNumber } from '../table/keys.ts';
 import { remove, removeUnlessNewer, upsert, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
-/** The kinds of records that users can be involved in. */
-export const involvedKinds = ['comment', 'reaction', 'recording', 'notification'] as const;
-export type InvolvedKind = (typeof involvedKinds)[number];
-
 const Schema = z.object({
   /** The document's internal id. */
   documentKey: z.string(),

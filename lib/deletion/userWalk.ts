@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { involvedAt, type InvolvedKind, type Involvement, InvolvementEntity } from '../content/involvements.ts';
+import { involvedAt, type Involvement, InvolvementEntity } from '../content/involvements.ts';
 import type { ContentKind } from '../content/kind.ts';
 import type { DocumentRemoval, EraseHook, RemovalMode, RemoveInvolved } from '../content/userRemoval.ts';
 import { DocumentEntity } from '../directory/documents.ts';
@@ -158,10 +158,8 @@ async function removeFromPartitions(
   return undefined;
 }
 
-function involvedKindsOf(kinds: readonly ContentKind[]): { kind: InvolvedKind; remove: RemoveInvolved }[] {
-  return kinds.flatMap(({ name, remove }) =>
-    typeof remove === 'function' ? [{ kind: name as InvolvedKind, remove }] : [],
-  );
+function involvedKindsOf(kinds: readonly ContentKind[]): { kind: string; remove: RemoveInvolved }[] {
+  return kinds.flatMap(({ name, remove }) => (typeof remove === 'function' ? [{ kind: name, remove }] : []));
 }
 
 /**
@@ -225,7 +223,7 @@ export async function removeFromRecords(
   }
 }
 
-function keysUpTo(kind: InvolvedKind, removedAt: number): [string, string] {
+function keysUpTo(kind: string, removedAt: number): [string, string] {
   return [keyPrefix(['DATA', kind]), keyAfter(['DATA', kind, isoTime(removedAt)])];
 }
 
