@@ -21,30 +21,27 @@ export interface CommentWithReactions {
   readonly reactions: readonly Reaction[];
 }
 
-/** Which page of a thread's comments to read. */
 export interface CommentListing {
-  /** User ids of authors. Only comments of these authors are returned. If undefined, comments of all authors are returned. */
+  /** Only comments of these authors. */
   readonly userIds?: readonly string[] | undefined;
   readonly limit: number;
-  /** The `next` of the previous page. Undefined for the first page. */
   readonly after?: string | undefined;
-  /** The user who reads. Comments that this user may not see are left out. If undefined, no comment is left out. */
+  /** Comments that this user may not see are left out. If undefined, none are. */
   readonly viewer?: Viewer | undefined;
 }
 
-/** A page ends early when its comments have this size as JSON, in bytes. A response must stay below 5 MB. */
+/** A response must stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
-/** The largest size of one comment's reactions in a response, as JSON, in bytes. */
+/** Of one comment, as JSON. Bytes. */
 const REACTION_BYTES = 500_000;
-/** The largest number of reactions that are read together. A comment with more reactions is read alone. */
+/** A comment with more reactions is read alone. */
 const REACTIONS_PER_READ = 300;
 
-/** A thread, named by the ids that the customer chose. */
+/** By the ids that the customer chose. */
 export interface NamedThread extends DocumentReference {
   readonly annotationId: string;
 }
 
-/** A thread that was found, with its document. */
 export interface LocatedThread extends DocumentContext {
   readonly key: ThreadKey;
 }
@@ -63,8 +60,8 @@ export class CommentPages {
   }
 
   /**
-   * Finds a thread. Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown document or thread. For a
-   * `viewer`, an unknown thread is PERMISSION_DENIED, like a thread that the viewer may not see, so that ids cannot be guessed.
+   * Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown document or thread. For a
+   * `viewer`, an unknown thread is PERMISSION_DENIED, like a hidden one, so that ids cannot be guessed.
    */
   async findThread(
     tenant: string,
@@ -73,8 +70,7 @@ export class CommentPages {
   ): Promise<LocatedThread> {
     const { organization, content } = await this.#organizations.readWithin(tenant, organizationId, (keys) => {
       const scope = organizationScope(tenant, keys);
-      // The key of a thread's position contains the customer's `documentId`, so the position can be read at the same time as the
-      // document.
+      // The key of a position contains the customer's `documentId`, so both can be read at the same time.
       return Promise.all([
         this.#documents.require(scope, documentId),
         findRecordIds(this.#table, scope, [recordIdKey('thread', annotationId, documentId)]),
@@ -87,9 +83,8 @@ export class CommentPages {
   }
 
   /**
-   * Returns a page of a thread's comments, ordered by id and converted by `toResponse`. A page ends early at about 4 MB, or after
-   * about 4 MB were read. With `userIds` or `viewer`, it can then be empty although more comments follow. A comment's id never
-   * changes, so a comment that exists during the whole listing is returned exactly once.
+   * Ordered by id. A page ends at about 4 MB, returned or read: with `userIds` or `viewer`, it can be empty although
+   * more comments follow. Ids never change, so a comment that exists during the whole listing is returned once.
    */
   async list<V>(
     { scope, key }: LocatedThread,
@@ -106,8 +101,8 @@ export class CommentPages {
     toResponse: (comment: CommentWithReactions) => V,
   ): Promise<ItemPage<V>> {
     const isReadable = commentFilter(viewer);
-    // Each step reads as many comments as all steps before. The next page reads the unused comments of the last step again, so a
-    // listing reads at most about twice as many comments as the thread has.
+    // Each step reads as many comments as all before. The next page reads the unused ones again, so a listing reads at
+    // most about twice as many comments as the thread has.
     const read = (from: string | undefined) =>
       this.#threads.listComments(scope, key, { after: from, limit: Math.max(limit, commentsRead) });
     const values: V[] = [];
@@ -132,10 +127,7 @@ export class CommentPages {
     return { values, next: undefined };
   }
 
-  /**
-   * Returns one comment per id, in the order of the ids. The value is undefined if the thread has no such comment, or if the
-   * viewer may not see it.
-   */
+  /** In the order of the ids. Undefined if there is none, or the viewer may not see it. */
   async findByIds(
     { scope, key }: LocatedThread,
     commentIds: readonly number[],
@@ -148,20 +140,14 @@ export class CommentPages {
     return commentIds.map((commentId) => byId.get(commentId));
   }
 
-  /**
-   * Returns the result of `reading`. Throws NOT_FOUND if the thread has no head (the item of the thread itself). The thread is
-   * then being deleted.
-   */
+  /** Throws NOT_FOUND if the thread has no head: it is being deleted. */
   async #withThread<T>(scope: DocumentScope, key: ThreadKey, reading: Promise<T>): Promise<T> {
     const [read, thread] = await Promise.all([reading, this.#table.get(ThreadEntity, { ...scope, ...key })]);
     if (!thread) throw threadNotFound();
     return read;
   }
 
-  /**
-   * Yields comments with their reactions. Reads the reactions group by group. A page that ends early therefore does not read the
-   * remaining groups.
-   */
+  /** Group by group, so a page that ends early does not read the remaining groups. */
   async *#withReactions(
     scope: DocumentScope,
     comments: readonly Stored<Comment>[],
@@ -177,7 +163,6 @@ export class CommentPages {
   }
 }
 
-/** Splits comments into groups whose reactions are read together. */
 function groupByReactions(comments: readonly Stored<Comment>[]): Stored<Comment>[][] {
   const groups: Stored<Comment>[][] = [];
   let room = 0;
@@ -195,7 +180,7 @@ function groupByReactions(comments: readonly Stored<Comment>[]): Stored<Comment>
   return groups;
 }
 
-/** Returns the reactions that still exist. Leaves out the last ones if the reactions of one comment exceed their size limit. */
+/** Those that still exist, up to the size limit of one comment. */
 function limitReactions(reactions: readonly (Reaction | undefined)[]): Reaction[] {
   let bytes = 0;
   return reactions

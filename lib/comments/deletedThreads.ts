@@ -12,7 +12,6 @@ import { type Thread, threadAccessOf } from './rules/threads.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
-/** A deleted thread in a response. */
 export const DeletedThread = z.object({
   annotationId: z.string(),
   documentId: z.string(),
@@ -20,7 +19,7 @@ export const DeletedThread = z.object({
 });
 export type DeletedThread = z.output<typeof DeletedThread>;
 
-/** The tombstone of a deleted thread. Clients read it when they poll for deletions. */
+/** The tombstone of a deleted thread, for clients that poll. */
 export const DeletedThreadEntity = defineEntity({
   type: 'DeletedThread',
   version: 1,
@@ -28,7 +27,7 @@ export const DeletedThreadEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'The id of a thread that was deleted in the last 30 days',
   schema: DeletedThread.extend({
-    /** Who could see a private thread: a `ThreadAccess` as JSON text. Undefined for a public thread. */
+    /** A `ThreadAccess` as JSON text. Undefined for a public thread. */
     access: z.string().optional(),
   }),
   pk: (of: DocumentScope) => recordPartition(of, 'DELETED_THREADS'),
@@ -39,7 +38,7 @@ export const DeletedThreadEntity = defineEntity({
 /** For the transaction of the deletion. */
 export function recordThreadDeletion(scope: DocumentScope, thread: Thread, now: number): WriteOp {
   const { annotationId, documentId } = thread;
-  // The tombstone does not need the organization id, because every reader has it.
+  // Every reader has the organization id.
   const access = threadAccessOf(thread, '');
   return upsert(DeletedThreadEntity, {
     ...scope,
@@ -50,15 +49,14 @@ export function recordThreadDeletion(scope: DocumentScope, thread: Thread, now: 
   });
 }
 
-/** Returns a page of a document's threads that were deleted at or after `deletedAfter` (epoch ms), oldest deletion first. */
+/** Deleted at or after `deletedAfter` (epoch ms), the oldest deletion first. */
 export async function listDeletedThreads(
   table: Table,
   scope: DocumentScope,
   deletedAfter: number,
   { after, limit }: RecordPageOptions,
 ): Promise<RecordPage<DeletedThread>> {
-  // Keys begin with the time of the deletion. A key that has only a time sorts directly before all keys with this time, so the
-  // page begins with them.
+  // A key that has only a time sorts directly before all keys with this time.
   const start = after ?? joinKey([isoTime(deletedAfter)]);
   return readRecordPage(table, DeletedThreadEntity, scope, {
     after: start,

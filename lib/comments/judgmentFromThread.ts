@@ -10,7 +10,6 @@ import type { Comment } from './rules/comments.ts';
 import { decisionOf } from './rules/decisions.ts';
 import type { Thread } from './rules/threads.ts';
 
-/** Who changes a thread, and why. */
 export interface ThreadDecision {
   readonly actor: ContentUser;
   readonly reason: string;
@@ -19,10 +18,11 @@ export interface ThreadDecision {
 }
 
 /**
- * For the transaction of the change. Undefined if it decides nothing. `notify` is the embedding job, if it may start now.
+ * For the transaction of the change. Undefined if it decides nothing. `notify` is the embedding job, if it may start
+ * now.
  *
- * By a user token, the last decision of a user in a thread replaces the former one, and its job starts a minute later. So many changes
- * cause one embedding.
+ * By a user token, the last decision of a user in a thread replaces the former one, and its job starts a minute later,
+ * so many changes cause one embedding.
  */
 export function judgmentFromThread(
   { scope, organization: { organizationId }, document: { documentId } }: DocumentContext,

@@ -12,8 +12,8 @@ const purgeExistingThreads = purgeRecords(
   threadIds,
   ThreadItems,
   (document, items) => ({
-    // A thread can have comments although its head (the item of the thread itself) is deleted. Its id stays reserved until its
-    // last comment is purged, so ids are taken from comments too.
+    // The id of a thread without a head stays reserved until its last comment is purged, so ids are taken from comments
+    // too.
     ids: distinct(items.map(({ annotationId }) => annotationId)),
     keys: items
       .flatMap((item) => {
@@ -25,7 +25,7 @@ const purgeExistingThreads = purgeRecords(
   }),
 );
 
-/** Purges tombstones, the records with which clients find deleted threads. These threads were deleted before their document. */
+/** Tombstones of threads that were deleted before their document. */
 const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], 'none', DeletedThreadEntity, () => ({
   ids: [],
   keys: [],
@@ -34,14 +34,13 @@ const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], 'none', DeletedT
 const threadPurges = [purgeExistingThreads, purgeDeletedThreads];
 
 /**
- * Purges the threads and comments of a deleted document, the tombstones of deleted threads, and the counter of thread numbers. A
- * thread gets its number before it is written. If a document has no counter, it never had a thread. The counter is removed last.
- * An interrupted purge therefore continues.
+ * A thread gets its number before it is written, so a document without a counter never had one. The counter is removed
+ * last, so an interrupted purge continues.
  */
 export const purgeThreads: PurgeHook<DeletedDocument> = {
   entities: [...threadPurges.flatMap(({ entities }) => entities), ThreadCounterEntity],
   async purge(table, document, budget) {
-    // Several documents are purged at the same time. The reads of their counters share a call.
+    // Several documents are purged at the same time, and their reads share a call.
     const counter = await BatchReader.of(table).get(ThreadCounterEntity, document);
     if (!counter) return true;
     if (!(await arePurged(threadPurges.map((hook) => hook.purge(table, document, budget))))) return false;

@@ -28,7 +28,7 @@ export const ThreadAccessChangeEntity = defineEntity({
     createdAt: z.number(),
     /** Undefined if the access of the thread changed. */
     commentId: z.number().optional(),
-    /** The time of the change in epoch ms. */
+    /** Epoch ms. */
     changedAt: z.number(),
     /** A `ThreadAccess` as JSON text. */
     formerAccess: z.string(),
@@ -79,8 +79,8 @@ export function commentAccessOf(
 }
 
 /**
- * Returns the operations that record who could see a thread and its comments before a change, for the users who can no longer see
- * them. Returns none for a part that is still open to all its readers.
+ * Records who could see a thread and its comments before a change. None for a part that is still open to all its
+ * readers.
  */
 export function accessOps(
   scope: DocumentScope,

@@ -14,13 +14,12 @@ import type { ThreadFilters } from './rules/threadFilters.ts';
 import { type CommentAuthor, lastAuthors, type Thread, threadAccessOf, toAuthor } from './rules/threads.ts';
 import { readThreads, ThreadReader } from './threads.ts';
 
-/** The number of a document's threads that a user can see, and how many of them are unread. */
 export interface ThreadCount {
   readonly total: number;
   readonly unread: number;
 }
 
-/** The user for whom threads are counted. `now` is the time of the request in epoch ms. */
+/** `now` is epoch ms. */
 interface CountOptions {
   readonly userId: string;
   readonly filters: ThreadFilters;
@@ -34,14 +33,13 @@ interface CountedDocument extends CountOptions {
   readonly checks: AccessChecks;
 }
 
-/** A comment as the access checks need it, with its author. */
 type CommentRecord = RecordAccess & CommentAuthor;
 
 const PARALLEL = 4;
 const PAGE_SIZE = 1_000;
-/** The number of comments that one read from the end of a thread returns. */
+/** From the end of a thread. */
 const COMMENTS_PER_PAGE = 20;
-/** After this many bytes of comments that the user cannot see, a thread counts as read. */
+/** After so many bytes of comments that the user cannot see, a thread counts as read. */
 const MAX_HIDDEN_BYTES = 4_000_000;
 
 export class ThreadCounter {
@@ -54,9 +52,8 @@ export class ThreadCounter {
   }
 
   /**
-   * Returns one entry per document id, with the exact number of threads that a user can see. The numbers are 0 if the document
-   * does not exist or the user cannot see it. `documentIds` must be distinct. Throws INVALID_ARGUMENT for an unknown
-   * organization.
+   * One entry per document id, exact. 0 if the document does not exist or the user cannot see it. Ids must be distinct.
+   * Throws INVALID_ARGUMENT for an unknown organization.
    */
   async count(
     tenant: string,
@@ -116,10 +113,7 @@ export class ThreadCounter {
     return { total: counted.length, unread: unread.length };
   }
 
-  /**
-   * Returns the last comment of a thread that the user can see. Reads from the end of the thread. Returns undefined if too many
-   * comments come after it.
-   */
+  /** Reads from the end of the thread. Undefined if too many comments come after it. */
   async #findLast(
     scope: DocumentScope,
     thread: Thread,

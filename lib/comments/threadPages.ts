@@ -33,10 +33,7 @@ import {
 import { type FirstComments, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 import { onlyVisible } from './visibleThreads.ts';
 
-/**
- * The documents of a request: one document, several documents, or all documents in a folder. If no field names documents, all
- * documents of the organization.
- */
+/** One document, several, those of a folder, or all of the organization. */
 export interface ThreadSelection {
   readonly organizationId: string;
   readonly documentId?: string | undefined;
@@ -44,7 +41,6 @@ export interface ThreadSelection {
   readonly folderId?: string | undefined;
 }
 
-/** A thread in a response, with the document id that the customer chose. */
 export interface ListedThread {
   readonly documentId: string;
   readonly thread: ThreadRow;
@@ -55,29 +51,23 @@ export interface ThreadPageOptions {
   readonly filters: ThreadFilters;
   readonly descending: boolean;
   readonly limit: number;
-  /** The position at which the previous page ended. Undefined for the first page. */
   readonly from?: ListingPosition | undefined;
-  /** The user who reads. Threads and comments that this user may not see are left out. If undefined, nothing is left out. */
+  /** Threads and comments that this user may not see are left out. If undefined, none are. */
   readonly viewer?: Viewer | undefined;
-  /** The time of the request in epoch ms. */
+  /** Epoch ms. */
   readonly now: number;
 }
 
-/** The documents that a request selects, with their organization. */
 export interface ThreadListingScope {
   readonly organizationId: string;
   readonly scope: OrganizationScope;
   readonly documents: DocumentSource;
 }
 
-/**
- * The largest size of all comments that are read for a request for threads by id, in bytes. A response can have twice as many
- * bytes, because it repeats each access context as `accessFields`.
- */
+/** A response can have twice as many bytes, because it repeats each access context as `accessFields`. */
 const MAX_COMMENT_BYTES = 2_000_000;
 /**
- * The largest number of threads that are read for all ids of a request. A thread id is unique only in its document, so a request
- * without a document can match several threads for each id.
+ * A thread id is unique only in its document, so a request without a document can match several threads for each id.
  */
 const MAX_THREADS_READ = 3_000;
 
@@ -97,8 +87,8 @@ export class ThreadPages {
   }
 
   /**
-   * Returns the documents that a request selects. Unknown ids in `documentIds` are skipped. Throws INVALID_ARGUMENT for an
-   * unknown organization, and NOT_FOUND for an unknown `documentId` or folder.
+   * Skips unknown ids in `documentIds`. Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an
+   * unknown `documentId` or folder.
    */
   async resolveScope(tenant: string, selection: ThreadSelection): Promise<ThreadListingScope> {
     const { organizationId } = selection;
@@ -124,10 +114,7 @@ export class ThreadPages {
     return allDocuments(documents, scope);
   }
 
-  /**
-   * Returns a page of the threads that match the filters, document by document. The threads of a document are ordered by creation
-   * time.
-   */
+  /** Document by document, in each ordered by creation time. */
   async list(
     { organizationId, scope: scopeOfAll, documents }: ThreadListingScope,
     { parts, filters, descending, limit, from, viewer, now }: ThreadPageOptions,
@@ -150,10 +137,7 @@ export class ThreadPages {
     });
   }
 
-  /**
-   * Returns a page of the threads that were deleted at or after `deletedAfter` (epoch ms), document by document. The deletions of
-   * a document are ordered by time, oldest first.
-   */
+  /** Deleted at or after `deletedAfter` (epoch ms), document by document, in each the oldest first. */
   async listDeleted(
     { documents }: ThreadListingScope,
     { deletedAfter, limit, from }: { deletedAfter: number; limit: number; from?: ListingPosition | undefined },
@@ -167,8 +151,8 @@ export class ThreadPages {
   }
 
   /**
-   * Returns one list per id: the threads with this id that match the filters, at most one per document. `annotationIds` must be
-   * distinct. Throws INVALID_ARGUMENT if too many documents have a thread with one of the ids.
+   * One list per id, with at most one thread per document. Ids must be distinct. Throws INVALID_ARGUMENT if too many
+   * documents have a thread with one of them.
    */
   async findByIds(
     tenant: string,
@@ -207,7 +191,7 @@ export class ThreadPages {
     return annotationIds.map((annotationId) => byId.get(annotationId) ?? []);
   }
 
-  /** Returns the keys of the threads with these ids. Leaves out threads in documents that do not exist or are not selected. */
+  /** Without threads in documents that do not exist or are not selected. */
   async #findKeys(
     scope: OrganizationScope,
     { documentId, documentIds: sentDocumentIds, folderId }: ThreadSelection,
@@ -218,8 +202,7 @@ export class ThreadPages {
     const recordIds = distinct(documentIds).flatMap((within) =>
       annotationIds.map((id) => recordIdKey('thread', id, within)),
     );
-    // The key of a thread's position contains the customer's `documentId`, so positions can be read at the same time as the
-    // documents.
+    // The key of a position contains the customer's `documentId`, so both can be read at the same time.
     const [live, positions] = await Promise.all([
       documentId === undefined
         ? findLiveDocuments(this.#documents, scope, documentIds)
@@ -270,10 +253,7 @@ function tooManyThreads(annotationId: string): Error {
   });
 }
 
-/**
- * Returns the threads for a response. With `groupByDocumentId`, they are grouped by document id. Otherwise they are a list, with
- * null for each requested id that has no thread.
- */
+/** By document id with `groupByDocumentId`, otherwise a list with null for each id without a thread. */
 export function toThreadsResponse(
   threadsOfIds: readonly (readonly ListedThread[])[],
   groupByDocumentId: boolean,

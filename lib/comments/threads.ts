@@ -19,19 +19,15 @@ import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import type { ExistingThread } from './rules/threadParts.ts';
 import { Thread, threadAccessOf, type ThreadWithComments } from './rules/threads.ts';
 
-/** The key of a thread. The keys of its comments begin with this key, so all items of a thread are next to each other. */
+/** The keys of its comments begin with this key, so all items of a thread are next to each other. */
 export type ThreadKey = Pick<Thread, 'createdAt' | 'annotationId'>;
 const threadKey = ({ createdAt, annotationId }: ThreadKey) => recordSortKey(createdAt, annotationId);
 
-/** Returns the key of a comment in a thread. */
 export function commentKey(scope: DocumentScope, { createdAt, annotationId }: ThreadKey, commentId: number) {
   return { ...scope, annotationId, threadCreatedAt: createdAt, commentId };
 }
 
-/**
- * The head of a thread: the thread without its comments. Callers see a thread only while it has a head. A deletion deletes the
- * head first and the comments later.
- */
+/** A thread without its comments. Callers see a thread only while it has a head. A deletion deletes the head first. */
 export const ThreadEntity = defineEntity({
   type: 'Thread',
   version: 2,
@@ -47,7 +43,6 @@ export const ThreadEntity = defineEntity({
 
 export const threadIds = { kind: 'thread', uniqueIn: 'document' } as const;
 
-/** A comment. It sorts after the head of its thread. */
 export const CommentEntity = defineEntity({
   type: 'Comment',
   version: 2,
@@ -63,7 +58,7 @@ export const CommentEntity = defineEntity({
   ],
 });
 
-/** Threads and comments, in the order of the partition that they share. */
+/** In the order of the partition that they share. */
 export const ThreadItems: QueryableEntity<Thread | Comment, DocumentScope> = {
   partition: (scope) => ThreadEntity.partition(scope),
   fromItem: (item, now) =>
@@ -71,8 +66,8 @@ export const ThreadItems: QueryableEntity<Thread | Comment, DocumentScope> = {
 };
 
 /**
- * The counter of thread numbers. It is incremented outside of transactions, so requests never conflict on it. A purge looks for
- * threads only in documents that have a counter. Each thread must therefore get its number before it is written.
+ * Incremented outside of transactions, so requests never conflict on it. A purge looks for threads only in documents
+ * with a counter, so each thread must get its number before it is written.
  */
 export const ThreadCounterEntity = defineEntity({
   type: 'ThreadCounter',
@@ -85,15 +80,12 @@ export const ThreadCounterEntity = defineEntity({
   sk: (_key: object) => ['COUNTER'],
 });
 
-/**
- * Reserves `count` consecutive thread numbers of a document and returns the first one. Numbers begin at 1. A reserved number that
- * stays unused is never reserved again.
- */
+/** Returns the first of `count` consecutive numbers, from 1. A number that stays unused is never reserved again. */
 export async function reserveThreadNumbers(table: Table, scope: DocumentScope, count: number): Promise<number> {
   return (await increment(table, ThreadCounterEntity, scope, count)) - count + 1;
 }
 
-/** The first comments of a thread. `more` is true if the thread has other comments too. */
+/** `more`: the thread has other comments too. */
 export interface FirstComments {
   readonly comments: readonly Stored<Comment>[];
   readonly more: boolean;
@@ -105,17 +97,17 @@ export interface StoredThread extends ThreadWithComments, FirstComments {
 }
 
 export interface ThreadQuery {
-  /** True if the newest thread comes first. */
+  /** The newest thread first. */
   readonly descending: boolean;
   readonly filters: ThreadFilters;
   readonly limit: number;
-  /** The `next` of the previous page, or the sort key of its last thread. Undefined for the first page. */
+  /** The `next` of the previous page, or the sort key of its last thread. */
   readonly after?: string | undefined;
 }
 
-/** The largest size of one thread's comments in a listing, in bytes. Another endpoint returns the remaining comments. */
+/** Of one thread in a listing. Another endpoint returns the remaining comments. */
 const THREAD_BYTES = 1_000_000;
-/** One step of a listing reads at most this many bytes and this many items. One DynamoDB query returns about 1 MB. */
+/** One DynamoDB query returns about 1 MB. */
 const STEP_BYTES = 1_000_000;
 const STEP_ITEMS = 2_000;
 
@@ -126,10 +118,7 @@ export class ThreadReader {
     this.#table = table;
   }
 
-  /**
-   * Returns the head of one thread per id, in the order of the ids. The value is undefined for a thread that does not exist.
-   * `documentId` is the id that the customer chose.
-   */
+  /** In the order of the ids. Undefined for a thread that does not exist. `documentId` is the customer's. */
   async findByIds(
     scope: DocumentScope,
     documentId: string,
@@ -138,7 +127,7 @@ export class ThreadReader {
     return findRecords(this.#table, ThreadEntity, scope, { kind: 'thread', documentId, ids: annotationIds });
   }
 
-  /** Returns a page of a thread's comments, ordered by id. */
+  /** Ordered by id. */
   async listComments(
     scope: DocumentScope,
     thread: ThreadKey,
@@ -147,7 +136,6 @@ export class ThreadReader {
     return this.#table.query(CommentEntity, scope, { ...options, prefix: [...threadKey(thread), 'COMMENT'] });
   }
 
-  /** Yields all comments of a thread after `start`, page by page. */
   async *commentPages(
     scope: DocumentScope,
     thread: ThreadKey,
@@ -158,7 +146,6 @@ export class ThreadReader {
     for await (const { values } of pages(read, start && CommentEntity.key({ ...scope, ...start }).SK)) yield values;
   }
 
-  /** Yields all comments of a thread whose first comments were read already, page by page. */
   async *allComments(
     scope: DocumentScope,
     { thread, comments, more }: ThreadWithComments,
@@ -168,7 +155,7 @@ export class ThreadReader {
     if (more) yield* this.commentPages(scope, thread, limit, comments.at(-1));
   }
 
-  /** Returns one comment per id, in the order of the ids. The value is undefined if the thread has no such comment. */
+  /** In the order of the ids. Undefined if there is none. */
   async findComments(
     scope: DocumentScope,
     thread: ThreadKey,
@@ -180,7 +167,6 @@ export class ThreadReader {
     );
   }
 
-  /** Returns a thread with those of its comments that have these ids, or undefined if it does not exist. */
   async findParts(
     scope: DocumentScope,
     key: ThreadKey,
@@ -193,16 +179,12 @@ export class ThreadReader {
     return thread && { thread, comments: comments.filter((comment) => comment !== undefined), reactions: [] };
   }
 
-  /** Returns the first comments of a thread, up to about `bytes`. */
   async firstComments(scope: DocumentScope, thread: ThreadKey, bytes: number): Promise<FirstComments> {
     const { values, next } = await this.listComments(scope, thread, { limit: MAX_COMMENTS, bytes });
     return { comments: values, more: next !== undefined };
   }
 
-  /**
-   * Returns the comment that each involvement (`InvolvementEntity`) names, with the head of its thread. The value is undefined if
-   * the comment or the head is deleted.
-   */
+  /** With the head of its thread. Undefined if the comment or the head is deleted. */
   async findInvolvedComments(
     { tenant, organizationKey }: OrganizationScope,
     involvements: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt' | 'commentId'>[],
@@ -227,9 +209,8 @@ export class ThreadReader {
   }
 
   /**
-   * Returns the next threads of a document that match the filters, with their comments. One call reads about 1 MB, so it can
-   * return fewer than `limit` threads, or none. Keys never change, so a thread that changes during a listing is neither lost nor
-   * repeated.
+   * Threads that match the filters, with their comments. One call reads about 1 MB, so it can return fewer than `limit`
+   * threads, or none. Keys never change, so a thread that changes during a listing is neither lost nor repeated.
    */
   async list(
     scope: DocumentScope,
@@ -247,7 +228,7 @@ export class ThreadReader {
     });
     const bytes = values.reduce((sum, value) => sum + jsonBytes(value), 0);
     const groups = groupByThread(values, descending);
-    // The last thread may be incomplete, so the next call reads it again. If the query returned only this thread, the thread is
+    // The last thread may be incomplete, so the next call reads it again. If the query returned only this thread, it is
     // read completely now.
     const incomplete = next === undefined ? undefined : groups.pop();
     if (incomplete && groups.length === 0) groups.push(await this.#readWhole(scope, incomplete.key));
@@ -261,7 +242,6 @@ export class ThreadReader {
     return { records, next: next === undefined || !last ? undefined : sortKeyAfter(last.key, descending), bytes };
   }
 
-  /** Yields all threads that match the filters, page by page, oldest first. */
   async *pages(scope: DocumentScope, filters: ThreadFilters, limit: number): AsyncGenerator<StoredThread[]> {
     const read = (after: string | undefined) => this.list(scope, { descending: false, filters, limit, after });
     for await (const { records } of pages(read)) yield records.map(({ value }) => value);
@@ -276,10 +256,7 @@ export class ThreadReader {
   }
 }
 
-/**
- * Returns a function that reads the heads of threads. If `isFresh` is true, the given heads were just read. The first call then
- * returns them unchanged, and only later calls read.
- */
+/** With `isFresh`, the first call returns the given heads, and only later calls read. */
 export function threadHeadReader(
   table: Table,
   scope: DocumentScope,
@@ -298,7 +275,7 @@ export function threadHeadReader(
   };
 }
 
-/** The items of one thread. `thread` is undefined if its head is deleted. */
+/** `thread` is undefined if its head is deleted. */
 interface ThreadItemGroup {
   readonly key: ThreadKey;
   readonly thread?: Stored<Thread> | undefined;
@@ -306,7 +283,7 @@ interface ThreadItemGroup {
   readonly more?: boolean;
 }
 
-/** Returns the items of a partition in groups, one per thread. The comments of a group are ordered by id. */
+/** One group per thread, with its comments ordered by id. */
 function groupByThread(items: readonly Stored<Thread | Comment>[], descending: boolean): ThreadItemGroup[] {
   const groups: { key: ThreadKey; thread?: Stored<Thread>; comments: Stored<Comment>[] }[] = [];
   for (const item of items) {
@@ -322,38 +299,25 @@ function groupByThread(items: readonly Stored<Thread | Comment>[], descending: b
   return groups;
 }
 
-/**
- * Returns the sort key after which the next thread begins. If ascending, it sorts after the thread's last comment. If descending,
- * it is the key of the thread's head.
- */
+/** Ascending: after the thread's last comment. Descending: the key of its head. */
 function sortKeyAfter(key: ThreadKey, descending: boolean): string {
   if (descending) return ThreadEntity.key({ tenant: '', organizationKey: '', documentKey: '', ...key }).SK;
   return keyAfter(threadKey(key));
 }
 
-/**
- * Returns whether there are filters other than the creation time. They are applied after the read, so some of the threads that
- * were read are dropped.
- */
+/** Other filters are applied after the read, so some threads that were read are dropped. */
 function hasOtherFilters({ createdAfter: _, createdBefore: __, ...others }: ThreadFilters): boolean {
   return Object.values(others).some((filter) => filter !== undefined);
 }
 
-/** Returns the range of sort keys for the filters by creation time, or undefined without such filters. */
 function createdBetween({ createdAfter, createdBefore }: ThreadFilters): [from: string, to: string] | undefined {
   if (createdAfter === undefined && createdBefore === undefined) return undefined;
-  // `/` sorts before every digit, and `:` sorts after every digit. A time without an id sorts before all keys that begin with
-  // this time.
   return [
     createdAfter === undefined ? '/' : isoTime(createdAfter),
     createdBefore === undefined ? ':' : isoTime(createdBefore),
   ];
 }
 
-/**
- * Returns the current access rules of each thread. The value is undefined for a deleted thread. `organizationId` is the id that
- * the customer chose. Sends one BatchGet per 100 threads.
- */
 export async function readThreadAccess(
   table: Table,
   { tenant, organizationKey }: OrganizationScope,
@@ -373,7 +337,6 @@ export async function readThreadAccess(
   return storedThreads.map((thread) => thread && threadAccessOf(thread, organizationId));
 }
 
-/** Returns the NOT_FOUND error for a thread. */
 export function threadNotFound(): ApiError {
   return new ApiError('NOT_FOUND', 'Annotation does not exist');
 }

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { ContentUser } from '../../content/rules/contentUser.ts';
 import { defineSchema, optional } from '../../shared/schema.ts';
 
-/** Fields that all requests for changes of threads or comments have. */
 export const changeOptionFields = /* @__PURE__ */ defineSchema(() => ({
   actionUser: optional(ContentUser).describe(
     'The user whom events and activities name as the actor. By default the author of each changed record.',
@@ -15,19 +14,18 @@ export const changeOptionFields = /* @__PURE__ */ defineSchema(() => ({
   ),
 }));
 
-/** The values of `changeOptionFields` in a request, with defaults. `now` is the time of the request in epoch ms. */
+/** With defaults. `now` is epoch ms. */
 export interface ChangeOptions {
-  /** If undefined, the author of each changed record is the actor. */
+  /** If undefined, the author of each changed record. */
   readonly actor?: ContentUser | undefined;
-  /** Whether the change writes events. */
+  /** Write events. */
   readonly notify: boolean;
-  /** Whether the change writes activities. */
+  /** Write activities. */
   readonly log: boolean;
   readonly byUser?: boolean | undefined;
   readonly now: number;
 }
 
-/** Returns the options of a request. By default a change writes no events and no activities. */
 export function toChangeOptions(
   { actionUser: actor, triggerNotification: notify = false, triggerActivities: log = false }: ChangeOptionsRequest,
   now: number,

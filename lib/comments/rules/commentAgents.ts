@@ -4,8 +4,8 @@ import { fieldName, invalid, type Issue } from '../../shared/errors.ts';
 import { agentSourceOf, type NewComment, parseAgent } from './comments.ts';
 
 /**
- * Returns the agents of the service that wrote the comments, once per execution. The time of an execution is the time of its
- * comment, or `createdAt` if the comment has none. It is never later than `now`. All times are epoch ms.
+ * Agents of the service, once per execution. The time of an execution is that of its comment, or `createdAt`, but never
+ * later than `now`. All epoch ms.
  */
 export function agentsOfComments(
   comments: readonly Pick<NewComment, 'agent' | 'createdAt'>[],
@@ -22,8 +22,8 @@ export function agentsOfComments(
 }
 
 /**
- * Throws INVALID_ARGUMENT unless the `agentSource` of each comment is `external`, `svc` or the name of the service. `path` is the
- * path of the list of comments in the request.
+ * Throws INVALID_ARGUMENT unless each `agentSource` is `external`, `svc` or the name of the service. `path` is that of
+ * the list in the request.
  */
 export function requireAgentSources(
   comments: readonly Pick<NewComment, 'agent'>[],
@@ -33,7 +33,6 @@ export function requireAgentSources(
   comments.forEach((comment, index) => requireAgentSource(comment, [...path, index], serviceName));
 }
 
-/** Throws INVALID_ARGUMENT like `requireAgentSources` for one comment. `path` is its path in the request. */
 export function requireAgentSource(
   { agent }: Pick<NewComment, 'agent'>,
   path: Issue['path'],

@@ -17,40 +17,36 @@ import { involvedUserIds, type Thread, threadAccessOf, toThreadResponse } from '
 
 export type CommentVerb = keyof typeof commentVerbs;
 
-/** A change of a thread or of one of its comments. Its event and its activity are made from it. */
+/** Of a thread or one of its comments. Its event and its activity are made from it. */
 export interface ContentChange {
   readonly verb: CommentVerb;
-  /** Whether a deletion deletes the thread, and not only `comment`. */
+  /** A deletion of the thread, not only of `comment`. */
   readonly isThreadDeletion?: boolean | undefined;
   readonly actor: ContentUser;
-  /** The thread after the change. For a deletion, the thread before the change. */
+  /** After the change. For a deletion, before it. */
   readonly thread: Thread;
-  /** The revision of the changed record. Event ids contain it, so that two changes at the same time have different ids. */
+  /** In event ids, so that two changes at the same time have different ids. */
   readonly revision: number | string;
-  /** The changed comment. Undefined for a change of the thread. */
+  /** Undefined for a change of the thread. */
   readonly comment?: Comment | undefined;
-  /** The comments that the event contains. If undefined, it contains only `comment`. */
+  /** If undefined, the event contains only `comment`. */
   readonly comments?: readonly Comment[] | undefined;
-  /** The added or deleted reaction. */
   readonly reaction?: ReactionResponse | undefined;
-  /** The old value of the changed field (`from`) and its new value (`to`). */
+  /** The old value of the changed field. */
   readonly from?: unknown;
   readonly to?: unknown;
-  /** Whether the change emits an event. */
   readonly notify: boolean;
-  /** Whether the change writes an activity. */
   readonly log: boolean;
 }
 
-/** The document of a change, and the time of the change in epoch ms. */
+/** `now` is epoch ms. */
 export interface EventScope {
   readonly names: ContentNames;
-  /** The internal ids of the organization and the document. */
   readonly scope: { readonly organizationKey: string; readonly documentKey: string };
   readonly now: number;
 }
 
-/** Identifies a change. If the transaction of a change is repeated, the cause is the same, and so is the event id. */
+/** If the transaction of a change is repeated, the cause and the event id are the same. */
 interface ChangeCause {
   readonly type: 'Thread' | 'Comment';
   readonly id: string;
@@ -82,7 +78,7 @@ const watchedFields = [
   watch('accessModeChanged', ({ visibility }) => visibility ?? { type: 'public' }),
 ];
 
-/** Returns a function that returns the change of a field, or an empty list if the old and the new value are the same. */
+/** The change is an empty list if both values are the same. */
 function watch<T>(
   verb: CommentVerb,
   read: (thread: Thread) => T,
@@ -94,14 +90,13 @@ function watch<T>(
   };
 }
 
-/** A stored priority. */
 type Priority = string | { readonly id: string };
 
 function idOf(value: Priority | undefined): string | undefined {
   return typeof value === 'object' ? value.id : value;
 }
 
-/** Returns the changed fields of a thread, in the order of their events. */
+/** In the order of their events. */
 export function detectThreadChanges(before: Thread, after: Thread): ThreadFieldChange[] {
   return [
     ...watchedFields.flatMap((changeOf) => changeOf(before, after)),
@@ -127,7 +122,7 @@ function userIdsIn(users: string | undefined): string[] {
   return (readJson<ContentUser[]>(users) ?? []).map(({ userId }) => userId);
 }
 
-/** Returns one event for each change that has `notify` and whose verb is an event type. */
+/** One for each change that has `notify` and whose verb is an event type. */
 export function toEvents(changes: readonly ContentChange[], eventScope: EventScope): CommentEvent[] {
   const { organizationId } = eventScope.names.organization;
   const { documentId } = eventScope.names.document;
@@ -144,7 +139,7 @@ function isEvent(type: string): type is TriggerType {
   return (triggerTypes as readonly string[]).includes(type);
 }
 
-/** Returns one activity for each change that has `log` and whose verb is enabled. */
+/** One for each change that has `log` and whose verb is enabled. */
 export function toActivities(
   changes: readonly ContentChange[],
   eventScope: EventScope,
@@ -171,7 +166,6 @@ export function toActivities(
     });
 }
 
-/** For each verb, the name of the changed field in the activity, and the text of the activity. */
 const phrases: Readonly<Record<CommentVerb, readonly [field: string, phrase: string]>> = {
   newlyAdded: ['comments', 'started a thread'],
   added: ['comments', 'added a comment'],
@@ -193,15 +187,15 @@ const phrases: Readonly<Record<CommentVerb, readonly [field: string, phrase: str
   unsubscribed: ['unsubscribedUsers', 'unsubscribed from a thread'],
 };
 
-/** Returns the cause of a change. It includes the time. A record that is deleted and added again therefore gets other event ids. */
+/** With the time: a record that is deleted and added again gets other event ids. */
 function causeOf({ thread, comment, revision }: ContentChange, { scope, now }: EventScope): ChangeCause {
   const id = [scope.organizationKey, scope.documentKey, thread.annotationId, ...(comment ? [comment.commentId] : [])];
   return { type: comment ? 'Comment' : 'Thread', id: JSON.stringify(id), revision: `${revision}@${now}` };
 }
 
 /**
- * Returns the payload of an event. If the payload would be too large, its data has only ids. If it is still too large, because of
- * the access contexts of many comments, the event notifies nobody. A change therefore never fails because of its event.
+ * A payload that would be too large has only ids. If it is still too large, because of the access contexts of many
+ * comments, the event notifies nobody. A change therefore never fails because of its event.
  */
 function payloadOf(change: ContentChange, eventScope: EventScope): EventPayload {
   const audience = audienceOf(change, eventScope);
@@ -281,9 +275,8 @@ function reducedDataOf(change: ContentChange, { names }: EventScope): Record<str
 }
 
 /**
- * Returns the recipients of an event:
- * - `addressed`: the users whom the event's comments mention, the assignee, and the author of the thread. For a reaction, only
- *   the author of the comment.
+ * - `addressed`: users whom the event's comments mention, the assignee, and the author of the thread. For a reaction,
+ * only the author of the comment.
  * - `following`: the other participants and the subscribers.
  *
  * Leaves out users who unsubscribed, unless the event mentions them or assigns the thread to them.

@@ -29,27 +29,21 @@ import { importedTimes } from '../../shared/times.ts';
 import { Actions, Progress } from './commentProgress.ts';
 
 /**
- * The largest number of comments in one thread that a call adds, or that it adds to one thread. A comment and the involvement of
- * its author are two of the 100 operations of a transaction. Two others write the thread and its id, or the added comments' id.
+ * A comment and the involvement of its author are two of the 100 operations of a transaction. Two others write the
+ * thread and its id, or the added comments' id.
  */
 const MAX_COMMENTS_PER_CALL = 49;
-/** The largest number of comments in one thread. */
 export const MAX_COMMENTS = 1_000;
 
-/** The largest size in bytes of a comment as JSON, without its reactions. DynamoDB limits an item to 400 KB. */
+/** Without reactions. DynamoDB limits an item to 400 KB. */
 const MAX_COMMENT_BYTES = 256 * 1024;
 const MAX_ATTACHMENTS = 50;
 
-/** The id of a comment. */
 export const CommentId = /* @__PURE__ */ defineSchema(() => z.int().min(0));
 
-/**
- * The id that a request can choose for a new comment. It has at most 15 digits. Sort keys have room for 16 digits, so generated
- * ids can follow the largest one.
- */
+/** At most 15 digits. Sort keys have room for 16, so generated ids can follow the largest one. */
 const ChosenCommentId = /* @__PURE__ */ defineSchema(() => CommentId.max(999_999_999_999_999));
 
-/** The fields with which a request selects comments of a thread. */
 export const commentSelectors = /* @__PURE__ */ defineSchema(() => ({
   organizationId: Id,
   documentId: Id,
@@ -70,14 +64,12 @@ const CommentResult = /* @__PURE__ */ defineNamedSchema('CommentResult', () =>
     .describe('The result for one comment of a call.'),
 );
 
-/** The results of a request that changes or deletes comments, by comment id. */
 export const CommentResults = /* @__PURE__ */ defineSchema(() =>
   z.object({
     data: z.record(z.string(), CommentResult).describe('The result for each comment, by its number.'),
   }),
 );
 
-/** The access context of a thread or comment. */
 export const Context = /* @__PURE__ */ defineNamedSchema('ContextInput', () =>
   z
     .object({
@@ -88,7 +80,7 @@ export const Context = /* @__PURE__ */ defineNamedSchema('ContextInput', () =>
     .describe('Narrows who may see the content.'),
 );
 
-/** The documented fields of an agent and of its finding (`reason`). Other fields are stored unchanged. */
+/** Other fields are stored unchanged. */
 const DocumentedAgent = /* @__PURE__ */ defineSchema(() =>
   z
     .object({
@@ -129,12 +121,11 @@ const DocumentedAgent = /* @__PURE__ */ defineSchema(() =>
 type Open = Readonly<Record<string, unknown>>;
 const Agent = /* @__PURE__ */ defineNamedSchema('CommentAgentInput', () => unchangedObject(DocumentedAgent));
 
-/** Returns `external` for an external agent. Otherwise returns `svc`, even if the request has the name of the service. */
+/** `svc` also for the name of the service. */
 export function agentSourceOf(agentSource: string): 'svc' | 'external' {
   return agentSource === 'external' ? 'external' : 'svc';
 }
 
-/** Returns the documented fields of a stored agent. */
 export function parseAgent(agent: Open): z.output<typeof DocumentedAgent> {
   return DocumentedAgent.parse(agent);
 }
@@ -147,7 +138,7 @@ const Contact = /* @__PURE__ */ defineSchema(() =>
     })
     .describe('A mentioned user. Other fields, such as the `text` of the mention, are stored unchanged.'),
 );
-/** A mentioned user. The user's id is `userId`, or `contact.userId` if `userId` is missing. */
+/** The id is `userId`, or else `contact.userId`. */
 const TaggedUser = /* @__PURE__ */ defineNamedSchema('TaggedUserInput', () =>
   unchangedObject(
     Contact.check(
@@ -164,7 +155,6 @@ function taggedUserId(tagged: Open): string | undefined {
   return userId ?? contact?.userId ?? undefined;
 }
 
-/** The fields that a request can set when it adds or changes a comment. */
 const fields = /* @__PURE__ */ defineSchema(() => ({
   commentText: optional(Text).describe('The comment as plain text. Clients must escape it.'),
   commentHtml: optional(Text).describe(
@@ -212,7 +202,6 @@ const involvesFew = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** A comment to add, as a request sends it. */
 export const NewComment = /* @__PURE__ */ defineNamedSchema('CommentInput', () =>
   z
     .object({
@@ -245,7 +234,7 @@ export const NewComment = /* @__PURE__ */ defineNamedSchema('CommentInput', () =
 );
 export type NewComment = z.output<typeof NewComment>;
 
-/** The comments of one request. An id must not occur twice. */
+/** An id must not occur twice. */
 export const NewComments = /* @__PURE__ */ defineSchema(() =>
   list(NewComment, MAX_COMMENTS_PER_CALL).check(({ value, issues }) => {
     const seen = new Set<number>();
@@ -257,10 +246,7 @@ export const NewComments = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/**
- * The fields for the comments of a request: `commentData`, or its alias `comments`. `oneCommentList` requires exactly one of the
- * two.
- */
+/** `commentData`, or its alias `comments`. `oneCommentList` requires exactly one. */
 export const commentLists = /* @__PURE__ */ defineSchema(() => ({
   commentData: optional(NewComments).describe('The comments to add, in their order.'),
   comments: optional(NewComments).describe('Another name for `commentData`.'),
@@ -282,19 +268,16 @@ export const oneCommentList = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** Returns the comments of a request that passed `oneCommentList`. */
 export function sentComments({ commentData, comments }: CommentLists): NewComment[] {
   return commentData ?? comments ?? [];
 }
 
-/** Refuses a change that changes nothing. */
 export const hasAnyField = /* @__PURE__ */ defineSchema(() =>
   z.refine<object>((change) => Object.values(change).some((value) => value !== undefined), {
     error: 'must have at least one field that can be changed',
   }),
 );
 
-/** A change of a comment, with at least one field. */
 export const CommentChange = /* @__PURE__ */ defineNamedSchema('CommentChange', () =>
   z
     .object({
@@ -308,11 +291,11 @@ export type CommentChange = z.output<typeof CommentChange>;
 
 const linkFields = ['commentText', 'commentHtml'] as const;
 
-/** A stored comment. Objects and lists from the request are stored as JSON text. */
+/** Objects and lists are JSON text. */
 export const Comment = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
-    /** The time at which the thread was created, in epoch ms. It is part of the comment's key. */
+    /** Part of the key. Epoch ms. */
     threadCreatedAt: z.number(),
     commentId: z.number(),
     from: StoredUser,
@@ -365,10 +348,7 @@ function toStored(sent: CommentChange | NewComment): Partial<Comment> {
   return toStoredFields<CommentChange>(sent, jsonFields, [...textFields, 'from']);
 }
 
-/**
- * The values that new comments get from their thread and request. `createdAt` is the time of comments that were sent without
- * one. All times are epoch ms.
- */
+/** `createdAt` is for comments that were sent without one. All times are epoch ms. */
 export interface NewCommentContext {
   readonly annotationId: string;
   readonly threadCreatedAt: number;
@@ -376,10 +356,7 @@ export interface NewCommentContext {
   readonly byUser?: boolean | undefined;
 }
 
-/**
- * Returns the comments to store. A comment that was sent without an id gets an id after `lastCommentId` and after all ids in the
- * request.
- */
+/** Without an id, a comment gets one after `lastCommentId` and after all ids in the request. */
 export function newComments(sent: readonly NewComment[], lastCommentId: number, context: NewCommentContext): Comment[] {
   let last = Math.max(lastCommentId, ...sent.map(({ commentId }) => commentId ?? 0));
   return sent.map((comment) => ({
@@ -397,12 +374,11 @@ export function newComments(sent: readonly NewComment[], lastCommentId: number, 
 
 export const COMMENT_TOO_LARGE = 'Comment would be too large.';
 
-/** Returns whether a changed comment is too large to be stored. */
 export function isTooLarge(comment: Comment): boolean {
   return isLongerThan(JSON.stringify({ ...comment, reactions: undefined }), MAX_COMMENT_BYTES);
 }
 
-/** Returns the comment after a change, or why the change is refused. */
+/** Or why the change is refused. */
 export function changeComment(
   comment: Comment,
   change: CommentChange,
@@ -419,15 +395,11 @@ export function changeComment(
   return changed;
 }
 
-/** Returns whether the text or HTML of a comment changed. */
 export function hasTextChange(before: Comment, after: Comment): boolean {
   return before.commentText !== after.commentText || before.commentHtml !== after.commentHtml;
 }
 
-/**
- * Returns the distinct ids of the users whom a comment mentions in `to` and `taggedUserContacts`. The author is included only if
- * one of these fields names the author.
- */
+/** Of `to` and `taggedUserContacts`. The author only if one of these names the author. */
 export function commentMentions({ to, taggedUserContacts }: Comment): string[] {
   return mentionedBy(readList<ContentUser>(to), readList<Open>(taggedUserContacts));
 }
@@ -444,17 +416,14 @@ function mentionedBy(
   ]);
 }
 
-/** Returns the users whose data a comment belongs to: its author (`made` is true) and the mentioned users. */
+/** The author (`made`) and the mentioned users. */
 export function usersOfComment(comment: Comment): { userId: string; made: boolean }[] {
   const author = comment.from.userId;
   const others = commentMentions(comment).filter((userId) => userId !== author);
   return [{ userId: author, made: true }, ...others.map((userId) => ({ userId, made: false }))];
 }
 
-/**
- * Returns the comment with its author and mentioned users replaced. A user for whom `replacement` returns undefined stays.
- * Returns the same object if nothing changes.
- */
+/** A user for whom `replacement` returns undefined stays. Returns the same object if nothing changes. */
 export function replaceCommentUsers(
   comment: Comment,
   replacement: (userId: string) => ContentUser | undefined,
@@ -521,7 +490,6 @@ export const CommentResponse = /* @__PURE__ */ defineSchema(() =>
 );
 export type CommentResponse = z.output<typeof CommentResponse>;
 
-/** Returns a comment in the form of responses and events. */
 export function toCommentResponse(names: ContentNames, comment: Comment): CommentResponse {
   return {
     ...pickFields(comment, ['commentId', ...textFields, 'from', 'isEdited', 'createdAt']),
@@ -535,7 +503,7 @@ export function toCommentResponse(names: ContentNames, comment: Comment): Commen
   };
 }
 
-/** A comment in responses of endpoints that read comments. All lists and flags are present, even if they are empty. */
+/** All lists and flags are present, even if they are empty. */
 export const CommentRow = /* @__PURE__ */ defineNamedSchema('Comment', () =>
   CommentResponse.extend({
     isDraft: z.literal(false).describe('Always false: drafts exist only in clients.'),
@@ -557,10 +525,7 @@ export const ReactedCommentRow = /* @__PURE__ */ defineSchema(() =>
 );
 export type ReactedCommentRow = z.output<typeof ReactedCommentRow>;
 
-/**
- * Returns a comment with all lists and flags. Drafts, groups, recorders and custom lists exist only in clients, so these fields
- * are always empty.
- */
+/** Drafts, groups, recorders and custom lists exist only in clients, so they are always empty. */
 export function toCommentRow(comment: CommentResponse): CommentRow {
   const { commentText, commentHtml } = comment;
   return {
@@ -576,14 +541,14 @@ export function toCommentRow(comment: CommentResponse): CommentRow {
   };
 }
 
-/** Returns a stored access context in the form of responses, or undefined if there is none. */
+/** Undefined if there is none. */
 export function toContextResponse(text: string | undefined): z.output<typeof ContextResponse> | undefined {
   if (text === undefined) return undefined;
   const { access } = JSON.parse(text) as z.output<typeof Context>;
   return { access, accessFields: accessFields(access ?? {}) };
 }
 
-/** Returns the `field:value` items of a stored access context, or undefined if it has none. */
+/** As `field:value`. Undefined if there is none. */
 export function accessFieldsOf(text: string | undefined): string[] | undefined {
   const items = toContextResponse(text)?.accessFields ?? [];
   return items.length > 0 ? items : undefined;

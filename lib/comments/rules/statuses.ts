@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { defineNamedSchema, defineSchema, Id, Name, optional, unchangedObject } from '../../shared/schema.ts';
 
-/** The statuses that every customer has. Customers can send other statuses too. */
+/** Customers can send other statuses too. */
 const standardStatuses: Readonly<Record<string, Status>> = {
   OPEN: { id: 'OPEN', name: 'Open', type: 'default' },
   IN_PROGRESS: { id: 'IN_PROGRESS', name: 'In Progress', type: 'ongoing' },
   RESOLVED: { id: 'RESOLVED', name: 'Resolved', type: 'terminal' },
 };
 
-/** The status of a thread. Customers can add fields of their own, such as a colour. */
+/** Customers can add fields of their own, such as a colour. */
 export type Status = Readonly<Record<string, unknown>> & { readonly id: string };
 
 const StatusObject = /* @__PURE__ */ defineNamedSchema(
@@ -29,7 +29,7 @@ const StatusObject = /* @__PURE__ */ defineNamedSchema(
 
 const statusTypes = ['default', 'ongoing', 'terminal'] as const;
 
-/** A status without an id, as clients of `/v1` send it. */
+/** As clients of `/v1` send it. */
 const StatusOfType = /* @__PURE__ */ defineSchema(() =>
   z.object({
     id: z.null().optional(),
@@ -37,7 +37,7 @@ const StatusOfType = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** A status in a request: an id, an object with an id, or an object with only a type. */
+/** An id, an object with an id, or an object with only a type. */
 export const SentStatus = /* @__PURE__ */ defineSchema(() =>
   z.union([Id, StatusObject, StatusOfType], {
     error: `must be the id of a status, an object with the id, or an object with a type (${statusTypes.join(', ')})`,
@@ -46,24 +46,19 @@ export const SentStatus = /* @__PURE__ */ defineSchema(() =>
 
 export const initialStatus: Status = standardStatuses.OPEN as Status;
 
-/**
- * Returns the status to store. An object with an id stays as it was sent. For an id alone, or a type alone, returns the standard
- * status with this id or type. An unknown id becomes `{ id }`.
- */
+/** An object with an id stays. For an id or a type alone, the standard status. An unknown id becomes `{ id }`. */
 export function resolveStatus(sent: z.output<typeof SentStatus>): Status {
   if (typeof sent === 'string') return findStandardStatus(sent) ?? { id: sent };
   if (typeof sent.id === 'string') return sent;
   return Object.values(standardStatuses).find(({ type }) => type === sent.type) as Status;
 }
 
-/** Returns whether a status has the type `terminal`. A status without a type has the type of the standard status with its id. */
+/** A status without a type has that of the standard status with its id. */
 export function isTerminal({ id, type }: Status): boolean {
   return (type ?? findStandardStatus(id)?.type) === 'terminal';
 }
 
-/**
- * Returns whether two statuses mean the same. Customers send the same status with and without its name, type and own fields.
- */
+/** Customers send the same status with and without its name, type and own fields. */
 export function isSameStatus(one: Status, other: Status): boolean {
   return one.id === other.id && isTerminal(one) === isTerminal(other);
 }

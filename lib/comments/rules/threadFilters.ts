@@ -27,7 +27,6 @@ import {
   UserReplacements,
 } from './threads.ts';
 
-/** The fields that select the threads of a request. */
 export const threadSelectors = /* @__PURE__ */ defineSchema(() => ({
   annotationIds: optional(list(Id, limits.readIds)).describe('The threads with these ids.'),
   locationIds: optional(list(LocationKey, limits.readIds)).describe(
@@ -38,7 +37,6 @@ export const threadSelectors = /* @__PURE__ */ defineSchema(() => ({
   ),
 }));
 
-/** Additional fields of a deletion. They select threads by their agent. */
 export const agentSelectors = /* @__PURE__ */ defineSchema(() => ({
   agentId: optional(Id).describe('The threads whose first comment is by this agent.'),
   agentSuggestions: optional(z.boolean()).describe(
@@ -52,10 +50,7 @@ export const agentSelectors = /* @__PURE__ */ defineSchema(() => ({
 type Selector = keyof typeof threadSelectors | keyof typeof agentSelectors;
 const selectorNames = [...Object.keys(threadSelectors), ...Object.keys(agentSelectors)] as Selector[];
 
-/**
- * Rejects a deletion whose only selector is `agentSuggestions: false`. Every thread matches this value, so the request would
- * delete all threads.
- */
+/** Every thread matches `agentSuggestions: false`, so as the only selector it would delete all threads. */
 export const rejectEmptySelector = /* @__PURE__ */ defineSchema(() =>
   z.refine<{ readonly [S in Selector]?: unknown }>(
     (sent) =>
@@ -64,7 +59,6 @@ export const rejectEmptySelector = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** Requires at least one valid URL in `agentUrls`. */
 export const requireAgentUrl = /* @__PURE__ */ defineSchema(() =>
   z.refine<{ readonly agentUrls?: readonly string[] | undefined }>(
     ({ agentUrls }) => agentUrls === undefined || agentUrls.some((url) => parseHttpUrl(url) !== undefined),
@@ -107,7 +101,7 @@ export const ThreadsUpdateRequest = /* @__PURE__ */ defineSchema(() =>
     ),
 );
 
-/** Additional filters of a listing. Times are epoch ms or ISO 8601. */
+/** Epoch ms or ISO 8601. */
 const listingFilters = /* @__PURE__ */ defineSchema(() => ({
   mentionedUserIds: optional(list(Id, limits.readIds)).describe('Only threads that mention one of these users.'),
   resolvedBy: optional(Id).describe('Only threads that this user resolved.'),
@@ -154,7 +148,6 @@ const agentFilters = [
   'agentComments',
 ] as const;
 
-/** Allows at most one agent filter in a listing. */
 const oneAgentFilter = /* @__PURE__ */ defineSchema(() =>
   z.refine<Partial<Record<(typeof agentFilters)[number], unknown>>>(
     (filters) => agentFilters.filter((name) => filters[name] !== undefined).length <= 1,
@@ -162,10 +155,7 @@ const oneAgentFilter = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/**
- * Rejects `deletedAfter` together with other filters. Only the id, document and time of a deleted thread are stored, so other
- * filters could not be checked.
- */
+/** Only id, document and time of a deleted thread are stored, so other filters could not be checked. */
 const rejectFiltersWithDeletedAfter = /* @__PURE__ */ defineSchema(() =>
   z.refine<{ readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }>(
     ({ deletedAfter, ...others }) =>
@@ -187,7 +177,6 @@ const oneScope = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** A request for threads of one document, several documents, a folder or the organization. */
 export const ThreadListing = /* @__PURE__ */ defineSchema(() =>
   z
     .object({
@@ -226,10 +215,7 @@ export const ThreadListing = /* @__PURE__ */ defineSchema(() =>
     ),
 );
 
-/**
- * Returns the filters of a request for threads, and which optional parts the threads of its response have. The name of the
- * service in `agentSource` becomes `svc`.
- */
+/** The name of the service in `agentSource` becomes `svc`. */
 export function toListingOptions(
   request: z.output<typeof ThreadListing>,
   serviceName: string,
@@ -243,12 +229,11 @@ export function toListingOptions(
 }
 
 /**
- * Filters of threads. A thread must match every filter that is given. Of a list, it must match at least one value. Times are
- * epoch ms. Filters named `...After` are inclusive, filters named `...Before` are exclusive.
+ * A thread must match every given filter, of a list at least one value. Epoch ms. `...After` is inclusive, `...Before`
+ * exclusive.
  */
 export type ThreadFilters = ListedFilters & { readonly agentUrls?: readonly string[] | undefined };
 
-/** Returns whether a thread matches all given filters. */
 export function matchesFilters(thread: Thread, filters: ThreadFilters): boolean {
   const { agent } = thread;
   const statusId = () => (JSON.parse(thread.status) as Status).id;

@@ -5,7 +5,7 @@ import type { Thread } from './threads.ts';
 
 type Revised<T> = T & { readonly _r: number };
 
-/** A thread with those of its comments and reactions that a command concerns. A reaction to a document has no thread. */
+/** Comments and reactions are those that a command concerns. A reaction to a document has no thread. */
 export interface ThreadParts {
   readonly thread?: Thread | undefined;
   readonly comments: readonly Comment[];
@@ -18,7 +18,6 @@ export interface StoredParts extends ThreadParts {
   readonly reactions: readonly Revised<Reaction>[];
 }
 
-/** The stored parts of a thread that exists. */
 export interface ExistingThread extends StoredParts {
   readonly thread: Revised<Thread>;
 }
@@ -30,8 +29,8 @@ export interface Change {
 }
 
 /**
- * What a command does to a thread. A decision is a pure function of the stored parts and the command, because it is repeated with
- * newly read parts after a conflict.
+ * A decision is a pure function of stored parts and command, because it is repeated with newly read parts after a
+ * conflict.
  */
 export interface Decided<R> extends Change {
   readonly result: R;
@@ -43,10 +42,9 @@ export function unchanged<R>(before: ThreadParts, result: R): Decided<R> {
   return { after: before, events: [], result };
 }
 
-/** For each step of a command, the reason why it is refused, or undefined. A refused step changes nothing. */
+/** One for each step of a command. A refused step changes nothing. */
 export type Refusals = readonly (string | undefined)[];
 
-/** Decides about one step after the other. */
 export function decideEach<S>(
   before: ThreadParts,
   steps: readonly S[],

@@ -46,16 +46,16 @@ import { initialStatus, isSameStatus, isTerminal, resolveStatus, SentStatus, typ
 
 const threadTypes = ['comment', 'suggestion'] as const;
 
-/** The largest size in bytes of a thread as JSON, without comments and participants. DynamoDB limits an item to 400 KB. */
+/** Without comments and participants. DynamoDB limits an item to 400 KB. */
 const MAX_THREAD_BYTES = 256 * 1024;
-/** The largest size in bytes of a thread's participants as JSON. Events contain the ids of these users. */
+/** Events contain the ids of participants. */
 const MAX_PARTICIPANT_BYTES = 48 * 1024;
 const MAX_SUBSCRIBERS = 50;
 const MAX_CUSTOM_LIST_ITEMS = 100;
-/** The largest number of user replacements in one request. Each replacement can change every comment of a thread. */
+/** Each replacement can change every comment of a thread. */
 const MAX_USER_REPLACEMENTS = 10;
 
-/** A suggestion: a status, and any other fields that the customer sends. */
+/** A status, and any other fields of the customer. */
 const Suggestion = /* @__PURE__ */ defineSchema(() =>
   unchangedObject(
     z.object({
@@ -66,14 +66,13 @@ const Suggestion = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** A priority: an id, or an object of the customer with an id. */
+/** An id, or an object of the customer with an id. */
 const Priority = /* @__PURE__ */ defineSchema(() =>
   z.union([Id, unchangedObject(z.object({ id: Id.describe('Your own name of the priority.') }))], {
     error: 'must be the id of a priority, or an object with the id',
   }),
 );
 
-/** The fields for a thread's position on a page, with their texts. */
 const pagePositions = {
   positionX: 'The horizontal place of the thread on the page, in a unit of your choice.',
   positionY: 'The vertical place of the thread on the page, in a unit of your choice.',
@@ -95,7 +94,6 @@ function pagePosition<B extends z.ZodType, N extends z.ZodType>(flag: B, number:
 
 const storedPosition = pagePosition(z.boolean().optional(), z.number().optional());
 
-/** The fields that a request can set when it adds or changes a thread. */
 const fields = /* @__PURE__ */ defineSchema(() => ({
   location: optional(Location).describe('Where in the document the thread is. Requests select by its `id`.'),
   targetElement: optional(OpenObject).describe('For clients: the element that the thread is about. Stored unchanged.'),
@@ -166,7 +164,6 @@ export const ThreadResults = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** A thread to add with its first comments, as a request sends it. */
 export const NewThread = /* @__PURE__ */ defineNamedSchema('CommentAnnotationInput', () =>
   z
     .object({
@@ -199,7 +196,7 @@ export const NewThread = /* @__PURE__ */ defineNamedSchema('CommentAnnotationInp
 );
 export type NewThread = z.output<typeof NewThread>;
 
-/** A change of threads, with at least one field. If a suggestion is sent without a status, the stored status stays. */
+/** If a suggestion is sent without a status, the stored status stays. */
 export const ThreadChange = /* @__PURE__ */ defineNamedSchema('CommentAnnotationChange', () =>
   z
     .object({
@@ -223,7 +220,7 @@ export const ThreadChange = /* @__PURE__ */ defineNamedSchema('CommentAnnotation
 );
 export type ThreadChange = z.output<typeof ThreadChange>;
 
-/** User replacements. A new user must not be replaced by another replacement, so that a repeated request has the same result. */
+/** A new user must not be replaced by another replacement, so that a repeated request has the same result. */
 export const UserReplacements = /* @__PURE__ */ defineSchema(() =>
   list(
     z.object({
@@ -244,7 +241,7 @@ export const UserReplacements = /* @__PURE__ */ defineSchema(() =>
 );
 export type UserReplacement = z.output<typeof UserReplacements>[number];
 
-/** The agent that wrote the first comment. */
+/** Of the first comment. */
 const ThreadAgent = /* @__PURE__ */ defineSchema(() =>
   z.object({
     agentId: z.string(),
@@ -255,18 +252,17 @@ const ThreadAgent = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** A stored thread without its comments. Objects and lists from the request are stored as JSON text. */
+/** Objects and lists are JSON text. */
 export const Thread = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
-    /** The number of the thread in its document, counted from 1. Threads that are older than this field do not have it. */
+    /** In its document, from 1. Threads that are older than this field lack it. */
     annotationNumber: z.number().optional(),
-    /** The document id that the customer chose. */
     documentId: z.string(),
     type: z.enum(threadTypes),
     commentType: z.string().optional(),
     sourceType: z.enum(['rest-api', 'agent']),
-    /** The author of the first comment. */
+    /** Of the first comment. */
     from: StoredUser,
     status: z.string(),
     assignedTo: StoredUser.optional(),
@@ -288,19 +284,17 @@ export const Thread = /* @__PURE__ */ defineSchema(() =>
     userFields: z.array(z.string()).optional(),
     subscribedUsers: z.string().optional(),
     unsubscribedUsers: z.string().optional(),
-    /** The users who wrote comments or are mentioned in comments: a list of `Participant` as JSON text. */
+    /** A list of `Participant` as JSON text. */
     participants: z.string(),
     resolvedByUserId: z.string().optional(),
     statusUpdatedByUserId: z.string().optional(),
-    /** The number of comments, at least 1. */
+    /** At least 1. */
     commentCount: z.number(),
-    /** The largest comment id that the thread ever had. New comments get larger ids, so no id is used twice. */
+    /** New comments get larger ids, so no id is used twice. */
     lastCommentId: z.number(),
-    /**
-     * The first comment and its creation time. The item which says that the thread involves its assignee refers to this comment.
-     */
+    /** The involvement of the assignee refers to this comment. */
     first: z.object({ commentId: z.number(), createdAt: z.number() }),
-    /** The comment with the largest id, and its author. */
+    /** The comment with the largest id. */
     last: z.object({ commentId: z.number(), userId: z.string() }),
     createdAt: z.number(),
     lastUpdated: z.number(),
@@ -308,22 +302,19 @@ export const Thread = /* @__PURE__ */ defineSchema(() =>
 );
 export type Thread = z.output<typeof Thread>;
 
-/** The reason why a change is refused, as a message for the response. */
+/** A message for the response. */
 export interface Refused {
   readonly refused: string;
 }
 
-/** A user, the number of comments that the user wrote, and the number of comments that mention the user. */
+/** How many comments the user wrote, and how many mention the user. */
 type Participant = readonly [userId: string, wrote: number, mentionedIn: number];
 
 function participantsOf({ participants }: Pick<Thread, 'participants'>): Participant[] {
   return JSON.parse(participants) as Participant[];
 }
 
-/**
- * Returns the participants as JSON text after comments were added and removed. The counts stay exact although no other comment is
- * read.
- */
+/** The counts stay exact although no other comment is read. */
 function countParticipants(
   before: readonly Participant[],
   added: readonly Comment[],
@@ -349,7 +340,6 @@ function countParticipants(
   );
 }
 
-/** Returns the thread, or a refusal if it is too large for one item of the table. */
 function checkSize(thread: Thread): Thread | Refused {
   if (isLongerThan(thread.participants, MAX_PARTICIPANT_BYTES))
     return { refused: 'Annotation would involve too many users.' };
@@ -372,7 +362,7 @@ const jsonFields = [
 ] as const;
 const plainFields = ['assignedTo', 'visibility', 'isPageAnnotation', ...pageNumbers] as const;
 
-/** Returns the sent fields in their stored form. Leaves out fields that depend on other fields, such as the status. */
+/** Leaves out fields that depend on other fields, such as the status. */
 function toStored(sent: ThreadChange | NewThread): Partial<Thread> {
   const location = sent.location && {
     location: JSON.stringify(sent.location),
@@ -381,16 +371,13 @@ function toStored(sent: ThreadChange | NewThread): Partial<Thread> {
   return { ...toStoredFields<ThreadChange>(sent, jsonFields, plainFields), ...location };
 }
 
-/** Returns a suggestion in its stored form. Its status is the sent one, or else the one in `before`, or else `pending`. */
+/** The status is the sent one, or that in `before`, or `pending`. */
 function toStoredSuggestion(sent: Readonly<Record<string, unknown>>, before?: string): string {
   const status = sent.status ?? readJson<{ status: string }>(before)?.status ?? 'pending';
   return JSON.stringify({ ...sent, status });
 }
 
-/**
- * Returns a new thread with its comments, or why it is refused. Comments that were sent without an id get ids from 1, or after
- * the largest sent id.
- */
+/** Comments without an id get ids from 1, or after the largest sent id. */
 export function newThread(
   sent: NewThread,
   {
@@ -446,7 +433,6 @@ function lastOf(comments: readonly Comment[]): Thread['last'] {
   return { commentId, userId: from.userId };
 }
 
-/** Returns a thread after comments were added, or why the addition is refused. */
 export function addComments(thread: Thread, added: readonly Comment[], now: number): Thread | Refused {
   const last = lastOf(added);
   return checkSize({
@@ -459,7 +445,6 @@ export function addComments(thread: Thread, added: readonly Comment[], now: numb
   });
 }
 
-/** Returns a thread after comments were changed, or why the change is refused. */
 export function changeComments(
   thread: Thread,
   before: readonly Comment[],
@@ -475,10 +460,7 @@ export function changeComments(
   });
 }
 
-/**
- * Returns a thread after some of its comments were deleted. `first` is the new first comment, or undefined if the first comment
- * stays. `last` is the new last comment, or undefined if the last comment stays.
- */
+/** `first` and `last` are the new first and last comments. Undefined: the old one stays. */
 export function removeComments(
   thread: Thread,
   removed: readonly Comment[],
@@ -496,8 +478,9 @@ export function removeComments(
 }
 
 /**
- * Returns a thread as it is for a user who may see only these comments. The number of others, their authors and the users whom
- * they mention are left out. Users are ordered by id, because the order of their first comments would tell who wrote hidden ones.
+ * Returns a thread as it is for a user who may see only these comments: without the number of others, their authors and
+ * the users whom they mention. Users are ordered by id, because the order of their first comments would tell who wrote
+ * hidden ones.
  */
 export function withComments(thread: Thread, comments: readonly Comment[]): Thread {
   const visible = { ...thread, participants: countParticipants([], comments, []) };
@@ -505,7 +488,6 @@ export function withComments(thread: Thread, comments: readonly Comment[]): Thre
   return { ...visible, participants: JSON.stringify(byId), commentCount: comments.length };
 }
 
-/** Returns a thread after a change by `actorId`, or why the change is refused. */
 export function changeThread(
   thread: Thread,
   change: ThreadChange,
@@ -524,10 +506,7 @@ export function changeThread(
   });
 }
 
-/**
- * Returns the status fields after a change. The user who resolved the thread stays recorded while the status is terminal. An open
- * thread has no such user.
- */
+/** The user who resolved the thread stays recorded while the status is terminal. */
 function changeStatus(
   thread: Thread,
   change: ThreadChange,
@@ -546,7 +525,7 @@ function changeStatus(
   };
 }
 
-/** Returns a thread with its author and assignee replaced. `replaceCommentUsers` does the same for its comments. */
+/** `replaceCommentUsers` does the same for its comments. */
 export function replaceThreadUsers(thread: Thread, replacement: (userId: string) => ContentUser | undefined): Thread {
   return {
     ...thread,
@@ -555,7 +534,7 @@ export function replaceThreadUsers(thread: Thread, replacement: (userId: string)
   };
 }
 
-/** Returns the fields of a thread that decide which users can see it. */
+/** What decides which users can see the thread. */
 export function threadAccessOf(
   { visibility, context, from }: Pick<Thread, 'visibility' | 'context' | 'from'>,
   organizationId: string,
@@ -563,7 +542,7 @@ export function threadAccessOf(
   return { visibility, accessFields: accessFieldsOf(context), authorId: from.userId, organizationId };
 }
 
-/** Returns the ids of the users who wrote in a thread, are mentioned in it, or are its assignee. */
+/** Users who wrote in it, are mentioned, or are its assignee. */
 export function involvedUserIds(thread: Thread): string[] {
   return distinct([
     ...participantsOf(thread).map(([userId]) => userId),
@@ -581,27 +560,26 @@ export function participantIds(thread: Thread): Set<string> {
   ]);
 }
 
-/** Returns the ids of the users whom comments of the thread mention. */
 export function mentionedUserIds(thread: Thread): string[] {
   return participantsOf(thread).flatMap(([userId, , mentioned]) => (mentioned > 0 ? [userId] : []));
 }
 
-/** A thread with some of its comments. `more` is true if the thread has other comments too. */
+/** `more`: the thread has other comments too. */
 export interface ThreadWithComments {
   readonly thread: Thread;
   readonly comments: readonly Comment[];
   readonly more: boolean;
 }
 
-/** A user who wrote a comment, and the access context that the comment requires. */
+/** With the access context that the comment requires. */
 export interface CommentAuthor {
   readonly userId: string;
   readonly accessFields?: readonly string[] | undefined;
 }
 
 /**
- * Returns the authors of all comments of a thread, the latest comment first. The first author whose comment a user can see wrote
- * the last comment for this user. Returns only the author of the last comment if no comment requires an access context.
+ * The latest comment first. The first author whose comment a user can see wrote the last comment for this user. Only
+ * that of the last comment if no comment requires an access context.
  */
 export function lastAuthors(thread: Thread, comments: readonly Comment[]): CommentAuthor[] {
   const authors = comments.map(toAuthor);
@@ -609,7 +587,6 @@ export function lastAuthors(thread: Thread, comments: readonly Comment[]): Comme
   return hasContext ? authors.toReversed() : [{ userId: thread.last.userId }];
 }
 
-/** Returns the author of a comment, with the access context that the comment requires. */
 export function toAuthor({ from, context }: Comment): CommentAuthor {
   return { userId: from.userId, accessFields: accessFieldsOf(context) };
 }
@@ -680,7 +657,6 @@ export const ThreadResponse = /* @__PURE__ */ defineSchema(() =>
 );
 export type ThreadResponse = z.output<typeof ThreadResponse>;
 
-/** Returns a thread with the given comments in the form of responses and events. */
 export function toThreadResponse(names: ContentNames, { thread, comments, more }: ThreadWithComments): ThreadResponse {
   const { annotationNumber } = thread;
   return {
@@ -713,13 +689,12 @@ export function toThreadResponse(names: ContentNames, { thread, comments, more }
   };
 }
 
-/** Which optional parts a thread in a listing has. */
 export interface RowParts {
   readonly metadata: boolean;
   readonly pageInfo: boolean;
 }
 
-/** A thread in responses of `/v2/commentannotations/get`. All lists and flags are present, even if they are empty. */
+/** All lists and flags are present, even if they are empty. */
 export const ThreadRow = /* @__PURE__ */ defineNamedSchema('CommentAnnotation', () =>
   ThreadResponse.extend({
     comments: z.array(CommentRow).describe(ThreadResponse.shape.comments.description as string),
@@ -740,17 +715,13 @@ export const ThreadRowOrNull = /* @__PURE__ */ defineNamedSchema('CommentAnnotat
   ThreadRow.nullable().describe('A comment thread, or null for an unknown id.'),
 );
 
-/** The `data` of `/v2/commentannotations/get`. */
 export const ListedThreads = /* @__PURE__ */ defineSchema(() =>
   z
     .union([z.array(ThreadRowOrNull), z.record(z.string(), z.array(ThreadRow))])
     .describe('The threads. With `groupByDocumentId`, lists of threads by document id.'),
 );
 
-/**
- * Returns a thread with all lists and flags. Subscribed groups and drafts exist only in clients, so these fields are always
- * empty.
- */
+/** Subscribed groups and drafts exist only in clients, so they are always empty. */
 export function toThreadRow(thread: ThreadResponse, parts: RowParts): ThreadRow {
   return {
     ...thread,
