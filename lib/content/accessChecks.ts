@@ -25,16 +25,13 @@ import {
   requiredContext,
 } from './rules/threadAccess.ts';
 
-/** A user and an organization, by the ids that the customer chose. */
+/** By the ids that the customer chose. */
 export interface Membership {
   readonly organizationId: string;
   readonly userId: string;
 }
 
-/**
- * Returns for each pair whether the user is a member of the organization. An unknown organization has no members. Sends two
- * BatchGets, one after the other.
- */
+/** An unknown organization has no members. Two BatchGets, one after the other. */
 async function checkMemberships(
   table: Table,
   tenant: string,
@@ -74,21 +71,20 @@ async function checkMemberships(
   return isMember;
 }
 
-/** The organization in which access is checked. `now` is the time of the check in epoch ms. */
+/** `now` is epoch ms. */
 export interface CheckScope {
   readonly scope: OrganizationScope;
   readonly organization: Pick<Organization, 'organizationId' | 'internalId'>;
   readonly now: number;
 }
 
-/** The number of users whose grants are read in parallel. */
 const PARALLEL_USERS = 10;
 
 /**
- * Returns which of the users may see a record, by the rule `canSee`. Reads from the table:
+ * By the rule `canSee`. Reads:
  * - nothing, if every user may see the record
  * - otherwise one BatchGet per 100 keys
- * - two more BatchGets, if the record is visible to the members of another organization
+ * - two more, if the record is visible to the members of another organization
  * - the grants of each user who passed the other checks, if the record has an access context
  */
 export async function findUsersWhoCanSee(
@@ -125,14 +121,14 @@ export async function findUsersWhoCanSee(
   return new Set(candidates.filter((_candidate, index) => allowed[index]).map(({ userId }) => userId));
 }
 
-/** Checks which records one user may see, by the rule `canSee`. */
+/** For one user, by the rule `canSee`. */
 export class AccessChecks {
   readonly #table: Table;
   readonly #scope: CheckScope;
   readonly #userId: string;
   #access: Promise<UserAccess> | undefined;
 
-  /** `access` is the user's access in the organization, if the caller has read it already. */
+  /** `access` is the user's access in the organization, if it was read already. */
   constructor(table: Table, scope: CheckScope, userId: string, access?: UserAccess) {
     this.#access = access && Promise.resolve(access);
     this.#table = table;
@@ -141,10 +137,10 @@ export class AccessChecks {
   }
 
   /**
-   * Returns for each record whether the user may see it. Reads from the table:
+   * Reads:
    * - nothing, if every user may see all records
-   * - otherwise the user and the user's grants, but only in the first call
-   * - two BatchGets in each call that has a record which members of another organization may see
+   * - otherwise the user and the user's grants, in the first call only
+   * - two BatchGets in each call with a record that members of another organization may see
    */
   async canSee(records: readonly RecordAccess[]): Promise<boolean[]> {
     if (records.every(isOpenToAll)) return records.map(() => true);
@@ -190,18 +186,15 @@ export class AccessChecks {
   }
 }
 
-/**
- * Returns the id of the organization whose members alone may see a thread. Returns undefined if this is `organizationId`, or if
- * the thread is not limited to members of an organization.
- */
+/** Undefined for `organizationId`, and if the thread is not limited to members. */
 function findOtherOrganization(thread: ThreadAccess | undefined, organizationId: string): string | undefined {
   const visibleTo = thread && visibleToMembersOf(thread);
   return visibleTo === organizationId ? undefined : visibleTo;
 }
 
 /**
- * Returns which of the users have access to a document. Unknown users have no access. Nobody has access to a document in a
- * deleted folder. Sends one BatchGet for the folder, and then one BatchGet per 100 keys.
+ * Unknown users have no access. Nobody has access to a document in a deleted folder. One BatchGet for the folder, then
+ * one per 100 keys.
  */
 export async function findUsersWithAccess(
   table: Table,
@@ -220,15 +213,13 @@ export async function findUsersWithAccess(
   );
 }
 
-/** The stored access of a user to a document. */
 export interface AccessOfUser {
-  /** When the access ends, epoch ms. Infinity if no expiring grant ends the access. */
+  /** Epoch ms. Infinity if no expiring grant ends the access. */
   readonly endsAt: number;
-  /** The internal id of the user. */
   readonly userKey: string | undefined;
 }
 
-/** Returns the access of users to a document, by user id. The map has no users without access. Sends one BatchGet per 100 keys. */
+/** By user id, without users who have no access. One BatchGet per 100 keys. */
 export async function readAccessOfUsers(
   table: Table,
   checkScope: CheckScope,
@@ -246,10 +237,7 @@ export async function readAccessOfUsers(
   );
 }
 
-/**
- * Returns the access of each user. It has the user's grants on the organization, the document and all folders that contain the
- * document.
- */
+/** With grants on the organization, the document and all its folders. */
 async function readUserAccess(
   table: Table,
   { scope, organization, now }: CheckScope,
@@ -290,7 +278,7 @@ interface GrantKey {
   readonly internalId: string;
 }
 
-/** Returns the user and the grant of each key, in the order of the keys. Sends one BatchGet per 100 distinct keys. */
+/** In the order of the keys. One BatchGet per 100 distinct keys. */
 async function readUsersAndGrants(table: Table, tenant: string, keys: readonly GrantKey[]) {
   if (keys.length === 0) return [[], []] as const;
   const items = await table.batchGet(

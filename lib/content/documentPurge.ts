@@ -14,24 +14,23 @@ import {
 
 /** Purges the items of one feature in a deleted document or organization. */
 export interface PurgeHook<S> {
-  /** The entities that the hook purges. A test checks that all hooks together cover every entity. */
+  /** A test checks that all hooks together cover every entity. */
   readonly entities: readonly { readonly type: string }[];
   /**
-   * Purges a few hundred items, or runs for about a second. Returns true if nothing remains. No request uses the items any more,
-   * so the purge writes without conditions. Items that can be found only through a record are deleted before this record. After
-   * an interruption, the next run therefore finds these items again.
+   * A few hundred items, or about a second. Returns true if nothing remains. No request uses the items any more, so it
+   * writes without conditions. Items that can be found only through a record go first, so the next run finds them again
+   * after an interruption.
    */
   purge(table: Table, scope: S, budget: PurgeBudget): Promise<boolean>;
 }
 
 export interface DeletedDocument extends DocumentScope {
-  /** The document id that the customer chose. */
   readonly documentId: string;
-  /** True if the organization is deleted too. Then no new document exists that could use the ids of the deleted records. */
+  /** Then no new document can use the ids of the deleted records. */
   readonly withOrganization?: boolean | undefined;
 }
 
-/** Runs each hook at least once, until nothing remains or the budget is used up. Returns true if nothing remains. */
+/** Each hook at least once. Returns true if nothing remains. */
 export async function runPurgeHooks<S>(
   hooks: readonly PurgeHook<S>[],
   table: Table,
@@ -46,7 +45,7 @@ export async function runPurgeHooks<S>(
   return unfinished.length === 0;
 }
 
-/** Returns a hook for an entity with one item per document. */
+/** One item per document. */
 export function purgeItem(entity: {
   readonly type: string;
   key(document: DocumentScope): Key;
@@ -60,7 +59,7 @@ export function purgeItem(entity: {
   };
 }
 
-/** Returns a hook for entities with one partition per document or organization each. */
+/** One partition per document or organization each. */
 export function purgeItems<S>(
   ...entities: readonly { readonly type: string; partition(scope: S): string }[]
 ): PurgeHook<S> {
@@ -71,31 +70,22 @@ export function purgeItems<S>(
   };
 }
 
-/**
- * One read returns at most this many records, and about this many bytes. A record can have 360 KB, and several documents are
- * purged at the same time. The limit of bytes therefore keeps the use of memory low.
- */
+/** Of one read. A record can have 360 KB, and several documents are purged at the same time. */
 const RECORDS = 200;
 const BYTES = 1_000_000;
 const PARALLEL = 16;
 
-/** Items that can be found only through a document's records. They are purged before the records. */
+/** Items that can be found only through records, and are purged before them. */
 interface Derived {
-  /**
-   * The keys of items that belong only to these records. One example is an item which says that a user is involved in the record.
-   */
+  /** Items that belong only to these records, such as involvements. */
   readonly keys: readonly Key[];
-  /** The ids of the records, as customers know them. An id can already be used again by a record in a new document. */
+  /** A record in a new document can use an id again. */
   readonly ids: readonly string[];
 }
 
 const KEY = Symbol('key');
 type WithKey<T> = T & { readonly [KEY]: Key };
 
-/**
- * Returns a hook that purges the records in one partition. It first purges the items that can be found only through these
- * records.
- */
 export function purgeRecords<T>(
   entities: readonly { readonly type: string }[],
   ids: RecordIds | 'none',
@@ -122,10 +112,7 @@ export function purgeRecords<T>(
   };
 }
 
-/**
- * Deletes the record ids that still belong to this document. A new document with the same document id can have records with the
- * same ids.
- */
+/** A new document with the same document id can have records with the same ids. */
 async function purgeRecordIds(table: Table, document: DeletedDocument, ids: readonly RecordIdKey[]): Promise<void> {
   const { tenant, organizationKey } = document;
   if (document.withOrganization)
@@ -133,20 +120,16 @@ async function purgeRecordIds(table: Table, document: DeletedDocument, ids: read
   const stored = await findRecordIds(table, document, ids);
   await inParallel(ids, PARALLEL, async (id, index) => {
     const position = stored[index];
-    // A conflict means that the id now belongs to a new record. The id must then stay.
+    // A conflict means that the id now belongs to a new record, and must stay.
     if (position) await table.write([releaseRecordId(document, id, position._r)]);
   });
 }
 
-/** Returns the keys of the items that the operations delete. */
 export function keysOf(ops: readonly WriteOp[]): Key[] {
   return ops.flatMap((op) => ('remove' in op ? [op.remove] : []));
 }
 
-/**
- * Returns the keys of the involvements that the operations delete. An involvement is an item which says that a user is involved
- * in a record. Leaves out the records and their ids, which the purge deletes itself.
- */
+/** Without the records and their ids, which the purge deletes itself. */
 export function involvementKeys(ops: readonly WriteOp[]): Key[] {
   return keysOf(ops).filter(({ SK }) => SK.startsWith('DATA#'));
 }

@@ -10,40 +10,34 @@ import { ApiError } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
 import { newDocumentAccess } from '../workspaces/configs/apiKeyConfig.ts';
 
-/** The keys of a document. The keys of all records in the document contain them. */
+/** The keys of all records in the document contain these. */
 export interface DocumentScope extends OrganizationScope {
-  /** The document's internal id. */
   readonly documentKey: string;
 }
 
-/** A stored document with its organization and its keys. */
 export interface DocumentContext {
   readonly organization: Organization;
   readonly document: Document;
   readonly scope: DocumentScope;
 }
 
-/** A document, named by the ids that the customer chose. */
+/** By the ids that the customer chose. */
 export interface DocumentReference {
   readonly organizationId: string;
   readonly documentId: string;
 }
 
-/** Whether a request creates a missing organization or document. */
 export interface CreateFlags {
   readonly createOrganization?: boolean | undefined;
   readonly createDocument?: boolean | undefined;
 }
 
-/**
- * Returns a document with its organization. Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown
- * document.
- */
+/** Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown document. */
 export type FindDocument = (tenant: string, reference: DocumentReference) => Promise<DocumentContext>;
 
 /**
- * Returns a document to write to. Creates a missing organization or document if the request has the flag for it. Otherwise throws
- * like `FindDocument`. Throws FAILED_PRECONDITION for a disabled organization or document.
+ * Creates a missing organization or document if the request has the flag. Otherwise throws like `FindDocument`. Throws
+ * FAILED_PRECONDITION for a disabled one.
  */
 export type EnsureDocument = (
   tenant: string,
@@ -67,10 +61,7 @@ export const findDocument: Capability<FindDocument> = /* @__PURE__ */ combine(
     },
 );
 
-/**
- * Returns a document to write to. Throws like `FindDocument`, and also throws FAILED_PRECONDITION if the organization or the
- * document is disabled.
- */
+/** Throws like `FindDocument`, and FAILED_PRECONDITION for a disabled organization or document. */
 export const findWritableDocument: Capability<FindDocument> = /* @__PURE__ */ combine(
   { find: findDocument },
   ({ find }): FindDocument =>
@@ -81,10 +72,7 @@ export const findWritableDocument: Capability<FindDocument> = /* @__PURE__ */ co
     },
 );
 
-/**
- * Returns an organization to write to. Throws INVALID_ARGUMENT for an unknown organization, and FAILED_PRECONDITION for a
- * disabled one.
- */
+/** Throws INVALID_ARGUMENT for an unknown organization, and FAILED_PRECONDITION for a disabled one. */
 type FindWritableOrganization = (tenant: string, organizationId: string) => Promise<Stored<Organization>>;
 
 export const findWritableOrganization: Capability<FindWritableOrganization> = /* @__PURE__ */ combine(
@@ -98,8 +86,8 @@ export const findWritableOrganization: Capability<FindWritableOrganization> = /*
 );
 
 /**
- * Returns an organization to write to, and its document if the request names one. Throws like `FindWritableOrganization`. Also
- * throws NOT_FOUND for an unknown document, and FAILED_PRECONDITION for a disabled document.
+ * With its document, if the request names one. Throws like `FindWritableOrganization`, NOT_FOUND for an unknown
+ * document, and FAILED_PRECONDITION for a disabled one.
  */
 type FindWritableSelection = (
   tenant: string,
@@ -122,9 +110,8 @@ export const findWritableSelection: Capability<FindWritableSelection> = /* @__PU
 );
 
 /**
- * Returns an organization to write to. With `createOrganization`, creates a missing organization. Otherwise throws like
- * `FindWritableOrganization`. Throws NOT_FOUND and creates nothing if the request names a document or folder that a new
- * organization cannot have.
+ * With `createOrganization`, creates a missing organization. Otherwise throws like `FindWritableOrganization`. Throws
+ * NOT_FOUND and creates nothing if the request names a document or folder that a new organization cannot have.
  */
 type EnsureOrganization = (
   tenant: string,
@@ -143,7 +130,7 @@ export const ensureOrganization: Capability<EnsureOrganization> = /* @__PURE__ *
     },
 );
 
-/** Returns the error for a document or folder that a new organization does not have and that the request does not create. */
+/** The request does not create it either. */
 function missingInNew({
   documentId,
   createDocument = false,

@@ -7,7 +7,6 @@ import { remove, removeUnlessNewer, upsert, type WriteOp } from '../table/table.
 import type { DocumentScope } from './documentScope.ts';
 
 const Schema = z.object({
-  /** The document's internal id. */
   documentKey: z.string(),
   /** The id of the reaction, recording or notification. For a comment, the id of its thread. */
   id: z.string(),
@@ -36,10 +35,7 @@ export interface Involvement extends z.output<typeof Schema> {
   readonly at: number;
 }
 
-/**
- * A user's involvement in a record. The items are stored in a partition of the user, because an index with the same content would
- * be eventually consistent.
- */
+/** In a partition of the user: an index would be eventually consistent. */
 export const InvolvementEntity = defineEntity({
   type: 'Involvement',
   version: 1,
@@ -60,14 +56,12 @@ export const InvolvementEntity = defineEntity({
 });
 
 /**
- * Returns the operation that adds an involvement. If it is written twice, the second write changes nothing. If a later request
- * involves the user again, the involvement gets a higher revision.
+ * A second write changes nothing. If a later request involves the user again, the involvement gets a higher revision.
  */
 export function addInvolvement({ tenant, organizationKey }: OrganizationScope, involvement: Involvement): WriteOp {
   return upsert(InvolvementEntity, { tenant, organizationKey, ...involvement }, involvement.since);
 }
 
-/** Returns the operation that removes an involvement. */
 export function removeInvolvement(
   { tenant, organizationKey }: OrganizationScope,
   involvement: Omit<Involvement, 'made' | 'createdAt' | 'since'>,
@@ -75,10 +69,7 @@ export function removeInvolvement(
   return remove(InvolvementEntity, { tenant, organizationKey, ...involvement });
 }
 
-/**
- * Returns the operation that removes an involvement which was read before. It conflicts if a request has involved the user again
- * after the read.
- */
+/** Conflicts if a request has involved the user again since the read. */
 export function removeReadInvolvement(
   { tenant, organizationKey }: OrganizationScope,
   involvement: Stored<Involvement>,
@@ -86,15 +77,14 @@ export function removeReadInvolvement(
   return removeUnlessNewer(InvolvementEntity, { tenant, organizationKey, ...involvement }, involvement._r);
 }
 
-/** Returns when the user became involved, in epoch ms. After a removal of the user, only later involvements count. */
+/** Epoch ms. After a removal of the user, only later involvements count. */
 export function involvedAt({ at, since }: Pick<Involvement, 'at' | 'since'>): number {
   return since ?? at;
 }
 
-/** The record that an involvement names. For a comment, the thread of the comment. */
+/** For a comment, its thread. */
 export type InvolvedRecord = Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>;
 
-/** Returns the keys of the reactions or recordings that involvements name. */
 export function involvedRecordKeys(
   { tenant, organizationKey }: OrganizationScope,
   involvements: readonly InvolvedRecord[],
@@ -108,23 +98,19 @@ export function involvedRecordKeys(
   }));
 }
 
-/** The user id in the involvement of a notification for everybody. No real user has this id. */
+/** Of a notification for everybody. No real user has this id. */
 export const EVERYBODY = '\u0000everybody';
 
-/** Returns the parts of a record's sort key: its creation time as ISO 8601 text, and its id. */
+/** Creation time as ISO 8601, and id. */
 export function recordSortKey(createdAt: number, id: string): [string, string] {
   return [isoTime(createdAt), id];
 }
 
-/** Returns the parts of the partition key for records of one kind in a document. */
 export function recordPartition(scope: DocumentScope, records: string): string[] {
   return organizationPartition(scope, 'DOCUMENT', scope.documentKey, records);
 }
 
-/**
- * Returns the definition of the index `gsi2` for records with a location. One partition has all records with the same document id
- * and the same location, ordered by organization.
- */
+/** In gsi2. One partition has all records with the same document id and location, ordered by organization. */
 export function locationIndex(kind: string, holds: string) {
   return {
     holds,

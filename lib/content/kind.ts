@@ -15,11 +15,9 @@ import type { RecordAccess } from './rules/threadAccess.ts';
 import type { EraseHook, RemoveInvolved } from './userRemoval.ts';
 
 interface InDocument {
-  /** The id that the customer chose. */
   readonly documentId: string;
 }
 
-/** A record that exists, and the involvement that names it. */
 export interface Involved<R> {
   readonly record: R;
   readonly involvement: Involvement;
@@ -27,17 +25,17 @@ export interface Involved<R> {
 
 /** How the data of a user lists the records in which the user is involved. */
 export interface KindInvolvements<R extends InDocument = InDocument, V extends object = object> {
-  /** The field of `/v2/users/data/get`. */
+  /** Of `/v2/users/data/get`. */
   readonly field: string;
-  /** The schema of the field. A function, because most functions do not need it. */
+  /** A function, because most functions do not need it. */
   response(): z.ZodType<readonly V[]>;
-  /** Returns the record of each involvement. The value is undefined for a deleted record. */
+  /** Undefined for a deleted record. */
   read(
     table: Table,
     scope: OrganizationScope,
     involvements: readonly Involvement[],
   ): Promise<readonly (R | undefined)[]>;
-  /** Returns the document of each involvement, if this is cheaper than `read`. */
+  /** The document of each involvement, if this is cheaper than `read`. */
   readDocuments?(
     table: Table,
     scope: OrganizationScope,
@@ -47,7 +45,7 @@ export interface KindInvolvements<R extends InDocument = InDocument, V extends o
   /** Who may see a record that another user made. `none`: each involved user. */
   readonly access:
     | {
-        /** Returns the rules of each record. The walker adds the document if the reader `needsDocumentAccess`. */
+        /** The walker adds the document if the reader `needsDocumentAccess`. */
         read(
           table: Table,
           scope: OrganizationScope,
@@ -58,18 +56,16 @@ export interface KindInvolvements<R extends InDocument = InDocument, V extends o
     | 'none';
 }
 
-/** A record with the keys of its document. */
 export interface LocatedRecord<T> {
   readonly scope: DocumentScope;
   readonly record: Stored<T>;
 }
 
-/** A call that deletes all records at a location. */
 export interface LocationDeletion {
   readonly table: Table;
-  /** A result of `locationKey`. Records that another request moved in the meantime stay. */
+  /** A result of `locationKey`. Records that another request moved meanwhile stay. */
   readonly key: string;
-  /** Returns the time in epoch ms. Throws UNAVAILABLE after the deadline of the call. */
+  /** Epoch ms. Throws UNAVAILABLE after the deadline of the call. */
   readonly requireTime: () => number;
 }
 
@@ -79,34 +75,35 @@ export interface WithLocation {
   readonly locationKey?: string | undefined;
 }
 
-/** The records of a kind that have a location. Their entity has the index `gsi2` of `locationIndex`. */
+/** The entity has the index `gsi2` of `locationIndex`. */
 export interface KindLocations<T extends WithLocation = WithLocation> {
   readonly entity: Entity<T, DocumentScope, T>;
-  /** Returns the record at another location, or undefined if it would be too large. */
+  /** Undefined if it would be too large. */
   move(record: T, stored: StoredLocation, location: Location, now: number): T | undefined;
   readonly deletion:
     | {
-        /** Returns the operations that delete a record. They can share a transaction with those of other records. */
+        /** They can share a transaction with those of other records. */
         ops(scope: DocumentScope, record: Stored<T>): readonly WriteOp[];
       }
     | {
-        /** Deletes records that change other records. Returns false if some remain because of concurrent writes. */
+        /** For records that change others. Returns false if some remain because of concurrent writes. */
         run(deletion: LocationDeletion, records: readonly LocatedRecord<T>[]): Promise<boolean>;
       };
 }
 
-/** How the records of a kind go after a deletion. */
 export interface KindPurge {
   readonly document: PurgeHook<DeletedDocument>;
-  /** Runs instead of `document` after the deletion of an organization, if one partition has the records of all its documents. */
+  /**
+   * Instead of `document` after the deletion of an organization, if one partition has the records of all its documents.
+   */
   readonly organization: PurgeHook<OrganizationScope> | 'none';
 }
 
-/** Removes users from all records of an organization, because one partition has those of all its documents. */
+/** One partition has the records of all documents of the organization. */
 export interface OrganizationRemoval extends Pick<EraseHook, 'entities' | 'isEarly'> {
   /**
-   * Stops when the budget is used up. Returns the position of the next call, or `done`. With `documents`, changes only records in
-   * these documents. Throws ABORTED if other requests change a record during every try.
+   * Returns the position of the next call when the budget is used up, or `done`. With `documents`, changes only records
+   * in these. Throws ABORTED if other requests change a record during every try.
    */
   removeUsers(
     table: Table,
@@ -118,25 +115,25 @@ export interface OrganizationRemoval extends Pick<EraseHook, 'entities' | 'isEar
 }
 
 /**
- * A kind of content: what happens to its records when something around them changes. Each walker over content loops over the
- * list in `lib/kinds`. A member is `none` if the kind has nothing to do.
+ * What happens to the records of a kind when something around them changes. Each walker loops over the list in
+ * `lib/kinds`. A member is `none` if the kind has nothing to do.
  */
 export interface ContentKind {
-  /** The name in the keys of involvements. */
+  /** In the keys of involvements. */
   readonly name: string;
-  /** The ids with which customers name records. */
+  /** With which customers name records. */
   readonly ids: RecordIds | 'none';
   /** The data of a user, and the documents that the user is involved in. */
   readonly involve: KindInvolvements | 'none';
-  /** Reads, changes and deletes the records at a location. */
+  /** The records at a location. */
   readonly locate: KindLocations | 'none';
-  /** The hints that connected clients get about a change. */
+  /** What connected clients get about a change. */
   readonly hint: KindHints | KindPushes | 'none';
-  /** Purges what the kind stored in a deleted document or organization. */
+  /** After the deletion of a document or organization. */
   readonly purge: KindPurge | 'none';
-  /** Removes users from the record that an involvement names. An erasure does this too. */
+  /** From the record that an involvement names. An erasure does this too. */
   readonly remove: RemoveInvolved | OrganizationRemoval | 'none';
-  /** Erases users from all records, also from those without an involvement. */
+  /** From all records, also those without an involvement. */
   readonly erase: EraseHook | OrganizationRemoval | 'none';
 }
 

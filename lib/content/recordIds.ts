@@ -5,30 +5,24 @@ import { defineEntity, type Entity, type Stored } from '../table/entity.ts';
 import { insertOrReplace, remove, type Table, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
-/** The ids of one kind of records. */
 export interface RecordIds {
-  /** The name in the keys of positions. */
+  /** In the keys of positions. */
   readonly kind: string;
   readonly uniqueIn: 'document' | 'organization';
 }
 
 const Schema = z.object({
-  /** The internal id of the record's document. */
   documentKey: z.string(),
-  /** The creation time of the record in epoch ms. The sort key of the record contains this time. */
+  /** Epoch ms. A part of the record's sort key. */
   createdAt: z.number(),
-  /**
-   * The document id that the customer chose. Only kinds whose ids are unique in the organization store it. Readers need it to
-   * check whether the document still exists.
-   */
+  /** Only of kinds whose ids are unique in the organization. Shows readers whether the document still exists. */
   documentId: z.string().optional(),
 });
 export type RecordPosition = z.output<typeof Schema>;
 
 /**
- * The position of a record: where the record with a given id is stored. The id alone does not find a record, because the keys of
- * records begin with the creation time. The positions of records in a deleted document can remain. Readers ignore them, because
- * no document has their `documentKey`.
+ * Where the record with an id is stored. Keys of records begin with the creation time, so the id alone does not find
+ * it. Positions in a deleted document can remain. Readers ignore them, because no document has their `documentKey`.
  */
 export const RecordIdEntity = defineEntity({
   type: 'RecordId',
@@ -38,33 +32,28 @@ export const RecordIdEntity = defineEntity({
   purpose: 'Where the thread, reaction, recording, notification or activity with an id is stored',
   schema: Schema,
   pk: (of: OrganizationScope & { kind: string; id: string }) => organizationPartition(of, 'RECORD', of.kind, of.id),
-  // The key has the document id that the customer chose, so a request can read the position and the document at the same time.
+  // The customer's document id, so a request can read position and document at the same time.
   sk: (key: { within: string }) => ['IN', key.within],
 });
 
-/**
- * The id of a record. `within` is the document id that the customer chose. For kinds whose ids are unique in the organization,
- * `within` is empty.
- */
+/** `within` is the customer's document id, or empty for kinds whose ids are unique in the organization. */
 export interface RecordIdKey {
   readonly kind: string;
   readonly id: string;
   readonly within: string;
 }
 
-/** Returns the key of a record's id. Leave out `documentId` for kinds whose ids are unique in the organization. */
+/** Leave out `documentId` for kinds whose ids are unique in the organization. */
 export function recordIdKey(kind: string, id: string, documentId = ''): RecordIdKey {
   return { kind, id, within: documentId };
 }
 
-/** Returns the key of an id. `documentId` is the id that the customer chose. */
 export function idKeyOf({ kind, uniqueIn }: RecordIds, id: string, documentId: string): RecordIdKey {
   return recordIdKey(kind, id, uniqueIn === 'document' ? documentId : '');
 }
 
 /**
- * Returns the position of each record in `names`, in the same order. The value is undefined if there is no such record. If
- * `scope` is a document, it is also undefined for a record of another document. Sends one BatchGet per 100 records.
+ * In the order of `names`. Undefined if there is no such record, or none in the document `scope`. One BatchGet per 100.
  */
 export async function findRecordIds(
   table: Table,
@@ -81,7 +70,7 @@ export async function findRecordIds(
     : positions;
 }
 
-/** Records whose ids are unique in their document. `documentId` is the id that the customer chose. */
+/** `documentId` is the customer's. */
 interface NamedRecords {
   readonly kind: string;
   readonly documentId: string;
@@ -93,10 +82,7 @@ interface RecordKey {
   readonly createdAt: number;
 }
 
-/**
- * Returns the key of each record in `named`, in the order of the ids. The key is undefined if there is no such record. Sends one
- * BatchGet per 100 ids.
- */
+/** In the order of the ids. Undefined if there is no such record. One BatchGet per 100. */
 export async function findRecordKeys(
   table: Table,
   scope: DocumentScope,
@@ -113,7 +99,7 @@ export async function findRecordKeys(
   });
 }
 
-/** Returns each record in `named`, in the order of the ids. Reads the keys like `findRecordKeys`, and then the records. */
+/** In the order of the ids. Reads the keys, then the records. */
 export async function findRecords<T>(
   table: Table,
   entity: Entity<T, DocumentScope, RecordKey>,
@@ -129,9 +115,8 @@ export async function findRecords<T>(
 }
 
 /**
- * Returns the operation that stores the position of a new record. `stored` is the position of a record with the same id in a
- * deleted document, if there is one. `firstRevision` must be the time of the call, so that a record that is deleted and created
- * again gets another revision. Pass it if customers choose `createdAt`.
+ * `stored` is the position of a record with the same id in a deleted document. `firstRevision` is the time of the call,
+ * so that a record that is deleted and created again gets another revision. Pass it if customers choose `createdAt`.
  */
 export function claimRecordId(
   scope: DocumentScope,
@@ -145,9 +130,7 @@ export function claimRecordId(
   return insertOrReplace(RecordIdEntity, value, stored, firstRevision);
 }
 
-/**
- * Returns the operation that frees the id of a record. With `revision`, the operation fails if the position has another revision.
- */
+/** With `revision`, conflicts if the position has another. */
 export function releaseRecordId(
   { tenant, organizationKey }: OrganizationScope,
   name: RecordIdKey,

@@ -16,36 +16,28 @@ import type { ListedRecord, RecordPage } from '../table/recordPage.ts';
 import type { QueryOptions, Table } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
-/**
- * The position at which a page ended: in the document `documentId`, after the sort key `after`. If `after` is undefined, at the
- * end of that document.
- */
+/** In the document `documentId`, after the sort key `after`, or at its end. */
 export interface ListingPosition {
-  /** The document id that the customer chose. */
   readonly documentId: string;
   readonly after?: string | undefined;
 }
 
 export interface RecordPageOptions {
-  /** The sort key after which the page starts. Undefined for the first page. */
   readonly after: string | undefined;
-  /** The largest number of matching records on the page. */
   readonly limit: number;
 }
 
 export interface ListedDocument {
-  /** The document id that the customer chose. */
   readonly documentId: string;
   readonly scope: DocumentScope;
-  /** The folder that contains the document directly. */
   readonly folder?: { readonly folderId: string } | undefined;
 }
 
-/** The documents of a listing, ordered by document id. */
+/** Ordered by document id. */
 export interface DocumentSource {
   /**
-   * Returns the next documents of the list, beginning with the id `from`. Without `from`, begins at the start of the list. The
-   * result can have no documents although more follow. The list then continues after `lastId`.
+   * Begins with the id `from`. The result can have no documents although more follow: the list then continues after
+   * `lastId`.
    */
   list(from: string | undefined): Promise<{
     readonly documents: readonly ListedDocument[];
@@ -56,47 +48,41 @@ export interface DocumentSource {
 
 export interface ListingOptions<V> {
   readonly documents: DocumentSource;
-  /** The `next` of the previous page. Undefined for the first page. */
   readonly from?: ListingPosition | undefined;
   readonly limit: number;
-  /** Reads a page of the records of one document. Sends one query. */
+  /** Sends one query. */
   readonly read: (document: ListedDocument, options: RecordPageOptions) => Promise<RecordPage<V>>;
 }
 
 export interface ListingPage<V> {
   readonly values: V[];
-  /** The position at which the next page starts. Undefined on the last page. */
   readonly next: ListingPosition | undefined;
 }
 
-/** The largest size of a page as JSON, in bytes. A response must stay below 5 MB. */
+/** A response must stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
-/** A page ends early after it has read this many documents, or this many bytes. */
+/** Of one page. */
 const MAX_DOCUMENTS = 500;
 const MAX_BYTES_READ = 32_000_000;
-/** The number of documents that one query of the document list returns. */
+/** Of one query of the document list. */
 const DOCUMENTS_PER_PAGE = 100;
 /**
- * A query that returns only documents of a deleted folder counts as this many documents. The folder can have any number of them, and
- * a job needs some minutes to purge them.
+ * A query that returns only documents of a deleted folder counts as so many. The folder can have any number, until a
+ * job has purged them.
  */
 const EMPTY_PAGE_DOCUMENTS = 10;
-/** The largest number of documents whose records are read in parallel. */
 const MAX_PARALLEL_DOCUMENTS = 8;
-/** A page is read in steps. This is the number of documents that the first step reads in parallel. */
+/** In the first step of a page. */
 const FIRST_PARALLEL_DOCUMENTS = 4;
-/**
- * The number of records that the first step of a page reads of each document except the first. The first document often fills the
- * page. The records of the other documents are then not used.
- */
+/** Of each document except the first, in the first step. The first document often fills the page. */
 const PROBED_RECORDS = 10;
-/** The number of records that one query reads if records are filtered. */
+/** Of one query, if records are filtered. */
 const FILTERED_RECORDS = 2_000;
 
 /**
- * Returns a page of the records of several documents, document by document. A page ends early at about 4 MB, after many records that
- * do not match, or after many documents that are deleted. Such a page can be empty and still have a `next`. Sort keys and document
- * ids never change, so a record that exists during the whole listing is returned exactly once.
+ * Document by document. A page ends early at about 4 MB, after many records that do not match, or after many deleted
+ * documents, so it can be empty and still have a `next`. Sort keys and document ids never change, so a record that
+ * exists during the whole listing is returned exactly once.
  */
 export async function listAcrossDocuments<V>({
   documents,
@@ -127,7 +113,7 @@ export async function listAcrossDocuments<V>({
       continue;
     }
     const batch = waiting.slice(0, parallel);
-    // Reads one record more than the page can have. That record shows whether there is a next page.
+    // One record more shows whether there is a next page.
     const remaining = limit + 1 - values.length;
     const share = Math.ceil(remaining / batch.length);
     const limits = batch.map((_document, index) => {
@@ -155,14 +141,12 @@ export async function listAcrossDocuments<V>({
       waiting.shift();
       documentsDone += 1;
     }
-    // Documents with few records are read in parallel. A document with several pages is read alone. The page ends inside it, so
-    // records of later documents would not be used.
+    // Documents with few records are read in parallel, a document with several pages alone: the page ends inside it.
     parallel = position?.after === undefined ? Math.min(parallel * 2, MAX_PARALLEL_DOCUMENTS) : 1;
   }
   return { values, next: position };
 }
 
-/** Returns a source of all documents of an organization. */
 export function allDocuments(
   reader: Pick<DocumentReader, 'getWithFolders' | 'list'>,
   scope: OrganizationScope,
@@ -174,7 +158,6 @@ export function allDocuments(
   });
 }
 
-/** Returns a source of the documents that are directly in a folder. */
 export function documentsInFolder(
   reader: Pick<DocumentReader, 'getWithFolders' | 'listInFolder'>,
   scope: OrganizationScope,
@@ -187,7 +170,6 @@ export function documentsInFolder(
   });
 }
 
-/** Returns a source of the given documents. */
 export function givenDocuments(documents: readonly ListedDocument[]): DocumentSource {
   const sorted = documents.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1));
   return {
@@ -197,11 +179,8 @@ export function givenDocuments(documents: readonly ListedDocument[]): DocumentSo
 }
 
 interface PagedDocuments {
-  /** Returns the sort key of a document in the list. */
   readonly keyOf: (documentId: string) => string;
-  /** Returns the next page of the list, after a sort key. */
   readonly list: (after: string | undefined) => Promise<DocumentPage>;
-  /** Returns whether the list has a document. */
   readonly includes: (document: DocumentWithFolder) => boolean;
 }
 
@@ -222,7 +201,6 @@ function pagedDocuments(
   };
 }
 
-/** Returns a document in the form that a listing takes. */
 export function toListed(
   scope: OrganizationScope,
   { documentId, internalId, folder }: Pick<ListedDocument, 'documentId' | 'folder'> & { readonly internalId: string },
@@ -230,7 +208,7 @@ export function toListed(
   return { documentId, scope: { ...scope, documentKey: internalId }, folder };
 }
 
-/** Returns the documents that exist, by the ids that the customer chose. A document in a deleted folder does not exist. */
+/** By the customer's ids. A document in a deleted folder does not exist. */
 export async function findLiveDocuments(
   reader: Pick<DocumentReader, 'getWithFolders'>,
   scope: OrganizationScope,
@@ -241,7 +219,6 @@ export async function findLiveDocuments(
   return new Map(documents.flatMap((document) => (document ? [[document.documentId, document] as const] : [])));
 }
 
-/** The documents of a request: one document, or all documents of an organization. */
 export interface Listing {
   readonly organization: OrganizationScope;
   /** Undefined if the request names no document. */
@@ -250,8 +227,8 @@ export interface Listing {
 }
 
 /**
- * Calls `read` with the documents of a request and returns its result. `read` can run twice, see `OrganizationReader.readWithin`.
- * Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown document.
+ * `read` can run twice, see `OrganizationReader.readWithin`. Throws INVALID_ARGUMENT for an unknown organization, and
+ * NOT_FOUND for an unknown document.
  */
 type ReadListing = <T>(
   tenant: string,
@@ -274,7 +251,6 @@ export const readListing: Capability<ReadListing> = /* @__PURE__ */ combine(
     },
 );
 
-/** Converts positions to the cursors in page tokens, and back. */
 export const listingCursor = {
   of: (position: ListingPosition | undefined): string | undefined =>
     position && JSON.stringify([position.documentId, position.after]),
@@ -285,14 +261,13 @@ export const listingCursor = {
   },
 };
 
-/** Which records of an entity a page has, and in which form. */
 interface RecordSelection<T, V> extends Pick<QueryOptions, 'descending'> {
   readonly toResponse: (value: Stored<T>) => V;
-  /** Returns whether a record matches. If undefined, all records match. */
+  /** If undefined, all records match. */
   readonly isMatch?: ((value: Stored<T>) => boolean) | undefined;
 }
 
-/** Returns a page of the records of one entity, document by document. The records of a document are ordered by sort key. */
+/** Document by document, in each ordered by sort key. */
 export async function listRecords<T extends K, K, V>(
   table: Table,
   entity: Entity<T, DocumentScope, K>,
@@ -311,7 +286,7 @@ export async function listRecords<T extends K, K, V>(
   });
 }
 
-/** Returns a page of the records of one entity in a document, filtered by `isMatch`. Sends one query. */
+/** Sends one query. */
 export async function readRecordPage<T extends K, P extends object, K, V>(
   table: Table,
   entity: Entity<T, P, K>,

@@ -3,15 +3,12 @@ import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct, isObject } from '../../shared/collections.ts';
 import { completeUser, isIncomplete, type NamedUser, type ProfileResponse } from './contentUser.ts';
 
-/** The most profiles that are read for one event at its delivery. */
+/** Read for one event at its delivery. */
 const MAX_COMPLETED_USERS = 50;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/**
- * Returns a copy of event data in which `change` has replaced the actor, the assignee of the thread, and the authors of the thread
- * and its comments.
- */
+/** Replaces the actor, the assignee of the thread, and the authors of the thread and its comments. */
 function mapActors(data: Json, change: (user: NamedUser & { readonly userId: string }) => unknown): Json {
   const user = (value: unknown) =>
     isObject(value) && typeof value.userId === 'string' ? change({ ...value, userId: value.userId }) : value;
@@ -35,17 +32,14 @@ function mapActors(data: Json, change: (user: NamedUser & { readonly userId: str
   };
 }
 
-/** Returns the ids of the actor, authors and assignee whose name or e-mail address is missing. */
+/** Those without a name or e-mail address. */
 export function incompleteActors({ data }: EventPayload): string[] {
   const userIds: string[] = [];
   mapActors(data, (user) => void (isIncomplete(user) && userIds.push(user.userId)));
   return distinct(userIds).slice(0, MAX_COMPLETED_USERS);
 }
 
-/**
- * Returns the payload with missing fields of its actor, authors and assignee filled in. `profiles` has the stored profiles by user
- * id. Returns the payload unchanged if it would become larger than 256 KB.
- */
+/** Returns the payload unchanged if it would become larger than 256 KB. */
 export function completeActors(payload: EventPayload, profiles: ReadonlyMap<string, ProfileResponse>): EventPayload {
   if (profiles.size === 0) return payload;
   const data = mapActors(payload.data, (user) => completeUser(user, profiles.get(user.userId)));

@@ -11,14 +11,13 @@ export const ContentUser = /* @__PURE__ */ defineNamedSchema('UserInput', () =>
 );
 export type ContentUser = z.output<typeof ContentUser>;
 
-/** A user in stored content. */
 export const StoredUser = /* @__PURE__ */ defineNamedSchema('User', () =>
   z
     .object({ userId: z.string(), ...StoredProfile.shape })
     .describe('A user in content. User tokens get the `email` of their own user only.'),
 );
 
-/** The fields of a stored profile that replace missing fields of a user in a request. */
+/** They replace missing fields of a user in a request. */
 export type ProfileResponse = Pick<ContentUser, 'name' | 'email' | 'photoUrl'>;
 
 export interface NamedUser {
@@ -27,12 +26,12 @@ export interface NamedUser {
   readonly photoUrl?: unknown;
 }
 
-/** Returns whether a user of a request has no name or no e-mail address. In the data of published events, both can be null. */
+/** In the data of published events, both can be null. */
 export function isIncomplete({ name, email }: NamedUser): boolean {
   return name == null || email == null;
 }
 
-/** Returns a user of a request. If its name or e-mail address is missing, its missing fields are taken from the stored profile. */
+/** Takes missing fields from the stored profile, if the name or e-mail address is missing. */
 export function completeUser<U extends NamedUser>(user: U, profile: ProfileResponse | undefined): U {
   if (!profile || !isIncomplete(user)) return user;
   const { name, email, photoUrl } = profile;
@@ -42,5 +41,5 @@ export function completeUser<U extends NamedUser>(user: U, profile: ProfileRespo
   return missing.length > 0 ? { ...user, ...Object.fromEntries(missing) } : user;
 }
 
-/** The largest number of users that one comment, reaction, recording or notification can involve. */
+/** In one comment, reaction, recording or notification. */
 export const MAX_INVOLVED_USERS = 50;

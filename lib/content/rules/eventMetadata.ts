@@ -3,7 +3,7 @@ import { readJson } from '../../shared/jsonFields.ts';
 import { defineNamedSchema } from '../../shared/schema.ts';
 import type { Location } from './location.ts';
 
-/** The id and name that the customer gave an organization. `metadata` has the customer's own fields as JSON text. */
+/** `metadata` is JSON text. */
 interface OrganizationNames {
   readonly organizationId: string;
   readonly organizationName?: string | undefined;
@@ -17,14 +17,13 @@ interface DocumentNames {
   readonly folder?: { readonly folderId: string } | undefined;
 }
 
-/** The organization and document of a record. The metadata of responses and events is made from them. */
+/** For the metadata of responses and events. */
 export interface ContentNames {
   readonly apiKey: string;
   readonly organization: OrganizationNames;
   readonly document: DocumentNames;
 }
 
-/** The `metadata` of a record without own fields. */
 export const RecordNames = /* @__PURE__ */ defineNamedSchema('RecordMetadata', () =>
   z
     .object({
@@ -35,15 +34,13 @@ export const RecordNames = /* @__PURE__ */ defineNamedSchema('RecordMetadata', (
     .describe('Where the record belongs.'),
 );
 
-/** The ids that the `metadata` of a response contains, besides the document id. */
 export interface ResponseNames {
   readonly apiKey: string;
   readonly organizationId: string;
 }
 
 /**
- * Returns the `metadata` of a record for a response: the customer's own fields, and the ids of the organization and the document.
- * The ids replace own fields with the same names.
+ * The customer's own fields, and the ids of organization and document, which replace own fields with the same names.
  */
 export function recordMetadata(
   { apiKey, organization, document }: ContentNames,
@@ -57,10 +54,10 @@ export function recordMetadata(
   };
 }
 
-/** The organization and document of an event. `document` is undefined if the event is not about a document. */
+/** `document` is undefined if the event is not about a document. */
 export type EventNames = Omit<ContentNames, 'document'> & { readonly document?: DocumentNames | undefined };
 
-/** Returns the `metadata` of an event: the organization and the document, with their names and the customer's own fields. */
+/** Organization and document, with their names and the customer's own fields. */
 export function eventMetadata(
   { apiKey, organization, document }: EventNames,
   location?: Location,
@@ -85,7 +82,7 @@ function documentMetadata({ documentId, documentName, folder, metadata }: Docume
   };
 }
 
-/** Returns the `metadata` of an event whose payload would otherwise be too large. It has only ids. */
+/** For a payload that would otherwise be too large. */
 export function eventMetadataIds({
   apiKey,
   organization: { organizationId },

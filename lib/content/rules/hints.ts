@@ -2,34 +2,31 @@ import type { ThreadAccess } from '../../directory/rules/visibility.ts';
 import { decodePart } from '../../shared/keyParts.ts';
 
 /**
- * What a hint announces, which decides who may read it. `former`: a record that the recipients could read before. `user`: the
- * access of the recipient.
+ * Decides who may read a hint. `former`: a record that the recipients could read before. `user`: the access of the
+ * recipient.
  */
 export type Announced =
   'thread' | 'comment' | 'reaction' | 'activity' | 'notification' | 'document' | 'former' | 'user';
 
 export type HintIds = Readonly<Record<string, string | number>>;
 
-/** A hint about changed content. Clients read the content with their own rights. */
+/** Clients read the content with their own rights. */
 export interface ContentHint {
-  /** A type that a kind of content declares. */
   readonly type: string;
-  /** When the change was written, epoch ms. */
+  /** Epoch ms. */
   readonly at: number;
   readonly ids: HintIds;
 }
 
-/** A changed item, as a record of the table's stream describes it. */
 export interface ItemChange {
   readonly change: 'insert' | 'modify' | 'remove';
   readonly key: { readonly PK: string; readonly SK: string };
-  /** The new item. Undefined after a removal, because stream records of removals have only the key. */
+  /** Undefined after a removal: such stream records have only the key. */
   readonly item: Readonly<Record<string, unknown>> | undefined;
-  /** When the change was written, epoch ms. */
+  /** Epoch ms. */
   readonly at: number;
 }
 
-/** The ids of a thread's item within the partition of its document. */
 export interface ThreadPosition {
   readonly annotationId: string;
   /** Epoch ms. */
@@ -37,8 +34,8 @@ export interface ThreadPosition {
 }
 
 /**
- * `record`: users who may read the announced record. `deleted...`, `formerReaders`: users who could see it before. `isForOthers`: also
- * users who have the document open.
+ * `record`: users who may read the announced record. `deleted...`, `formerReaders`: users who could see it before.
+ * `isForOthers`: also users who have the document open.
  */
 export type HintAudience =
   | { readonly kind: 'document' }
@@ -53,29 +50,26 @@ export type HintAudience =
       readonly isForOthers: boolean;
     };
 
-/** A hint with its recipients. */
 export interface AddressedHint {
   readonly hint: ContentHint;
   readonly audience: HintAudience;
 }
 
-/** A change that wrote an item. */
 export type Written<T> = ItemChange & { readonly item: T };
 
-/** The hints of a kind of content. */
 export interface KindHints {
-  /** The types of hints, with what they announce. */
+  /** With what they announce. */
   readonly types: Readonly<Record<string, Announced>>;
-  /** The hint of a written item, by entity. */
+  /** By entity. */
   readonly written: Readonly<Record<string, (change: Written<never>) => AddressedHint | undefined>>;
-  /** The hint of a removed item, by the name of its partition. */
+  /** By the name of the partition. */
   readonly removed: Readonly<Record<string, RemovalHint>>;
 }
 
 export interface RemovalHint {
-  /** The end of the sort keys whose removals have hints. By default all removals have. */
+  /** The end of the sort keys whose removals have hints. By default all have. */
   readonly suffix?: string;
-  /** `parts` are the parts of the sort key. */
+  /** Parts of the sort key. */
   readonly hint: (change: ItemChange, parts: readonly string[]) => AddressedHint | undefined;
 }
 

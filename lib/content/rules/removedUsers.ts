@@ -3,23 +3,20 @@ import { readJson } from '../../shared/jsonFields.ts';
 import type { ContentUser } from './contentUser.ts';
 
 /**
- * Pure rules for users who were removed from a document, folder or organization, and for users who were erased (GDPR).
- *
- * An erased user's id stays where other users mention or address the user, in `changes` of activities, and in the customer's own
- * fields. Name, e-mail address, picture and colours are deleted from every object with the `userId` of the user. Names in free
- * text stay, because they cannot be recognised.
+ * An erased user's id stays where other users mention or address the user, in `changes` of activities, and in the
+ * customer's own fields. Name, e-mail address, picture and colours are deleted from every object with the `userId`.
+ * Names in free text stay, because they cannot be recognised.
  */
 
-/** The removed or erased users. */
 export interface RemovedUsers {
   readonly userIds: ReadonlySet<string>;
-  /** The time of the removal in epoch ms. Records that were created later do not change. */
+  /** Epoch ms. Records that were created later do not change. */
   readonly removedAt: number;
 }
 
 export type Open = Readonly<Record<string, unknown>>;
 
-/** The names of the fields that are personal data in an object with a `userId`. */
+/** In an object with a `userId`. */
 const personalFields: ReadonlySet<string> = new Set([
   'name',
   'email',
@@ -30,23 +27,17 @@ const personalFields: ReadonlySet<string> = new Set([
   'plan',
 ]);
 
-/** Returns a removed user with only the id. Returns other users unchanged. */
+/** Other users stay unchanged. */
 export function keepId<U extends ContentUser>(user: U, { userIds }: RemovedUsers): U | { userId: string } {
   return userIds.has(user.userId) ? { userId: user.userId } : user;
 }
 
-/**
- * Returns whether a removed user made a record. `at` is the time of the record in epoch ms. Records from after the removal do not
- * count.
- */
+/** `at` is epoch ms. Records from after the removal do not count. */
 export function isMadeBy(userId: string, at: number, { userIds, removedAt }: RemovedUsers): boolean {
   return at <= removedAt && userIds.has(userId);
 }
 
-/**
- * Returns the value without the personal fields of removed users. An object at any depth belongs to the user whom its `userId`
- * names.
- */
+/** An object at any depth belongs to the user whom its `userId` names. */
 function removePersonalFields(value: unknown, removed: RemovedUsers): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => removePersonalFields(item, removed));
@@ -57,7 +48,7 @@ function removePersonalFields(value: unknown, removed: RemovedUsers): unknown {
   return Object.fromEntries(remaining.map(([key, part]) => [key, removePersonalFields(part, removed)]));
 }
 
-/** Returns JSON text after the personal fields of removed users were deleted. Returns the same text if nothing changes. */
+/** Returns the same text if nothing changes. */
 function removePersonalFieldsFromText(text: string | undefined, removed: RemovedUsers): string | undefined {
   if (text === undefined || !canMention(text, removed)) return text;
   const before: unknown = JSON.parse(text);
@@ -65,19 +56,15 @@ function removePersonalFieldsFromText(text: string | undefined, removed: Removed
   return after === JSON.stringify(before) ? text : after;
 }
 
-/** Matches a field `userId` in JSON text as `JSON.stringify` writes it. */
+/** As `JSON.stringify` writes it. */
 const USER_ID = /"userId":("(?:[^"\\]|\\.)*")/g;
 
-/**
- * Returns whether JSON text can have an object of a removed user. Reads the text once, because an erasure can have 500 users and
- * must read all comments of a thread in one step.
- */
+/** Reads the text once: an erasure can have 500 users, and reads all comments of a thread in one step. */
 function canMention(text: string, { userIds }: RemovedUsers): boolean {
   for (const [, id = ''] of text.matchAll(USER_ID)) if (userIds.has(JSON.parse(id) as string)) return true;
   return false;
 }
 
-/** Returns the new values of the JSON fields that change if the personal fields of removed users are deleted. */
 export function changedFieldsWithoutPersonal<T extends object>(
   record: T,
   fields: readonly (keyof T)[],
@@ -91,7 +78,7 @@ export function changedFieldsWithoutPersonal<T extends object>(
   return Object.fromEntries(changed) as Partial<T>;
 }
 
-/** Returns the record with the changes. Returns the same object if nothing changes, so that callers can skip the write. */
+/** Returns the same object if nothing changes, so that callers can skip the write. */
 export function withChanges<T extends object>(before: T, changes: Partial<T>): T {
   const different = Object.entries(changes).some(
     ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof T]),
@@ -99,7 +86,7 @@ export function withChanges<T extends object>(before: T, changes: Partial<T>): T
   return different ? { ...before, ...changes } : before;
 }
 
-/** Returns a list of users without the removed users. Both lists are JSON text. */
+/** Both are JSON text. */
 export function withoutUsers(text: string | undefined, { userIds }: RemovedUsers): string | undefined {
   return text === undefined
     ? undefined
@@ -115,7 +102,6 @@ export function withoutVisibleUsers(
     : visibility;
 }
 
-/** Returns whether JSON text is a record that a removed user made. */
 export function isRecordBy(text: string | undefined, removed: RemovedUsers): boolean {
   if (text === undefined || !canMention(text, removed)) return false;
   const { from } = (readJson<Open | null>(text) ?? {}) as { from?: { userId?: unknown } | null };

@@ -9,36 +9,35 @@ import {
 } from '../../directory/rules/access.ts';
 import { isPrivate, type ThreadAccess, visibleToMembersOf } from '../../directory/rules/visibility.ts';
 
-/** What decides who may see a record. The record is a thread, or a comment, notification or event in a document. */
+/** Of a thread, or of a comment, notification or event in a document. */
 export interface RecordAccess {
-  /** The document of the record. If undefined, no access to a document is required. */
+  /** If undefined, no access to a document is required. */
   readonly document?: DocumentAccess | undefined;
   /** The thread that contains the record, or that the record is about. */
   readonly thread?: ThreadAccess | undefined;
-  /** The access context that the record itself requires, as `field:value` items. */
+  /** Of the record itself, as `field:value`. */
   readonly accessFields?: readonly string[] | undefined;
-  /** If true, only users of the tenant may see a record in a public document. Otherwise every user id may. */
+  /** Only users of the tenant may see a record in a public document. Otherwise every user id may. */
   readonly knownUsersOnly?: boolean | undefined;
 }
 
-/** A user whose access to records is checked. */
 export interface CheckedUser {
   readonly userId: string;
   /**
-   * The user's access, with the grants on the document, its folders and the organization. To check an access context, it must
-   * have all grants of the user.
+   * With the grants on the document, its folders and the organization. To check an access context, with all grants of
+   * the user.
    */
   readonly access: UserAccess;
-  /** The ids of other organizations that the user is a member of. The customer chose these ids. */
+  /** Other organizations, by the customer's ids. */
   readonly memberOf: ReadonlySet<string>;
 }
 
-/** Returns the `field:value` items that a record requires: the items of its thread and its own items. */
+/** Of its thread and of itself. */
 export function requiredContext({ thread, accessFields = [] }: RecordAccess): readonly string[] {
   return [...(thread?.accessFields ?? []), ...accessFields];
 }
 
-/** Returns whether every user may see a record: its document and thread are public, and it has no access context. */
+/** Document and thread are public, and there is no access context. */
 export function isOpenToAll(record: RecordAccess): boolean {
   const { document, thread, knownUsersOnly = false } = record;
   if (knownUsersOnly) return false;
@@ -47,8 +46,8 @@ export function isOpenToAll(record: RecordAccess): boolean {
 }
 
 /**
- * Returns whether a user may see a record. Three rules must all allow it: access to the document, the visibility of the thread,
- * and the access context. The author of a thread always passes the rule of visibility.
+ * Three rules must allow it: access to the document, the visibility of the thread, and the access context. The author
+ * of a thread always passes the second.
  */
 export function canSee(record: RecordAccess, user: CheckedUser): boolean {
   return (
@@ -57,10 +56,7 @@ export function canSee(record: RecordAccess, user: CheckedUser): boolean {
   );
 }
 
-/**
- * Returns whether a user has access to the document of a record, and whether the visibility of its thread allows the user. Unlike
- * `canSee`, does not check the access context.
- */
+/** Unlike `canSee`, does not check the access context. */
 export function canSeeWithoutContext(record: RecordAccess, user: CheckedUser): boolean {
   if (isOpenToAll(record)) return true;
   const { document, thread, knownUsersOnly = false } = record;
@@ -79,10 +75,7 @@ function isVisible(thread: ThreadAccess, { userId, access, memberOf }: CheckedUs
   return members === organizationId ? organizationPermission(access).errorCode === undefined : memberOf.has(members);
 }
 
-/**
- * Returns the access context of a user. It leaves out grants that ended because the user was removed from a folder above the
- * record's document.
- */
+/** Without grants that ended because the user was removed from a folder above the document. */
 function contextOf({ access }: CheckedUser, { document }: RecordAccess): readonly string[] | undefined {
   const chain = document ? [document.internalId, ...foldersAbove(document)] : [];
   return accessContext(access, (internalId) => {

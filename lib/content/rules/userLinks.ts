@@ -20,7 +20,9 @@ export function isAllowedLink(text: string, domains: readonly string[]): boolean
   return url !== undefined && url.username === '' && url.password === '' && matchesDomain(url.hostname, domains);
 }
 
-/** Replaces words with a foreign URL by `[link removed]`, and breaks foreign host names, because mail programs link them too. */
+/**
+ * Mail programs link foreign host names too, so they are broken. `[link removed]` replaces words with a foreign URL.
+ */
 export function withoutForeignLinks(text: string, domains: readonly string[]): string {
   return text.replace(TOKEN, (token) => {
     const start = urlStart(token);
@@ -48,7 +50,7 @@ function withoutHosts(text: string, domains: readonly string[]): string {
     .join('');
 }
 
-/** Drops texts with a foreign URL. Returns undefined if the `id` has one. */
+/** Undefined if the `id` has a foreign URL. */
 export function withoutForeignUrls<V extends Readonly<Record<string, unknown>>>(
   value: V,
   domains: readonly string[],
@@ -57,7 +59,7 @@ export function withoutForeignUrls<V extends Readonly<Record<string, unknown>>>(
   return 'id' in value && !('id' in cleaned) ? undefined : cleaned;
 }
 
-/** Links without `scheme://` that a page could follow. */
+/** A page could follow these without `scheme://`. */
 const OTHER_LINK = /^(?:(?:javascript|vbscript|data|blob|file|mailto|tel|sms):|[\\/][\\/])/i;
 
 function clean(value: unknown, domains: readonly string[]): unknown {
