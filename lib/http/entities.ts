@@ -5,7 +5,7 @@ import { defineEntity } from '../table/entity.ts';
 
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
 
-/** A workspace. It has one owner, and each of its API keys is a tenant. */
+/** One owner. Each of its API keys is a tenant. */
 export const WorkspaceEntity = defineEntity({
   type: 'Workspace',
   version: 1,
@@ -16,11 +16,11 @@ export const WorkspaceEntity = defineEntity({
     workspaceId: z.string(),
     workspaceName: z.string(),
     owner: z.object({ id: z.string(), email: z.string(), name: z.string(), avatar: z.string() }),
-    /** When the owner's e-mail address was verified, epoch ms. Absent before that. */
+    /** Of the owner's e-mail address, epoch ms. */
     verifiedAt: z.number().optional(),
     /**
-     * How long the API keys of the workspace work without a verified address, in milliseconds from its creation. This time can only
-     * shorten the operator's setting `unverifiedGraceDays`. If absent, only that setting applies.
+     * How long API keys work without a verified address, in milliseconds from the creation. Can only shorten the
+     * operator's `unverifiedGraceDays`.
      */
     verifyWithinMs: z.number().optional(),
     tokenHashes: z.array(Bytes),
@@ -31,7 +31,7 @@ export const WorkspaceEntity = defineEntity({
   sk: (_key: unknown) => ['WORKSPACE'],
 });
 
-/** An API key, which is a tenant. This one small item has all data that authentication needs. */
+/** A tenant. This one small item has all that authentication needs. */
 export const ApiKeyEntity = defineEntity({
   type: 'ApiKey',
   version: 1,
@@ -43,18 +43,15 @@ export const ApiKeyEntity = defineEntity({
     workspaceId: z.string(),
     tokenHashes: z.array(Bytes),
     pageKey: Bytes,
-    /** The public keys (Ed25519, 32 bytes) that verify user tokens, the newest last. */
+    /** Ed25519, 32 bytes, for user tokens. The newest is last. */
     userTokenKeys: z.array(z.object({ keyId: z.string(), publicKey: Bytes })).optional(),
-    /** The number of times that all user tokens were revoked. The key that signs new tokens derives from it. */
+    /** How often all user tokens were revoked. The key that signs new ones derives from it. */
     userTokenRevocations: z.number().optional(),
-    /** The features that the operator withholds from this API key. They are in this item because every request reads it. */
+    /** Features that the operator withholds. In this item, because every request reads it. */
     withheld: z.array(z.enum(features)).optional(),
-    /**
-     * The API key's own limits in calls per second, by class of calls. A class without a limit here has the limit in the operator's
-     * settings.
-     */
+    /** Calls per second, by class. A class without a limit has that of the settings. */
     limits: z.partialRecord(z.enum(limitClasses), z.number()).optional(),
-    /** When the API key expires, epoch ms. Absent if it does not expire. */
+    /** Epoch ms. Absent if it does not expire. */
     expiresAt: z.number().optional(),
     createdAt: z.number(),
   }),

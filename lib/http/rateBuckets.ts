@@ -24,13 +24,13 @@ import {
 interface BucketKey {
   readonly tenant: string;
   readonly limitClass: LimitClass;
-  /** The internal id of the user whose calls the bucket counts. Undefined for the bucket of all calls of the API key. */
+  /** Undefined for the bucket of all calls of the API key. */
   readonly userKey?: string | undefined;
 }
 
 /**
- * The token bucket that all processes share, for an API key or one of its users, and a class of calls. `at` is the time at which it
- * is full again, epoch ms.
+ * Shared by all processes, for an API key or one of its users, and a class of calls. `at`: when it is full again, epoch
+ * ms.
  */
 export const RateBucketEntity = defineEntity({
   type: 'RateBucket',
@@ -45,29 +45,26 @@ export const RateBucketEntity = defineEntity({
 });
 
 const LIFETIME_SECONDS = 24 * 60 * 60;
-/** The most buckets of API keys, and of users, that a process keeps. If there are more, it drops the oldest one. */
+/** Of API keys, and of users. If there are more, the oldest is dropped. */
 const MAX_BUCKETS = 1_000;
-/** After a failed write to a shared bucket, the next write follows after this time at the earliest, in milliseconds. */
+/** Before the next write to a shared bucket. Milliseconds. */
 const PAUSE_AFTER_FAILURE = 1_000;
 
 export interface BucketRequest extends BucketKey {
-  /** The API key's own limit in calls per second. The default is the limit in the operator's settings. */
+  /** The API key's own limit. The default is that of the settings. */
   readonly perSecond?: number | undefined;
   /** Tokens after the call's first one. */
   readonly more?: number | undefined;
-  /** The current time, epoch milliseconds. */
+  /** Epoch milliseconds. */
   readonly now: number;
 }
 
 export interface TokenTaken {
-  /**
-   * The writes to shared buckets that this call started. Await them before the answer, because Lambda stops the process after the
-   * answer.
-   */
+  /** Await these writes to shared buckets before the answer, because Lambda stops the process after it. */
   readonly sharedBucketWrites: readonly Promise<void>[];
 }
 
-/** There is no token. `retryAfter` is the time until there is one, in milliseconds. */
+/** Milliseconds until there is a token. */
 export interface TokenRefused extends TokenTaken {
   readonly retryAfter: number;
   readonly emptyBucketOf: 'apiKey' | 'user';
@@ -75,9 +72,8 @@ export interface TokenRefused extends TokenTaken {
 
 interface LocalBucket {
   bucket: Bucket;
-  /** The running write to the shared bucket. */
   write?: Promise<void> | undefined;
-  /** The earliest time of the next write to the shared bucket, epoch milliseconds. */
+  /** Epoch milliseconds. */
   nextWriteAt: number;
 }
 
@@ -89,7 +85,7 @@ interface LocalBucket {
 export class RateBuckets {
   readonly #table: Table;
   readonly #limits: Readonly<Record<LimitClass, Limit>>;
-  /** Users have their own map. Otherwise the buckets of many users would push out the buckets of API keys. */
+  /** Otherwise the buckets of many users would push out those of API keys. */
   readonly #buckets = {
     apiKey: new BoundedMap<string, LocalBucket>(MAX_BUCKETS),
     user: new BoundedMap<string, LocalBucket>(MAX_BUCKETS),
@@ -135,7 +131,7 @@ export class RateBuckets {
     const most = now + timeOf(mostUsed(limit, demand) - unwrittenTokens, limit);
     const write = this.#addToSharedBucket(local, key, limit, now, isLarge ? most : undefined);
     const sharedBucketWrites = [(local.write = write.then(() => undefined))];
-    // The caller gets a failure later. Without this handler, a failure before that would be an unhandled rejection.
+    // The caller gets a failure later. Before that, it would be an unhandled rejection.
     local.write.catch(() => undefined);
     const tooHigh = isLarge ? await write.catch(() => undefined) : undefined;
     if (tooHigh === undefined) return { sharedBucketWrites };

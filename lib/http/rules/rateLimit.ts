@@ -1,25 +1,20 @@
-/** The rate limits of an API key and of its users. */
 import type { Work } from '../../app/rules/limits.ts';
 
 export interface Limit {
   /** In the long run, at least 1. */
   readonly perSecond: number;
-  /**
-   * The size of the bucket, in seconds, at least 1. The bucket has `perSecond` tokens for each second, and as many calls can arrive
-   * at once.
-   */
+  /** The size of the bucket, at least 1: it has `perSecond` tokens for each second. */
   readonly burstSeconds: number;
 }
 
-/** The part of the limit of an API key that one of its users may use. */
 const USER_SHARE = 1 / 5;
 
-/** Returns the limit of each user of an API key with this limit. Otherwise one browser could use up the calls of all others. */
+/** Of each user of an API key with this limit. Otherwise one browser could use up the calls of all others. */
 export function userLimit({ perSecond, burstSeconds }: Limit): Limit {
   return { perSecond: Math.max(1, perSecond * USER_SHARE), burstSeconds };
 }
 
-/** The part of an API key's bucket that its users can take together. */
+/** Of an API key's bucket. */
 const USERS_SHARE = 4 / 5;
 
 /** Items, or KB. */
@@ -36,12 +31,11 @@ export function tokensOf(work: Work, bodyBytes: number): number {
   return Math.max(1, work.events ?? 0, Math.ceil(unitsOf(work, bodyBytes) / UNITS_PER_TOKEN));
 }
 
-/** A process's copy of a bucket. */
 export interface Bucket {
-  /** The number of used tokens at the time `at` (epoch ms). Used tokens return at the rate of the limit. */
+  /** At the time `at` (epoch ms). Used tokens return at the rate of the limit. */
   readonly used: number;
   readonly at: number;
-  /** Tokens that are not yet in the shared bucket. */
+  /** Not yet in the shared bucket. */
   readonly unwrittenTokens: number;
 }
 
@@ -56,12 +50,12 @@ export interface Demand {
 
 export const oneToken: Demand = { tokens: 1, taken: 0, isOfUsers: false };
 
-/** Smaller parts of a token are ignored, because they are rounding errors. */
+/** Smaller parts of a token are rounding errors. */
 const TOLERANCE = 1e-6;
 
 /**
- * `retryAfter` is in milliseconds. A rejected call takes no token. A call that needs more than the bucket holds runs if the bucket is
- * full: otherwise a low limit would make it impossible.
+ * `retryAfter` is milliseconds. A rejected call takes no token. A call that needs more than the bucket holds runs if
+ * the bucket is full: otherwise a low limit would make it impossible.
  */
 export function takeTokens(
   bucket: Bucket,
@@ -96,7 +90,7 @@ function neededTokens(limit: Limit, demand: Demand): number {
   return Math.max(0, Math.min(demand.taken + demand.tokens, roomFor(limit, demand)) - demand.taken);
 }
 
-/** Returns the time after which a number of used tokens is back, in milliseconds. */
+/** Milliseconds until so many tokens are back. */
 export function timeOf(tokens: number, { perSecond }: Limit): number {
   return (tokens * 1000) / perSecond;
 }
