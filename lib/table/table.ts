@@ -48,7 +48,7 @@ const unlessNewer = (revision: number): Condition => ({
 });
 
 /**
- * Conflicts if the item exists. An expired item does not. If an item can be created again after its deletion, pass a
+ * Conflicts if the item exists. An expired item counts as absent. If an item can be created again after its deletion, pass a
  * `revision` that is new each time, such as the time: a writer that read the deleted item then cannot overwrite the new
  * one.
  */
@@ -91,7 +91,6 @@ export function remove<T, P, K>(entity: Entity<T, P, K>, key: P & K, revision?: 
     : { remove: entity.key(key), condition: atRevision(revision) };
 }
 
-/** The item may be absent. */
 export function removeUnlessNewer<T, P, K>(entity: Entity<T, P, K>, key: P & K, revision: number): WriteOp {
   return { remove: entity.key(key), condition: unlessNewer(revision) };
 }
