@@ -11,7 +11,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { WriteOp } from '../table/table.ts';
-import { commit } from './commitThread.ts';
+import { commit, type LoadedThread } from './commitThread.ts';
 import { deleteThreads, deletionTransaction } from './deleteThreads.ts';
 import { loadForDeletion } from './loadDeletion.ts';
 import { decideUserRemoval, eraseFromComment, eraseFromThread, isCommentOf, isThreadOf } from './rules/removedUsers.ts';
@@ -92,8 +92,21 @@ async function changeThread(
     // The deletion and `ops` can contain the same item. One transaction must not contain an item twice.
     return outcome === 'deleted' ? table.tryWrite(ops) : 'conflict';
   }
-  const loaded = deleted.length > 0 ? await loadForDeletion(table, scope, before, deleted) : before;
+  const remaining = deleted.length > 0 ? await loadForDeletion(table, scope, before, deleted) : before;
+  const loaded = await loadAssignment(removal, remaining);
   const after = decideUserRemoval(loaded, commentId, removedUsers, mode);
   const changes = { after, events: [], ops, isRemoval: true };
   return commit(table, deletionTransaction({ scope, now: clock() }, loaded, changes));
+}
+
+/** Adds the first comment to a thread that loses its assignee, because it involves the assignee. */
+async function loadAssignment(
+  { table, scope, mode, removedUsers }: DocumentRemoval,
+  before: LoadedThread,
+): Promise<LoadedThread> {
+  const { assignedTo, first } = before.thread;
+  const isKnown = before.comments.some(({ commentId }) => commentId === first.commentId);
+  if (mode === 'remove' || isKnown || !assignedTo || !removedUsers.userIds.has(assignedTo.userId)) return before;
+  const [comment] = await new ThreadReader(table).findComments(scope, before.thread, [first.commentId]);
+  return comment ? { ...before, comments: [...before.comments, comment] } : before;
 }
