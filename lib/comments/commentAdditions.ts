@@ -3,12 +3,12 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { recordPartition } from '../content/involvements.ts';
 import { defineEntity } from '../table/entity.ts';
 
-/** An hour longer than the life of an `Idempotency-Key`, because clocks differ. */
+/** One hour longer than the life of an `Idempotency-Key`, because clocks differ. */
 const LIFETIME_SECONDS = 25 * 60 * 60;
 
 /**
- * The comments that a call with an `Idempotency-Key` added, in the same transaction. Ids of comments are numbers of
- * their thread, so comments do not show which call added them.
+ * Written in the transaction of the comments. Their ids are numbers of their thread, so the comments do not show which
+ * call added them.
  */
 export const CommentAdditionEntity = defineEntity({
   type: 'CommentAddition',
@@ -18,7 +18,6 @@ export const CommentAdditionEntity = defineEntity({
   purpose: 'The ids of the comments that a call with an Idempotency-Key added, for its repetition',
   schema: z.object({
     commentIds: z.array(z.number()),
-    /** Epoch ms. */
     addedAt: z.number(),
   }),
   pk: (of: DocumentScope) => recordPartition(of, 'COMMENT_ADDITIONS'),

@@ -22,22 +22,18 @@ export interface CommentWithReactions {
 }
 
 export interface CommentListing {
-  /** Only comments of these authors. */
   readonly userIds?: readonly string[] | undefined;
   readonly limit: number;
+  /** The `next` of the previous page. */
   readonly after?: string | undefined;
-  /** Comments that this user may not see are left out. If undefined, none are. */
   readonly viewer?: Viewer | undefined;
 }
 
-/** A response must stay below 5 MB. */
+/** The size of a page's comments as JSON. A response must stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
-/** Of one comment, as JSON. Bytes. */
 const REACTION_BYTES = 500_000;
-/** A comment with more reactions is read alone. */
 const REACTIONS_PER_READ = 300;
 
-/** By the ids that the customer chose. */
 export interface NamedThread extends DocumentReference {
   readonly annotationId: string;
 }
@@ -70,7 +66,7 @@ export class CommentPages {
   ): Promise<LocatedThread> {
     const { organization, content } = await this.#organizations.readWithin(tenant, organizationId, (keys) => {
       const scope = organizationScope(tenant, keys);
-      // The key of a position contains the customer's `documentId`, so both can be read at the same time.
+      // The position is found by the customer's `documentId`, so it is read together with the document.
       return Promise.all([
         this.#documents.require(scope, documentId),
         findRecordIds(this.#table, scope, [recordIdKey('thread', annotationId, documentId)]),
@@ -83,8 +79,8 @@ export class CommentPages {
   }
 
   /**
-   * Ordered by id. A page ends at about 4 MB, returned or read: with `userIds` or `viewer`, it can be empty although
-   * more comments follow. Ids never change, so a comment that exists during the whole listing is returned once.
+   * Returns a page of comments, ordered by id. A page ends early at about 4 MB, read or returned. With `userIds` or
+   * `viewer`, it can be empty although more comments follow.
    */
   async list<V>(
     { scope, key }: LocatedThread,
@@ -101,8 +97,7 @@ export class CommentPages {
     toResponse: (comment: CommentWithReactions) => V,
   ): Promise<ItemPage<V>> {
     const isReadable = commentFilter(viewer);
-    // Each step reads as many comments as all before. The next page reads the unused ones again, so a listing reads at
-    // most about twice as many comments as the thread has.
+    // Each step doubles the number of comments. A listing reads at most about twice as many comments as the thread has.
     const read = (from: string | undefined) =>
       this.#threads.listComments(scope, key, { after: from, limit: Math.max(limit, commentsRead) });
     const values: V[] = [];
@@ -127,7 +122,6 @@ export class CommentPages {
     return { values, next: undefined };
   }
 
-  /** In the order of the ids. Undefined if there is none, or the viewer may not see it. */
   async findByIds(
     { scope, key }: LocatedThread,
     commentIds: readonly number[],
@@ -140,14 +134,14 @@ export class CommentPages {
     return commentIds.map((commentId) => byId.get(commentId));
   }
 
-  /** Throws NOT_FOUND if the thread has no head: it is being deleted. */
+  /** Throws NOT_FOUND if the thread has no head, because it is being deleted. */
   async #withThread<T>(scope: DocumentScope, key: ThreadKey, reading: Promise<T>): Promise<T> {
     const [read, thread] = await Promise.all([reading, this.#table.get(ThreadEntity, { ...scope, ...key })]);
     if (!thread) throw threadNotFound();
     return read;
   }
 
-  /** Group by group, so a page that ends early does not read the remaining groups. */
+  /** Reads reactions group by group, so a page that ends early does not read the others. */
   async *#withReactions(
     scope: DocumentScope,
     comments: readonly Stored<Comment>[],
@@ -180,7 +174,7 @@ function groupByReactions(comments: readonly Stored<Comment>[]): Stored<Comment>
   return groups;
 }
 
-/** Those that still exist, up to the size limit of one comment. */
+/** Leaves out the last reactions if they exceed the size limit. */
 function limitReactions(reactions: readonly (Reaction | undefined)[]): Reaction[] {
   let bytes = 0;
   return reactions

@@ -30,26 +30,22 @@ import {
 import type { Refusals } from './rules/threadParts.ts';
 import { readThreads, ThreadEntity, type ThreadKey, threadNotFound, ThreadReader } from './threads.ts';
 
-/** The result for one comment of a request. */
 export interface CommentResult extends ItemOutcome {
   readonly commentId: number;
 }
 
-/** Comments to add to a thread. */
 interface Addition {
   readonly target: CommitTarget;
   readonly key: ThreadKey;
   readonly sent: readonly NewComment[];
-  /** The id of the addition, if a repeated request has the same id. */
+  /** A repeated request has the same id. */
   readonly additionId: string | undefined;
-  /** The field of the request that has the comments. */
   readonly field: string;
   readonly byUser: boolean;
 }
 
-/** The number of comments that are read together before they are changed or deleted. Each can have 256 KB. */
+/** Comments that are read together before a change. Each can have 256 KB. */
 const COMMENTS_PER_BATCH = 20;
-/** The page size when all comments of a thread are read. */
 const PAGE_SIZE = 200;
 
 export class CommentWriter {
@@ -62,10 +58,10 @@ export class CommentWriter {
   }
 
   /**
-   * Adds comments to a thread, all or none, and returns their ids. If an earlier request with the same `additionId` added them,
-   * adds nothing and returns the ids again. Throws:
+   * Adds comments, all or none, and returns their ids. If an earlier request with the same `additionId` added them,
+   * returns the same ids. Throws:
    * - NOT_FOUND for an unknown thread or agent
-   * - ALREADY_EXISTS for a comment id that the thread already has
+   * - ALREADY_EXISTS for a comment id that the thread has
    * - FAILED_PRECONDITION if the thread is full
    * - INVALID_ARGUMENT if the comments do not fit into one transaction
    * - PERMISSION_DENIED if `verify` is true and an author has no access to the document
@@ -88,7 +84,7 @@ export class CommentWriter {
     return retryOnConflict(() => this.#tryAdd({ target, key, sent, ...options }));
   }
 
-  /** Tries once to add the comments, in one transaction. A reader therefore sees all of them or none. */
+  /** In one transaction, so that a reader sees all of them or none. */
   async #tryAdd({ target, key, sent, additionId, field, byUser }: Addition): Promise<number[] | 'conflict'> {
     const { scope, now } = target;
     const named = agentsOfComments(sent, { createdAt: now, now });
@@ -117,7 +113,6 @@ export class CommentWriter {
     return 'conflict';
   }
 
-  /** Throws ALREADY_EXISTS if the thread already has a comment with an id from the request. */
   async #requireFreeIds(scope: DocumentScope, key: ThreadKey, sent: readonly NewComment[]): Promise<void> {
     const commentIds = sent.flatMap(({ commentId }) => commentId ?? []);
     const comments = await this.#threads.findComments(scope, key, commentIds);
@@ -126,8 +121,8 @@ export class CommentWriter {
   }
 
   /**
-   * Changes the selected comments of a thread. Returns one result per comment. A comment that does not exist, or has an author
-   * who is not selected, fails in its own result only. Throws NOT_FOUND for an unknown thread or agent.
+   * Returns one result per comment. A comment that does not exist or has another author fails alone. Throws NOT_FOUND
+   * for an unknown thread or agent.
    */
   async update(
     context: DocumentContext,
@@ -158,9 +153,8 @@ export class CommentWriter {
   }
 
   /**
-   * Deletes the selected comments of a thread with their reactions. A thread is deleted with its last comment. Returns one result
-   * per comment. A comment that does not exist, or has an author who is not selected, fails in its own result only. Throws
-   * NOT_FOUND for an unknown thread.
+   * Deletes comments with their reactions, and the thread with its last comment. Returns one result per comment. A
+   * comment that does not exist or has another author fails alone. Throws NOT_FOUND for an unknown thread.
    */
   async delete(
     context: DocumentContext,
@@ -202,8 +196,8 @@ export class CommentWriter {
     const deleted = before?.comments.filter((comment) => isSelected(selection, comment)) ?? [];
     if (!before || deleted.length === 0) return before;
     if (deleted.length < before.thread.commentCount) return loadForDeletion(this.#table, scope, before, deleted);
-    // The thread and its comments are not read at the same moment. A comment can be deleted in between, so the same number of
-    // comments can include another one.
+    // The thread and its comments are not read at the same moment, so the same number of comments can include another
+    // one.
     const storedIds = deleted.length === 1 ? [before.thread.first.commentId] : await this.#selectIds(scope, key, {});
     const hasOnly = storedIds.every((id) => deleted.some(({ commentId }) => commentId === id));
     return hasOnly ? loadWholeThread(this.#table, scope, before) : 'conflict';
@@ -221,7 +215,6 @@ export class CommentWriter {
     return { key, target };
   }
 
-  /** Returns the distinct ids of the selected comments. Ids from the request are not checked. */
   async #selectIds(
     scope: DocumentScope,
     key: ThreadKey,

@@ -13,20 +13,17 @@ import {
 import { NOT_FOUND, TOO_MANY_USERS } from './rules/decideComments.ts';
 import { type Decided, type Refusals, unchanged } from './rules/threadParts.ts';
 
-/** A command about comments of one thread. */
 export interface CommentCommand {
   readonly target: CommitTarget;
-  /** Returns the thread with these comments, or undefined if it does not exist. */
+  /** Returns undefined if the thread does not exist. */
   readonly read: (ids: readonly number[]) => Promise<LoadedThread | 'conflict' | undefined>;
   readonly decide: (before: LoadedThread, ids: readonly number[]) => ThreadChanges & Decided<Refusals>;
-  /** By default `threadTransaction`. */
   readonly toTransaction?: (target: CommitTarget, before: LoadedThread, changes: ThreadChanges) => ThreadTransaction;
 }
 
 /**
- * Runs a command about comments in as few transactions as possible. Each transaction also writes the head of the thread. Returns one
- * refusal or undefined per id. After a conflict, only the comments that are not written yet are read and decided again. `known` are the comments,
- * if they were just read.
+ * Runs a command about comments in as few transactions as possible. Each of them writes the head. After a conflict,
+ * only the comments that are not written yet are read and decided again. `known` is what the caller has just read.
  */
 export async function commitInParts(
   table: Table,
@@ -55,7 +52,7 @@ export async function commitInParts(
   return refusals;
 }
 
-/** Plans the first transaction: for as many of the comments as fit. */
+/** For as many of the comments as fit. */
 function planPart(
   command: CommentCommand,
   before: LoadedThread,
@@ -69,7 +66,7 @@ function planPart(
   const whole = plan(ids);
   if (fitsTransaction(whole.transaction.ops)) return whole;
   if (ids.length === 1) return { changes: unchanged(before, [TOO_MANY_USERS]), transaction: { ops: [] } };
-  // Each transaction writes the head, which is the first operation.
+  // The first operation writes the head, once per transaction.
   const units = ids.map((id) => ({ ops: plan([id]).transaction.ops.slice(1) }));
   const [first = []] = inTransactions(units, { operations: MAX_OPERATIONS - 1 });
   return planPart(command, before, ids.slice(0, Math.min(first.length, ids.length - 1)));

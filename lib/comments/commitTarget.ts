@@ -8,8 +8,8 @@ import type { CommitTarget } from './commitThread.ts';
 import { type EventScope, toActivities, toEvents } from './rules/commentEvents.ts';
 
 /**
- * Returns the target of a request's changes, which reports events and activities. `log` says whether a change can write activities.
- * The configuration of activities is then read.
+ * Returns the target of a request's changes. Without `log`, changes write no activities, and the configuration of
+ * activities is not read.
  */
 export async function openTarget(
   table: Table,

@@ -15,47 +15,44 @@ import { accessOps } from './threadAccessChanges.ts';
 import { involvementOps } from './threadInvolvements.ts';
 import { CommentEntity, ThreadEntity } from './threads.ts';
 
-/** The largest number of operations in a transaction of DynamoDB. */
 export const MAX_OPERATIONS = 100;
 
-/** What a transaction needs to know of a document beside the thread. */
+/** Where and when a thread changes. */
 export interface CommitTarget {
   readonly scope: DocumentScope;
   readonly now: number;
-  /** Returns the operations that write events and activities. Changes without it report nothing. */
+  /** Returns the operations of events and activities. Undefined for changes that report nothing. */
   readonly report?: ((changes: readonly ContentChange[]) => WriteOp[]) | undefined;
 }
 
-/** The parts of a thread that a command concerns, as they were read. */
 export interface LoadedParts extends StoredParts {
-  /** The stored positions of ids that the change claims. They belong to deleted documents with the same document id. */
+  /**
+   * The stored positions of the ids that the change claims. They belong to deleted documents with the same document id.
+   */
   readonly positions?: ReadonlyMap<string, Stored<RecordPosition> | undefined>;
-  /** If true, the thread has comments or reactions that were not read. Its id then stays reserved after its deletion. */
+  /** The thread has parts that were not read. Its id stays reserved after its deletion. */
   readonly isPartial?: boolean;
-  /** The involvement of the assignee in the first comment. If this comment is deleted, the next one gets the same `since`. */
+  /** If the first comment is deleted, the involvement of the assignee moves to the next one with its `since`. */
   readonly assignment?: { readonly since?: number | undefined } | undefined;
   readonly agents?: AgentLookup;
 }
 
 export type LoadedThread = LoadedParts & ExistingThread;
 
-/** A change to commit. */
 export interface ThreadChanges extends Change {
-  /** The agents whose runs the change records. */
   readonly agents?: readonly CommentAgent[];
   /** Further operations. A deletion of an item that the change deletes too is left out. */
   readonly ops?: readonly WriteOp[] | undefined;
-  /** True if users are removed or erased. This is not an assignment, and no loss of access to report to other users. */
+  /** Users are removed or erased. Nobody is assigned, and nobody loses access that others must hear of. */
   readonly isRemoval?: boolean;
 }
 
 export interface ThreadTransaction {
   readonly ops: readonly WriteOp[];
-  /** Called after the transaction has succeeded. */
   readonly onWritten?: ((table: Table) => unknown) | undefined;
 }
 
-/** A part that differs, and its write. `old` is undefined for a new part, `next` for a deleted one. */
+/** A part that differs. `old` is undefined for a new part, `next` for a deleted one. */
 interface Difference<T> {
   readonly old: Stored<T> | undefined;
   readonly next: T | undefined;
@@ -63,8 +60,8 @@ interface Difference<T> {
 }
 
 /**
- * Derives the transaction of a change from the parts of a thread before and after it. Every change of threads, comments and
- * reactions is written this way. If no part differs, only `ops` are written.
+ * Derives the transaction of a change. All changes of threads, comments and reactions are written this way. If no part
+ * differs, only `ops` are written.
  */
 export function threadTransaction(
   { scope, now, report }: CommitTarget,
@@ -78,7 +75,7 @@ export function threadTransaction(
   const runs = before.agents?.recordRuns(agents, now);
   const assignedTo = before.thread?.assignedTo === after.thread?.assignedTo ? undefined : after.thread?.assignedTo;
   const derived = [
-    // `commitInParts` counts the first operation once for all comments of a transaction.
+    // First, because `commitInParts` counts this operation once for all comments.
     ...threads.map(({ op }) => op),
     ...threads.flatMap((thread) => idOps(scope, 'thread', thread, before, now)),
     ...threads.flatMap(({ old, next }) => (old && !next ? [recordThreadDeletion(scope, old, now)] : [])),
@@ -98,14 +95,13 @@ export function threadTransaction(
   return { ops: joinOps(derived, ops), onWritten: runs?.onWritten };
 }
 
-/** Writes a transaction. Returns `conflict` if another request has changed one of its parts. */
+/** Returns `conflict` if another request has changed a part. */
 export async function commit(table: Table, { ops, onWritten }: ThreadTransaction): Promise<'done' | 'conflict'> {
   if ((await table.write(ops)) !== 'done') return 'conflict';
   await onWritten?.(table);
   return 'done';
 }
 
-/** Derives and writes the transaction of a change. */
 export async function commitThread(
   table: Table,
   target: CommitTarget,
@@ -115,7 +111,6 @@ export async function commitThread(
   return commit(table, threadTransaction(target, before, changes));
 }
 
-/** Returns whether the operations fit into one transaction of DynamoDB. */
 export function fitsTransaction(ops: readonly WriteOp[]): boolean {
   return (
     inTransactions(

@@ -31,26 +31,23 @@ import type { Thread } from './rules/threads.ts';
 import { type AssignedThread, assigneeInvolvement, involvementsOf } from './threadInvolvements.ts';
 import { CommentEntity, ThreadEntity, threadHeadReader, ThreadReader } from './threads.ts';
 
-/** How long a request has to purge the leftover of its own deletion (milliseconds). After this time, a job purges the leftover. */
+/** After this time (ms), a job purges what a request has not purged itself. */
 const PURGE_DEADLINE_MILLISECONDS = 5 * 60 * 1000;
-/** The largest size of the comments, in bytes, that a transaction deletes with their thread. */
+/** The size of the comments that one transaction deletes with their thread. */
 const MAX_BYTES_IN_TRANSACTION = 300_000;
-/** The number of threads that are loaded at the same time. Each can have `MAX_COMMENTS_IN_TRANSACTION` comments in memory. */
+/** Threads that are loaded at the same time, each with up to `MAX_COMMENTS_IN_TRANSACTION` comments. */
 const THREADS_PER_BATCH = 50;
-/** The number of comments that one read of a purge returns. */
 const COMMENTS_PER_PAGE = 25;
 const PARALLEL = 4;
 
-/** Records that a deletion left in the table. No endpoint returns them. The job that purges them has this object as its data. */
+/** The data of the job: records that a deletion left, which no endpoint returns. */
 const Leftover = z.object({
-  /** The internal ids of the organization and the document. */
   organizationKey: z.string(),
   documentKey: z.string(),
-  /** The document id that the customer chose. */
   documentId: z.string(),
   /**
-   * A thread whose head (the item of the thread itself) is deleted. Its id stays reserved until its last comment is purged.
-   * Otherwise a new thread with this id would contain old comments.
+   * A thread without head. Its id stays reserved until its last comment is purged. Otherwise a new thread would get old
+   * comments.
    */
   thread: z
     .object({
@@ -60,14 +57,12 @@ const Leftover = z.object({
       assignedTo: z.object({ userId: z.string() }).optional(),
     })
     .optional(),
-  /** The reactions on deleted comments. */
   reactions: z.array(ReactionReference).optional(),
-  /** An editor whose head (the item of the editor itself) is deleted. */
   editor: DeletedEditor.optional(),
 });
 type Leftover = z.output<typeof Leftover>;
 
-/** Purges the leftover that a job has as its data. Several workers can do this for the same job at the same time. */
+/** Several workers can purge the same leftover at the same time. */
 export async function purgeLeftover(table: Table, tenant: string, data: unknown): Promise<void> {
   const { organizationKey, documentKey, documentId, thread, reactions = [], editor } = Leftover.parse(data);
   const scope: DocumentScope = { tenant, organizationKey, documentKey };
@@ -90,11 +85,9 @@ async function purgeThread(
       reader.listComments(scope, thread, { limit: COMMENTS_PER_PAGE }),
       findRecordIds(table, scope, [recordId]),
     ]);
-    // A head exists only if another worker has finished this purge, and the customer has then added a thread with the same id.
-    // Nothing of the deleted thread remains to be purged.
+    // Another worker has finished this purge, and the customer has added a thread with the same id.
     if (head) return;
     if (values.length === 0) {
-      // After the deletion of the head, only the leftover names the assignee.
       if (thread.assignedTo)
         await table.write([removeInvolvement(scope, assigneeInvolvement(scope, thread, thread.assignedTo))]);
       if (position?.createdAt === thread.createdAt) await table.write([releaseRecordId(scope, recordId, position._r)]);
@@ -103,7 +96,7 @@ async function purgeThread(
     const references = values.flatMap((comment) => comment.reactions ?? []);
     await deleteReactions(table, scope, references);
     const groups = inTransactions(values.map((comment) => ({ ops: commentPurgeOps(scope, thread, comment) })));
-    // On a conflict, a comment got a new reaction. The comment stays, and the loop reads it again with that reaction.
+    // On a conflict, a comment got a new reaction. The loop reads the comment again.
     for (const group of groups) await table.write(group.flatMap(({ ops }) => ops));
   }
 }
@@ -132,8 +125,8 @@ function commentPurgeOps(scope: DocumentScope, thread: AssignedThread, comment: 
 }
 
 /**
- * Derives the transaction of a deletion. If it is too large, the reactions of deleted comments, or all records of a deleted thread
- * besides its head, are left over. `onWritten` purges them. If the invocation ends early, a job does.
+ * Derives the transaction of a deletion. If it is too large, it leaves the reactions of deleted comments, or all of a
+ * thread besides its head. `onWritten` purges them, or a job if the invocation ends early.
  */
 export function deletionTransaction(
   target: CommitTarget,
@@ -171,23 +164,19 @@ function toReference({ annotationId: id, createdAt }: Reaction): ReactionReferen
   return { id, createdAt };
 }
 
-/**
- * `deleted`: the thread was deleted. `absent`: the thread did not exist, or `isSelected` returned false for it. `busy`: other
- * requests changed the thread during every try.
- */
+/** `absent`: the thread did not exist or was not selected. `busy`: other requests changed it during every try. */
 export type ThreadDeletion = 'deleted' | 'absent' | 'busy';
 
 interface ThreadDeletionOptions extends Pick<CommitTarget, 'report'> {
-  /** How the event of the deletion is reported. By default it is not. */
+  /** By default the deletion is not reported. */
   readonly options?: Pick<ChangeOptions, 'actor' | 'notify' | 'log'>;
-  /** Returns whether the thread, as it is stored now, is to be deleted. By default it is, whatever other requests changed. */
+  /** Checks the thread as it is stored now. By default it is deleted, whatever other requests changed. */
   readonly isSelected?: ((thread: Stored<Thread>) => boolean) | undefined;
 }
 
 /**
- * Deletes threads with their comments, reactions, ids and involvements. Returns one result per thread. Each thread disappears in
- * one transaction. Records that do not fit into it are purged before this function returns, or by a job if the invocation ends
- * early. `threads` must be distinct.
+ * Deletes threads with their comments, reactions, ids and involvements. Returns one result per thread. Each disappears
+ * in one transaction. What does not fit is purged before the return, or by a job. `threads` must be distinct.
  */
 export async function deleteThreads(
   table: Table,

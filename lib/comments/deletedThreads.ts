@@ -35,10 +35,9 @@ export const DeletedThreadEntity = defineEntity({
   expiresAt: ({ deletedAt }) => Math.floor(deletedAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** For the transaction of the deletion. */
 export function recordThreadDeletion(scope: DocumentScope, thread: Thread, now: number): WriteOp {
   const { annotationId, documentId } = thread;
-  // Every reader has the organization id.
+  // Every reader has the organization id, so the tombstone does not need it.
   const access = threadAccessOf(thread, '');
   return upsert(DeletedThreadEntity, {
     ...scope,
@@ -49,14 +48,14 @@ export function recordThreadDeletion(scope: DocumentScope, thread: Thread, now: 
   });
 }
 
-/** Deleted at or after `deletedAfter` (epoch ms), the oldest deletion first. */
+/** Threads that were deleted at or after `deletedAfter` (epoch ms), oldest deletion first. */
 export async function listDeletedThreads(
   table: Table,
   scope: DocumentScope,
   deletedAfter: number,
   { after, limit }: RecordPageOptions,
 ): Promise<RecordPage<DeletedThread>> {
-  // A key that has only a time sorts directly before all keys with this time.
+  // A key with only a time sorts directly before all keys with this time.
   const start = after ?? joinKey([isoTime(deletedAfter)]);
   return readRecordPage(table, DeletedThreadEntity, scope, {
     after: start,

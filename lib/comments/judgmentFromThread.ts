@@ -21,8 +21,8 @@ export interface ThreadDecision {
  * For the transaction of the change. Undefined if it decides nothing. `notify` is the embedding job, if it may start
  * now.
  *
- * By a user token, the last decision of a user in a thread replaces the former one, and its job starts a minute later,
- * so many changes cause one embedding.
+ * By a user token, the last decision of a user in a thread replaces the former one, and its job starts a minute later.
+ * Many changes then cause one embedding.
  */
 export function judgmentFromThread(
   { scope, organization: { organizationId }, document: { documentId } }: DocumentContext,

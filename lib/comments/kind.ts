@@ -10,7 +10,7 @@ import { changeThread, type Thread, threadAccessOf } from './rules/threads.ts';
 import { ThreadEntity, threadIds, ThreadReader } from './threads.ts';
 import { eraseThreads, removeCommentUser } from './userRemoval.ts';
 
-/** The number of threads that are deleted in parallel. A thread can have a thousand comments. */
+/** A thread can have a thousand comments. */
 const THREADS_AT_ONCE = 10;
 
 interface CommentInThread {
@@ -19,7 +19,6 @@ interface CommentInThread {
   readonly documentId: string;
 }
 
-/** Threads with their comments. Users are involved in comments. A thread has an id and a location. */
 export const commentKind = defineContentKind({
   name: 'comment',
   ids: threadIds,

@@ -10,10 +10,10 @@ import type { ExistingThread } from './rules/threadParts.ts';
 import { assigneeInvolvement } from './threadInvolvements.ts';
 import { ThreadReader } from './threads.ts';
 
-/** The largest number of comments, and of reactions, that a transaction deletes with their thread. */
+/** The most comments, and the most reactions, that one transaction deletes with their thread. */
 export const MAX_COMMENTS_IN_TRANSACTION = 20;
 
-/** Adds the reactions to a thread that is deleted. If parts are missing or there are too many, the thread is partial. */
+/** Adds the reactions. If there are too many, the thread is partial. */
 export async function loadWholeThread(
   table: Table,
   scope: DocumentScope,
@@ -26,8 +26,8 @@ export async function loadWholeThread(
 }
 
 /**
- * Adds what the deletion of some comments changes: their reactions, the comments that become the first and the last one, and the
- * involvement of the assignee, which moves to the new first comment with the time of the assignment.
+ * Adds the reactions, the comments that become the first and the last one, and the involvement of the assignee, which
+ * moves to the new first comment.
  */
 export async function loadForDeletion(
   table: Table,

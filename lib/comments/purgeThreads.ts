@@ -12,8 +12,7 @@ const purgeExistingThreads = purgeRecords(
   threadIds,
   ThreadItems,
   (document, items) => ({
-    // The id of a thread without a head stays reserved until its last comment is purged, so ids are taken from comments
-    // too.
+    // A thread without head can still have comments, and its id stays reserved until the last one is purged.
     ids: distinct(items.map(({ annotationId }) => annotationId)),
     keys: items
       .flatMap((item) => {
@@ -25,7 +24,7 @@ const purgeExistingThreads = purgeRecords(
   }),
 );
 
-/** Tombstones of threads that were deleted before their document. */
+/** The tombstones of threads that were deleted before their document. */
 const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], 'none', DeletedThreadEntity, () => ({
   ids: [],
   keys: [],
@@ -34,13 +33,13 @@ const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], 'none', DeletedT
 const threadPurges = [purgeExistingThreads, purgeDeletedThreads];
 
 /**
- * A thread gets its number before it is written, so a document without a counter never had one. The counter is removed
- * last, so an interrupted purge continues.
+ * A thread gets its number before it is written, so a document without a counter never had a thread. The counter is
+ * removed last, so an interrupted purge continues.
  */
 export const purgeThreads: PurgeHook<DeletedDocument> = {
   entities: [...threadPurges.flatMap(({ entities }) => entities), ThreadCounterEntity],
   async purge(table, document, budget) {
-    // Several documents are purged at the same time, and their reads share a call.
+    // Several documents are purged at the same time. The reads of their counters share a call.
     const counter = await BatchReader.of(table).get(ThreadCounterEntity, document);
     if (!counter) return true;
     if (!(await arePurged(threadPurges.map((hook) => hook.purge(table, document, budget))))) return false;

@@ -16,13 +16,12 @@ import { type CommitTarget, commitThread } from './commitThread.ts';
 import { withReaction } from './rules/decideReactions.ts';
 import { CommentEntity } from './threads.ts';
 
-/** Erases users from the reactions of a document, page by page. */
 export const eraseReactions: EraseHook = {
   entities: [ReactionEntity],
   async erase(removal, after) {
     const { removedUsers } = removal;
     const page = await recordsUpTo(removal, ReactionEntity, after);
-    // Reactions are changed one after another, because all reactions to a comment change the same comment.
+    // One after another, because all reactions to a comment change this comment.
     for (const reaction of page.values)
       if (eraseFromReaction(reaction, removedUsers) !== reaction)
         await retryOnConflict(() => changeReaction(removal, reaction));
@@ -30,13 +29,13 @@ export const eraseReactions: EraseHook = {
   },
 };
 
-/** Removes users from the reaction that an involvement names, and deletes the involvement. */
+/** Also deletes the involvement. */
 export const removeReactor: RemoveInvolved = (removal, involvement) =>
   changeReaction(removal, { annotationId: involvement.id, createdAt: involvement.createdAt }, [
     removeReadInvolvement(removal.scope, involvement),
   ]);
 
-/** Tries once to remove users from a reaction. If no user remains, deletes the reaction and the reference to it in its comment. */
+/** Tries once. A reaction without users is deleted. */
 async function changeReaction(
   removal: DocumentRemoval,
   key: { annotationId: string; createdAt: number },
@@ -51,7 +50,7 @@ async function changeReaction(
   return replaceReaction(table, { scope, now: clock() }, reaction, remaining, extraOps);
 }
 
-/** Tries once to replace a reaction, or to delete it with the reference to it in its comment. Emits no event. */
+/** Tries once to replace a reaction, or to delete it with the reference in its comment. Emits no event. */
 export async function replaceReaction(
   table: Table,
   target: CommitTarget,

@@ -24,13 +24,13 @@ import type { Decided, Refusals } from './rules/threadParts.ts';
 import type { Thread } from './rules/threads.ts';
 import { ThreadReader } from './threads.ts';
 
-/** The id of a reaction. `on` is the reaction's comment, if the request names it. */
+/** `on` is the comment, if the request names it. */
 interface ReactionKey {
   readonly annotationId: string;
   readonly on?: CommentReference | undefined;
 }
 
-/** What is stored for a reaction. `target` is the comment that the reaction is on, or will be on. */
+/** `target` is the comment that the reaction is on, or will be on. */
 interface ReactionState {
   readonly position: Stored<RecordPosition> | undefined;
   readonly reaction: Stored<Reaction> | undefined;
@@ -38,30 +38,20 @@ interface ReactionState {
 }
 
 interface AdditionOptions {
-  /** Whether the caller may read a comment. */
   readonly isReadable: (comment: Comment) => boolean;
   readonly now: number;
 }
 
-/**
- * `actor` is the actor of the events. `onlyOf` is the id of a user. If it is given, only this user is removed from the reactions.
- * A reaction is then deleted only if it has no other user.
- */
+/** If `onlyOf` is given, only this user is removed. A reaction is deleted only if it has no other user. */
 interface DeletionOptions {
   readonly actor: ContentUser | undefined;
   readonly onlyOf?: string | undefined;
   readonly now: number;
 }
 
-/**
- * The number of operations for each added user. They write the reaction, its id, the involvement (the item which says that the
- * user reacted), the comment, and the two items of an event.
- */
+/** Reaction, its id, involvement, comment, and the two items of an event. */
 const OPS_PER_USER = 6;
-/**
- * The number of operations of one deletion, without one per user for the involvement. They write the reaction, its id, the
- * comment, and the two items of an event.
- */
+/** Reaction, its id, comment, and the two items of an event. There is one more per user. */
 const OPS_PER_DELETION = 5;
 
 interface ReactionCommand<K> {
@@ -77,9 +67,8 @@ export class ReactionWriter {
   }
 
   /**
-   * Adds reactions, or adds users to existing reactions. The same transaction writes the comment of the reaction, and emits
-   * `comment.reaction_add` for each user. Returns one result per reaction. A refused reaction fails in its own result only. The
-   * others are added. A comment for which `isReadable` returns false is treated like one that does not exist.
+   * Adds reactions, or users to existing reactions, and emits `comment.reaction_add` for each user. Returns one result
+   * per reaction. A refused reaction fails alone. An unreadable comment is treated like one that does not exist.
    */
   async add(
     context: DocumentContext,
@@ -96,10 +85,8 @@ export class ReactionWriter {
   }
 
   /**
-   * Deletes reactions. Ids must be distinct. Emits `comment.reaction_delete` for each reaction on a comment. The actor of the
-   * event is `actor`, or the first user of the reaction if `actor` is undefined.
-   *
-   * Returns one result per reaction. An unknown reaction fails in its own result only.
+   * Deletes reactions with distinct ids, and emits `comment.reaction_delete` for each one on a comment. The actor is
+   * `actor`, or the first user. Returns one result per reaction.
    */
   async delete(
     context: DocumentContext,
@@ -116,7 +103,7 @@ export class ReactionWriter {
   }
 
   /**
-   * Writes the waves one after another, and each group of a wave in one transaction. Returns the first reason why a reaction is
+   * Writes wave after wave, and each group of a wave in one transaction. Returns the first reason why a reaction is
    * refused, by id.
    */
   async #write<K extends ReactionKey>(
@@ -157,7 +144,6 @@ export class ReactionWriter {
     return refusals;
   }
 
-  /** Returns what is stored for each reaction, by its id. */
   async #read(
     { scope, document }: DocumentContext,
     steps: readonly ReactionKey[],
@@ -166,8 +152,7 @@ export class ReactionWriter {
     const { tenant, organizationKey } = scope;
     const within = document.documentId;
     const threadIds = distinct(keys.flatMap(({ on }) => on?.annotationId ?? []));
-    // The stored position can be that of a reaction in a deleted document with the same id. No reaction is then found in this
-    // document.
+    // The position can belong to a deleted document with the same id. No reaction is then found.
     const positions = await findRecordIds(this.#table, { tenant, organizationKey }, [
       ...keys.map(({ annotationId }) => recordIdKey('reaction', annotationId, within)),
       ...threadIds.map((id) => recordIdKey('thread', id, within)),
@@ -199,7 +184,7 @@ export class ReactionWriter {
   }
 }
 
-/** Returns the parts for one transaction, whose steps change the same thread, or the same reaction to the document. */
+/** The steps change the same thread, or the same reaction to the document. */
 function partsOf(steps: readonly ReactionKey[], stored: ReadonlyMap<string, ReactionState>): LoadedParts {
   const ids = distinct(steps.map(({ annotationId }) => annotationId));
   const states = ids.flatMap((id) => stored.get(id) ?? []);
@@ -225,15 +210,14 @@ function namesOf({ scope, organization, document }: DocumentContext) {
   return { apiKey: scope.tenant, organizationId: organization.organizationId, documentId: document.documentId };
 }
 
-/** Returns a key for the record that every change of a reaction writes: the thread of its comment, or the reaction itself. */
+/** The record that every change of a reaction writes: the thread of its comment, or the reaction itself. */
 function lockOf(annotationId: string, on: CommentReference | undefined): string {
   return JSON.stringify(on ? ['thread', on.annotationId] : ['reaction', annotationId]);
 }
 
 /**
- * Divides items into waves of transactions, which are written one wave after another. Items with the same lock write the same
- * record, so a wave has only one transaction for them. If they have too many operations for one transaction (`countOps`), the
- * remaining items are in later waves.
+ * Items with the same lock write the same record. A wave has one transaction for them, and later waves have what did
+ * not fit (`countOps`).
  */
 function groupIntoWaves<T>(items: readonly T[], lock: (item: T) => string, countOps: (item: T) => number): T[][][] {
   const waves: T[][][] = [];
@@ -242,7 +226,7 @@ function groupIntoWaves<T>(items: readonly T[], lock: (item: T) => string, count
     for (const item of itemsOfLock) {
       if (wave < 0 || countOps(item) > room) {
         wave += 1;
-        // One operation is reserved for the thread.
+        // One is for the thread.
         room = OPS_PER_TRANSACTION - 1;
         (waves[wave] ??= []).push([]);
       }

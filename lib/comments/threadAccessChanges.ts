@@ -24,11 +24,8 @@ export const ThreadAccessChangeEntity = defineEntity({
   purpose: 'Who could see a thread or comment before its access changed, for the push channel',
   schema: z.object({
     annotationId: z.string(),
-    /** Epoch ms. */
     createdAt: z.number(),
-    /** Undefined if the access of the thread changed. */
     commentId: z.number().optional(),
-    /** Epoch ms. */
     changedAt: z.number(),
     /** A `ThreadAccess` as JSON text. */
     formerAccess: z.string(),
@@ -52,7 +49,6 @@ export const HiddenCommentDeletionEntity = defineEntity({
     annotationId: z.string(),
     threadCreatedAt: z.number(),
     commentId: z.number(),
-    /** Epoch ms. */
     deletedAt: z.number(),
     access: z.string(),
   }),
@@ -79,8 +75,8 @@ export function commentAccessOf(
 }
 
 /**
- * Records who could see a thread and its comments before a change. None for a part that is still open to all its
- * readers.
+ * Records who could see a thread and its comments before a change, for those who no longer can. Returns none for a part
+ * that all its readers still see.
  */
 export function accessOps(
   scope: DocumentScope,

@@ -19,7 +19,7 @@ export interface ThreadCount {
   readonly unread: number;
 }
 
-/** `now` is epoch ms. */
+/** The user for whom threads are counted. */
 interface CountOptions {
   readonly userId: string;
   readonly filters: ThreadFilters;
@@ -37,9 +37,8 @@ type CommentRecord = RecordAccess & CommentAuthor;
 
 const PARALLEL = 4;
 const PAGE_SIZE = 1_000;
-/** From the end of a thread. */
 const COMMENTS_PER_PAGE = 20;
-/** After so many bytes of comments that the user cannot see, a thread counts as read. */
+/** After this many bytes of hidden comments, a thread counts as read. */
 const MAX_HIDDEN_BYTES = 4_000_000;
 
 export class ThreadCounter {
@@ -52,8 +51,8 @@ export class ThreadCounter {
   }
 
   /**
-   * One entry per document id, exact. 0 if the document does not exist or the user cannot see it. Ids must be distinct.
-   * Throws INVALID_ARGUMENT for an unknown organization.
+   * Returns the exact numbers of threads that a user can see, per document. They are 0 for an unknown or hidden
+   * document. `documentIds` must be distinct. Throws INVALID_ARGUMENT for an unknown organization.
    */
   async count(
     tenant: string,
@@ -113,7 +112,7 @@ export class ThreadCounter {
     return { total: counted.length, unread: unread.length };
   }
 
-  /** Reads from the end of the thread. Undefined if too many comments come after it. */
+  /** Reads from the end. Returns undefined if too many hidden comments come after the last visible one. */
   async #findLast(
     scope: DocumentScope,
     thread: Thread,

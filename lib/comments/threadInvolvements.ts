@@ -6,14 +6,13 @@ import { usersOfComment } from './rules/comments.ts';
 import type { ThreadParts } from './rules/threadParts.ts';
 import type { Thread } from './rules/threads.ts';
 
-/** The fields of a thread that decide which users its first comment involves. */
 export type AssignedThread = Pick<Thread, 'first'> & { readonly assignedTo?: { readonly userId: string } | undefined };
 
 type Involved = Omit<Involvement, 'since'>;
 
 type InvolvingParts = Pick<ThreadParts, 'comments' | 'reactions'> & { readonly thread?: AssignedThread | undefined };
 
-/** Returns the users whom comments and reactions involve. The first comment also involves the assignee of the thread. */
+/** The first comment also involves the assignee of the thread. */
 export function involvementsOf(scope: DocumentScope, { thread, comments, reactions }: InvolvingParts): Involved[] {
   return [
     ...comments.flatMap((comment) => {
@@ -34,8 +33,8 @@ export function involvementsOf(scope: DocumentScope, { thread, comments, reactio
 }
 
 /**
- * Returns the operations that update the involvements after a change. `since` (epoch ms) is the time of a request that involves
- * users in comments that exist already.
+ * `since` (epoch ms) is the time of a request that involves users in existing comments. `reassigned` is the new
+ * assignee.
  */
 export function involvementOps(
   scope: DocumentScope,
@@ -64,7 +63,6 @@ function keyOf(scope: DocumentScope, involved: Involved): string {
   return `${PK} ${SK}`;
 }
 
-/** Returns the key of the involvement of the assignee, who is involved in the first comment. */
 export function assigneeInvolvement(
   { documentKey }: DocumentScope,
   { annotationId, first }: Pick<Thread, 'annotationId' | 'first'>,

@@ -33,7 +33,7 @@ import {
 import { type FirstComments, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 import { onlyVisible } from './visibleThreads.ts';
 
-/** One document, several, those of a folder, or all of the organization. */
+/** One document, several, or those in a folder. By default all of the organization. */
 export interface ThreadSelection {
   readonly organizationId: string;
   readonly documentId?: string | undefined;
@@ -52,9 +52,7 @@ export interface ThreadPageOptions {
   readonly descending: boolean;
   readonly limit: number;
   readonly from?: ListingPosition | undefined;
-  /** Threads and comments that this user may not see are left out. If undefined, none are. */
   readonly viewer?: Viewer | undefined;
-  /** Epoch ms. */
   readonly now: number;
 }
 
@@ -64,11 +62,12 @@ export interface ThreadListingScope {
   readonly documents: DocumentSource;
 }
 
-/** A response can have twice as many bytes, because it repeats each access context as `accessFields`. */
-const MAX_COMMENT_BYTES = 2_000_000;
 /**
- * A thread id is unique only in its document, so a request without a document can match several threads for each id.
+ * For all threads of a request by ids. A response can have twice as many bytes, because it repeats each access context
+ * as `accessFields`.
  */
+const MAX_COMMENT_BYTES = 2_000_000;
+/** A thread id is unique only in its document, so each id of a request without a document can match several threads. */
 const MAX_THREADS_READ = 3_000;
 
 export class ThreadPages {
@@ -87,8 +86,8 @@ export class ThreadPages {
   }
 
   /**
-   * Skips unknown ids in `documentIds`. Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an
-   * unknown `documentId` or folder.
+   * Skips unknown `documentIds`. Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown
+   * `documentId` or folder.
    */
   async resolveScope(tenant: string, selection: ThreadSelection): Promise<ThreadListingScope> {
     const { organizationId } = selection;
@@ -114,7 +113,7 @@ export class ThreadPages {
     return allDocuments(documents, scope);
   }
 
-  /** Document by document, in each ordered by creation time. */
+  /** Document by document, and in a document by creation time. */
   async list(
     { organizationId, scope: scopeOfAll, documents }: ThreadListingScope,
     { parts, filters, descending, limit, from, viewer, now }: ThreadPageOptions,
@@ -137,7 +136,7 @@ export class ThreadPages {
     });
   }
 
-  /** Deleted at or after `deletedAfter` (epoch ms), document by document, in each the oldest first. */
+  /** The deletions at or after `deletedAfter` (epoch ms), document by document, oldest first. */
   async listDeleted(
     { documents }: ThreadListingScope,
     { deletedAfter, limit, from }: { deletedAfter: number; limit: number; from?: ListingPosition | undefined },
@@ -151,8 +150,8 @@ export class ThreadPages {
   }
 
   /**
-   * One list per id, with at most one thread per document. Ids must be distinct. Throws INVALID_ARGUMENT if too many
-   * documents have a thread with one of them.
+   * Returns one list per id, with at most one thread per document. `annotationIds` must be distinct. Throws
+   * INVALID_ARGUMENT if too many documents have such a thread.
    */
   async findByIds(
     tenant: string,
@@ -191,7 +190,7 @@ export class ThreadPages {
     return annotationIds.map((annotationId) => byId.get(annotationId) ?? []);
   }
 
-  /** Without threads in documents that do not exist or are not selected. */
+  /** Leaves out threads in documents that do not exist or are not selected. */
   async #findKeys(
     scope: OrganizationScope,
     { documentId, documentIds: sentDocumentIds, folderId }: ThreadSelection,
@@ -202,7 +201,7 @@ export class ThreadPages {
     const recordIds = distinct(documentIds).flatMap((within) =>
       annotationIds.map((id) => recordIdKey('thread', id, within)),
     );
-    // The key of a position contains the customer's `documentId`, so both can be read at the same time.
+    // Positions are found by the customer's `documentId`, so they are read together with the documents.
     const [live, positions] = await Promise.all([
       documentId === undefined
         ? findLiveDocuments(this.#documents, scope, documentIds)
@@ -253,7 +252,7 @@ function tooManyThreads(annotationId: string): Error {
   });
 }
 
-/** By document id with `groupByDocumentId`, otherwise a list with null for each id without a thread. */
+/** With `groupByDocumentId`, grouped by document id. Otherwise a list, with null for each id without a thread. */
 export function toThreadsResponse(
   threadsOfIds: readonly (readonly ListedThread[])[],
   groupByDocumentId: boolean,

@@ -42,16 +42,14 @@ import {
   ThreadReader,
 } from './threads.ts';
 
-/** A thread from a request, with the id that it will have. */
 export interface IdentifiedThread {
   readonly annotationId: string;
-  /** True if the service generated the id. A thread that already has such an id was added by an earlier try of the same call. */
+  /** A thread with a generated id that exists was added by an earlier try of the same call. */
   readonly generated: boolean;
   readonly refused?: string | undefined;
   readonly sent: NewThread;
 }
 
-/** The result of updating or deleting one thread. */
 export interface ThreadWritten extends AnnotationResult {
   readonly embedding?: string | undefined;
 }
@@ -59,15 +57,13 @@ export interface ThreadWritten extends AnnotationResult {
 export interface ThreadsUpdate {
   readonly change?: ThreadChange | undefined;
   readonly users?: readonly UserReplacement[] | undefined;
-  /** The reason for a decision. A change with a reason can store a judgment, which semantic search can find. */
+  /** A change with a reason can store a judgment. */
   readonly reason?: string | undefined;
-  /** Undefined for an API key. */
   readonly viewer?: Viewer | undefined;
 }
 
-/** A thread to add. It has passed all checks that need no read. */
+/** It has passed all checks that need no read. */
 interface ThreadDraft extends Pick<IdentifiedThread, 'annotationId' | 'generated'> {
-  /** The agents of the service that wrote the comments of the thread. */
   readonly agents: readonly CommentAgent[];
   readonly decided: Decided<ThreadAdded>;
 }
@@ -78,7 +74,6 @@ interface DraftState {
   readonly annotationNumber: number;
 }
 
-/** A thread that a request selects. `thread` is undefined if the thread does not exist or does not match the filters. */
 interface SelectedThread {
   readonly annotationId: string;
   readonly thread: Stored<Thread> | undefined;
@@ -88,12 +83,8 @@ const BUSY = 'Annotation is being changed by another request.';
 const TOO_LARGE =
   'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add. A call takes 100 items and 3.8 MB of an annotation: 2 items for itself, 1 for each comment, and 1 for each user in a comment. Notifications, activities, an assignee and agents take more.';
 const PARALLEL = 4;
-/**
- * The number of threads that one call changes together. A changed thread and its events can have 2 MB in memory, and one call can
- * change 500 threads.
- */
+/** A changed thread and its events can have 2 MB in memory, and one call can change 500 threads. */
 const THREADS_PER_BATCH = 30;
-/** The number of comments that one read returns while users are replaced. */
 const COMMENTS_PER_PAGE = 20;
 
 export class ThreadWriter {
@@ -104,14 +95,12 @@ export class ThreadWriter {
   }
 
   /**
-   * Adds threads with their first comments. Each thread is written in one transaction with its event. Thread ids must be
-   * distinct. Returns one result per thread.
-   *
-   * If a thread cannot be added, the other threads are added. The thread fails in its own result for one of these reasons:
-   * - Its id exists already, and the service did not generate it.
-   * - It does not fit into one transaction.
-   * - It names an unknown agent.
-   * - `verify` is true, and an author of its comments has no access to the document.
+   * Adds threads with distinct ids, each in one transaction with its event. Returns one result per thread. A thread
+   * fails alone if:
+   * - its id exists already, and the service did not generate it
+   * - it does not fit into one transaction
+   * - it names an unknown agent
+   * - `verify` is true, and an author has no access to the document
    */
   async add(
     context: DocumentContext,
@@ -147,7 +136,7 @@ export class ThreadWriter {
   async #addDrafts(target: CommitTarget, documentId: string, drafts: readonly ThreadDraft[]): Promise<ThreadAdded[]> {
     const { scope, now } = target;
     const { tenant, organizationKey } = scope;
-    // The thread numbers are reserved once per request, during the first reads. A thread that fails leaves its number unused.
+    // Reserved once per request. A thread that fails leaves its number unused.
     const reserveNumbers = lazy(() => reserveThreadNumbers(this.#table, scope, drafts.length));
     return writeEach<ThreadDraft, DraftState, ThreadAdded>({
       table: this.#table,
@@ -173,8 +162,7 @@ export class ThreadWriter {
       decide: (draft, { position, agents, annotationNumber }) => {
         const { annotationId, generated, decided } = draft;
         const refuse = (message: string) => ({ result: notAddedResult(annotationId, message), ops: [] });
-        // If the id is stored with another document key, it belongs to a deleted document with the same document id, and the id
-        // is free.
+        // An id with another document key belongs to a deleted document with the same document id, and is free.
         if (position?.documentKey === scope.documentKey)
           return generated ? { result: decided.result, ops: [] } : refuse('Annotation already exists.');
         const missing = agents.findMissing(draft.agents);
@@ -195,9 +183,8 @@ export class ThreadWriter {
   }
 
   /**
-   * Updates the threads that match the filters. First replaces the users in `users`, wherever they are authors, assignees or
-   * mentioned. Then applies `change`. Returns one result per thread. An unknown id fails in its own result only. Throws
-   * INVALID_ARGUMENT if more than 500 threads match.
+   * Replaces `users` in authors, assignees and mentions, and then applies `change`. Returns one result per thread. An
+   * unknown id fails alone. Throws INVALID_ARGUMENT if more than 500 threads match.
    */
   async update(
     context: DocumentContext,
@@ -256,7 +243,7 @@ export class ThreadWriter {
     });
   }
 
-  /** Replaces users in a thread, page by page. Returns why the replacement is refused, or undefined if it succeeded. */
+  /** Replaces users page by page. Returns why it is refused, or undefined. */
   async #replaceUsers(
     target: CommitTarget,
     key: ThreadKey,
@@ -278,7 +265,7 @@ export class ThreadWriter {
         read: async (unread) => reader.findParts(scope, key, [...new Set([...unread, firstId])]),
         decide: (before, part) => decideUserReplacement(before, part, (userId) => replacements.get(userId), now),
       };
-      // The author and the assignee are replaced first, with the first comment.
+      // The first page must have the first comment, with which the author and the assignee are replaced.
       const known = after !== undefined || ids.includes(firstId) ? { thread, comments, reactions: [] } : undefined;
       const refusals = await commitInParts(this.#table, ids, command, known);
       const refused = refusals.find((refusal) => refusal !== undefined && refusal !== NOT_FOUND);
@@ -289,8 +276,7 @@ export class ThreadWriter {
   }
 
   /**
-   * Deletes the threads that match the filters, with their comments and reactions. Returns one result per thread. An unknown id
-   * fails in its own result only. Throws INVALID_ARGUMENT if more than 500 threads match.
+   * Returns one result per thread. An unknown id fails alone. Throws INVALID_ARGUMENT if more than 500 threads match.
    */
   async delete(context: DocumentContext, filters: ThreadFilters, options: ChangeOptions): Promise<ThreadWritten[]> {
     const [selected, { scope, now, report }] = await Promise.all([
@@ -310,7 +296,6 @@ export class ThreadWriter {
     });
   }
 
-  /** Returns the threads that match the filters. For a requested id that matches no thread, `thread` is undefined. */
   async #select({ scope, document }: DocumentContext, filters: ThreadFilters): Promise<SelectedThread[]> {
     if (filters.annotationIds) {
       const annotationIds = distinct(filters.annotationIds);

@@ -19,7 +19,7 @@ import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import type { ExistingThread } from './rules/threadParts.ts';
 import { Thread, threadAccessOf, type ThreadWithComments } from './rules/threads.ts';
 
-/** The keys of its comments begin with this key, so all items of a thread are next to each other. */
+/** The keys of a thread's comments begin with its key. */
 export type ThreadKey = Pick<Thread, 'createdAt' | 'annotationId'>;
 const threadKey = ({ createdAt, annotationId }: ThreadKey) => recordSortKey(createdAt, annotationId);
 
@@ -27,7 +27,7 @@ export function commentKey(scope: DocumentScope, { createdAt, annotationId }: Th
   return { ...scope, annotationId, threadCreatedAt: createdAt, commentId };
 }
 
-/** A thread without its comments. Callers see a thread only while it has a head. A deletion deletes the head first. */
+/** The head of a thread. Callers see a thread only while it has a head. A deletion deletes the head first. */
 export const ThreadEntity = defineEntity({
   type: 'Thread',
   version: 2,
@@ -36,7 +36,7 @@ export const ThreadEntity = defineEntity({
   purpose: 'A thread without its comments: status, assignee, counts',
   schema: Thread,
   pk: (of: DocumentScope) => recordPartition(of, 'THREADS'),
-  // `ANNOTATION` sorts before `COMMENT`, so the head comes before the comments of the thread.
+  // `ANNOTATION` sorts before `COMMENT`.
   sk: (key: ThreadKey) => [...threadKey(key), 'ANNOTATION'],
   indexes: { gsi2: locationIndex('thread', 'threads with a location') },
 });
@@ -58,7 +58,7 @@ export const CommentEntity = defineEntity({
   ],
 });
 
-/** In the order of the partition that they share. */
+/** Threads and comments, in the order of the partition that they share. */
 export const ThreadItems: QueryableEntity<Thread | Comment, DocumentScope> = {
   partition: (scope) => ThreadEntity.partition(scope),
   fromItem: (item, now) =>
@@ -67,7 +67,7 @@ export const ThreadItems: QueryableEntity<Thread | Comment, DocumentScope> = {
 
 /**
  * Incremented outside of transactions, so requests never conflict on it. A purge looks for threads only in documents
- * with a counter, so each thread must get its number before it is written.
+ * that have a counter. A thread must therefore get its number before it is written.
  */
 export const ThreadCounterEntity = defineEntity({
   type: 'ThreadCounter',
@@ -80,12 +80,11 @@ export const ThreadCounterEntity = defineEntity({
   sk: (_key: object) => ['COUNTER'],
 });
 
-/** Returns the first of `count` consecutive numbers, from 1. A number that stays unused is never reserved again. */
 export async function reserveThreadNumbers(table: Table, scope: DocumentScope, count: number): Promise<number> {
   return (await increment(table, ThreadCounterEntity, scope, count)) - count + 1;
 }
 
-/** `more`: the thread has other comments too. */
+/** `more` is true if the thread has other comments too. */
 export interface FirstComments {
   readonly comments: readonly Stored<Comment>[];
   readonly more: boolean;
@@ -97,17 +96,15 @@ export interface StoredThread extends ThreadWithComments, FirstComments {
 }
 
 export interface ThreadQuery {
-  /** The newest thread first. */
   readonly descending: boolean;
   readonly filters: ThreadFilters;
   readonly limit: number;
-  /** The `next` of the previous page, or the sort key of its last thread. */
   readonly after?: string | undefined;
 }
 
-/** Of one thread in a listing. Another endpoint returns the remaining comments. */
+/** For the comments of one thread in a listing. Another endpoint returns the remaining ones. */
 const THREAD_BYTES = 1_000_000;
-/** One DynamoDB query returns about 1 MB. */
+/** For one step of a listing. One DynamoDB query returns about 1 MB. */
 const STEP_BYTES = 1_000_000;
 const STEP_ITEMS = 2_000;
 
@@ -118,7 +115,10 @@ export class ThreadReader {
     this.#table = table;
   }
 
-  /** In the order of the ids. Undefined for a thread that does not exist. `documentId` is the customer's. */
+  /**
+   * In the order of the ids. Undefined for a thread that does not exist. `documentId` is the id that the customer
+   * chose.
+   */
   async findByIds(
     scope: DocumentScope,
     documentId: string,
@@ -127,7 +127,6 @@ export class ThreadReader {
     return findRecords(this.#table, ThreadEntity, scope, { kind: 'thread', documentId, ids: annotationIds });
   }
 
-  /** Ordered by id. */
   async listComments(
     scope: DocumentScope,
     thread: ThreadKey,
@@ -146,6 +145,7 @@ export class ThreadReader {
     for await (const { values } of pages(read, start && CommentEntity.key({ ...scope, ...start }).SK)) yield values;
   }
 
+  /** Yields all comments of a thread whose first comments were read already. */
   async *allComments(
     scope: DocumentScope,
     { thread, comments, more }: ThreadWithComments,
@@ -155,7 +155,6 @@ export class ThreadReader {
     if (more) yield* this.commentPages(scope, thread, limit, comments.at(-1));
   }
 
-  /** In the order of the ids. Undefined if there is none. */
   async findComments(
     scope: DocumentScope,
     thread: ThreadKey,
@@ -167,6 +166,7 @@ export class ThreadReader {
     );
   }
 
+  /** Returns a thread with its comments with these ids, or undefined if it does not exist. */
   async findParts(
     scope: DocumentScope,
     key: ThreadKey,
@@ -184,7 +184,7 @@ export class ThreadReader {
     return { comments: values, more: next !== undefined };
   }
 
-  /** With the head of its thread. Undefined if the comment or the head is deleted. */
+  /** Undefined if the comment or the head is deleted. */
   async findInvolvedComments(
     { tenant, organizationKey }: OrganizationScope,
     involvements: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt' | 'commentId'>[],
@@ -209,8 +209,8 @@ export class ThreadReader {
   }
 
   /**
-   * Threads that match the filters, with their comments. One call reads about 1 MB, so it can return fewer than `limit`
-   * threads, or none. Keys never change, so a thread that changes during a listing is neither lost nor repeated.
+   * Returns the next matching threads with their comments. One call reads about 1 MB, so it can return fewer than
+   * `limit` threads. Keys never change, so a thread that changes during a listing is neither lost nor repeated.
    */
   async list(
     scope: DocumentScope,
@@ -228,8 +228,8 @@ export class ThreadReader {
     });
     const bytes = values.reduce((sum, value) => sum + jsonBytes(value), 0);
     const groups = groupByThread(values, descending);
-    // The last thread may be incomplete, so the next call reads it again. If the query returned only this thread, it is
-    // read completely now.
+    // The last thread may be incomplete, so the next call reads it again. A thread that fills the query alone is read
+    // completely now.
     const incomplete = next === undefined ? undefined : groups.pop();
     if (incomplete && groups.length === 0) groups.push(await this.#readWhole(scope, incomplete.key));
     const records: ListedRecord<StoredThread>[] = [];
@@ -256,7 +256,7 @@ export class ThreadReader {
   }
 }
 
-/** With `isFresh`, the first call returns the given heads, and only later calls read. */
+/** If `isFresh` is true, the given heads were just read. The first call returns them, and later calls read. */
 export function threadHeadReader(
   table: Table,
   scope: DocumentScope,
@@ -275,7 +275,6 @@ export function threadHeadReader(
   };
 }
 
-/** `thread` is undefined if its head is deleted. */
 interface ThreadItemGroup {
   readonly key: ThreadKey;
   readonly thread?: Stored<Thread> | undefined;
@@ -283,7 +282,6 @@ interface ThreadItemGroup {
   readonly more?: boolean;
 }
 
-/** One group per thread, with its comments ordered by id. */
 function groupByThread(items: readonly Stored<Thread | Comment>[], descending: boolean): ThreadItemGroup[] {
   const groups: { key: ThreadKey; thread?: Stored<Thread>; comments: Stored<Comment>[] }[] = [];
   for (const item of items) {
@@ -299,25 +297,27 @@ function groupByThread(items: readonly Stored<Thread | Comment>[], descending: b
   return groups;
 }
 
-/** Ascending: after the thread's last comment. Descending: the key of its head. */
+/** The next thread begins after this key. */
 function sortKeyAfter(key: ThreadKey, descending: boolean): string {
   if (descending) return ThreadEntity.key({ tenant: '', organizationKey: '', documentKey: '', ...key }).SK;
   return keyAfter(threadKey(key));
 }
 
-/** Other filters are applied after the read, so some threads that were read are dropped. */
+/** These filters are applied after the read, so some of the threads that were read are dropped. */
 function hasOtherFilters({ createdAfter: _, createdBefore: __, ...others }: ThreadFilters): boolean {
   return Object.values(others).some((filter) => filter !== undefined);
 }
 
 function createdBetween({ createdAfter, createdBefore }: ThreadFilters): [from: string, to: string] | undefined {
   if (createdAfter === undefined && createdBefore === undefined) return undefined;
+  // `/` sorts before every digit, and `:` after. A time without an id sorts before all keys that begin with this time.
   return [
     createdAfter === undefined ? '/' : isoTime(createdAfter),
     createdBefore === undefined ? ':' : isoTime(createdBefore),
   ];
 }
 
+/** Undefined for a deleted thread. `organizationId` is the id that the customer chose. */
 export async function readThreadAccess(
   table: Table,
   { tenant, organizationKey }: OrganizationScope,

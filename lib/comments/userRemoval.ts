@@ -19,10 +19,8 @@ import type { Thread } from './rules/threads.ts';
 import { CommentEntity, type StoredThread, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 
 const PARALLEL = 4;
-/** The number of comments of a thread that one read returns. */
 const COMMENTS_PER_PAGE = 200;
 
-/** Erases users from the threads of a document, page by page. */
 export const eraseThreads: EraseHook = {
   entities: [ThreadEntity, CommentEntity],
   async erase(removal, after) {
@@ -39,7 +37,7 @@ export const eraseThreads: EraseHook = {
   },
 };
 
-/** Removes a user from a comment and from the head of its thread (the item of the thread itself). */
+/** Also removes the user from the head of the thread. */
 export const removeCommentUser: RemoveInvolved = (removal, involvement) => {
   const { id: annotationId, createdAt, commentId = -1 } = involvement;
   return changeThread(removal, { annotationId, createdAt }, commentId, [
@@ -47,7 +45,6 @@ export const removeCommentUser: RemoveInvolved = (removal, involvement) => {
   ]);
 };
 
-/** Erases users from a thread and all of its comments. */
 async function eraseFromWholeThread(
   removal: DocumentRemoval,
   reader: ThreadReader,
@@ -65,8 +62,8 @@ async function eraseFromWholeThread(
 }
 
 /**
- * Tries once to remove users from the head of a thread and from a comment. Deletes the whole thread if one of the users started
- * it. In mode `erase`, deletes the comment if one of the users wrote it. Also writes `ops`.
+ * Tries once to remove users from a head and from a comment. Deletes the thread if one of them started it. In mode
+ * `erase`, deletes the comment if one of them wrote it. Also writes `ops`.
  */
 async function changeThread(
   removal: DocumentRemoval,
@@ -77,11 +74,11 @@ async function changeThread(
   const { table, scope, removedUsers, mode, clock } = removal;
   const ids = commentId === undefined ? [] : [commentId];
   const before = await new ThreadReader(table).findParts(scope, key, ids);
-  // Another worker or request is deleting the thread or the comment, with their involvements. Only `ops` remain to be written.
+  // Another worker or request deletes them, with their involvements. Only `ops` remain to be written.
   if (!before || before.comments.length < ids.length) return table.tryWrite(ops);
   const { thread, comments } = before;
   const deleted = mode === 'erase' ? comments.filter((comment) => isCommentOf(comment, removedUsers)) : [];
-  // The comment may have been deleted after it was read and before the thread was read. Another comment is then the only one.
+  // Another comment is the only one if this one was deleted before the head was read.
   const isLast = thread.commentCount === 1 && deleted[0]?.commentId === thread.first.commentId;
   const isWhole = isLast || isThreadOf(thread, removedUsers);
   if ((isWhole || deleted.length > 0) && (await isDocumentDeleted(removal, thread.documentId)))
@@ -89,7 +86,7 @@ async function changeThread(
   if (isWhole) {
     const isSelected = ({ _r }: Stored<Thread>) => _r === thread._r;
     const [outcome] = await deleteThreads(table, scope, [thread], clock(), { isSelected });
-    // The deletion and `ops` can contain the same item. One transaction must not contain an item twice.
+    // One transaction must not contain an item twice.
     return outcome === 'deleted' ? table.tryWrite(ops) : 'conflict';
   }
   const remaining = deleted.length > 0 ? await loadForDeletion(table, scope, before, deleted) : before;
@@ -99,7 +96,7 @@ async function changeThread(
   return commit(table, deletionTransaction({ scope, now: clock() }, loaded, changes));
 }
 
-/** Adds the first comment to a thread that loses its assignee, because it involves the assignee. */
+/** The first comment involves the assignee, whom an erasure removes from the head. */
 async function loadAssignment(
   { table, scope, mode, removedUsers }: DocumentRemoval,
   before: LoadedThread,

@@ -7,10 +7,9 @@ import { distinct, isObject } from '../shared/collections.ts';
 import { visibleThreads } from './visibleThreads.ts';
 
 /**
- * Returns the activities that a user may see. An activity about a comment or reaction is included only if the user may see the
- * thread and the comment. Activities of deleted threads and comments are left out. Threads in activities lack `commentCount`,
- * `involvedUserIds` and `mentionedUserIds`, because comments that the user may not see count in them. If `viewer` is undefined,
- * returns all activities unchanged.
+ * Leaves out activities about hidden or deleted threads and comments. Threads in activities lack `commentCount`,
+ * `involvedUserIds` and `mentionedUserIds`, in which hidden comments count. Without a `viewer`, returns all activities
+ * unchanged.
  */
 type FindVisibleActivities = (
   listing: { readonly organizationId: string; readonly document: ListedDocument | undefined },
@@ -61,8 +60,8 @@ export function fieldsOfActivity(
 }
 
 /**
- * Returns whether an activity is about this thread or comment. `recorded` is the thread or comment that the activity recorded. An
- * activity about a deleted one with the same id recorded another creation time, and other users could see that one.
+ * `recorded` is what the activity recorded. A deleted thread or comment with the same id had another creation time, and
+ * other users could see it.
  */
 function isAbout<F extends string>(
   recorded: unknown,
@@ -78,7 +77,6 @@ function isAbout<F extends string>(
   );
 }
 
-/** Returns an activity without the fields of its thread that count or name the users of all comments. */
 function withoutCommentSums(activity: ActivityResponse): ActivityResponse {
   if (!isObject(activity.entityData)) return activity;
   const {
@@ -90,7 +88,6 @@ function withoutCommentSums(activity: ActivityResponse): ActivityResponse {
   return { ...activity, entityData: thread };
 }
 
-/** Returns the access context that the comment in an activity requires, as `field:value` items. */
 function fieldsOfComment(comment: unknown): string[] {
   const context = isObject(comment) ? comment.context : undefined;
   const fields = isObject(context) ? context.accessFields : undefined;

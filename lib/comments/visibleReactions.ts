@@ -11,13 +11,12 @@ import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { type VisibleThreads, visibleThreads } from './visibleThreads.ts';
 
-/** An entry of a request that adds reactions. */
 interface SentReaction {
   readonly annotationId?: string | undefined;
   readonly commentAnnotationId?: string | undefined;
 }
 
-/** Checks the reactions in the requests of users. Calls with an API key have no `viewer`, and nothing is checked. */
+/** Checks requests of users. Without a `viewer`, nothing is checked. */
 export class VisibleReactions {
   readonly #table: Table;
   readonly #threads: VisibleThreads;
@@ -27,7 +26,7 @@ export class VisibleReactions {
     this.#threads = threads;
   }
 
-  /** Throws PERMISSION_DENIED if the user may not see the thread of a comment that gets a reaction. */
+  /** Throws PERMISSION_DENIED if the user may not see the thread of a target. */
   async requireTargets(
     context: DocumentContext,
     viewer: Viewer | undefined,
@@ -43,7 +42,7 @@ export class VisibleReactions {
     await this.#threads.require(context, viewer, distinct(threadIds), { now });
   }
 
-  /** Throws PERMISSION_DENIED if a reaction does not exist, if the user has not made it, or if the user may not see its thread. */
+  /** Throws PERMISSION_DENIED if a reaction does not exist, if the user has not made it, or if its thread is hidden. */
   async requireOwn(
     context: DocumentContext,
     viewer: Viewer | undefined,

@@ -17,16 +17,12 @@ import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import { participantIds, type Thread, threadAccessOf, type ThreadWithComments, withComments } from './rules/threads.ts';
 import { CommentEntity, commentKey, ThreadReader } from './threads.ts';
 
-/** The organization of the threads. `organizationId` is the id that the customer chose. */
 interface OrganizationOfThreads {
   readonly scope: OrganizationScope;
   readonly organizationId: string;
 }
 
-/**
- * Returns for each thread whether a user may see it, by visibility and access context. The caller has already checked the access
- * to the document. `now` is in epoch ms.
- */
+/** By visibility and access context. The caller has already checked the access to the document. */
 async function findVisible(
   table: Table,
   { scope, organizationId }: OrganizationOfThreads,
@@ -39,25 +35,20 @@ async function findVisible(
   return checks.canSee(threads.map((thread) => ({ thread: threadAccessOf(thread, organizationId) })));
 }
 
-/**
- * Returns a filter for the comments of a visible thread. It accepts the comments whose access context the viewer has. If `viewer`
- * is undefined, it accepts all comments.
- */
+/** Accepts the comments whose access context the viewer has. Without a viewer, accepts all. */
 export function commentFilter(viewer: Viewer | undefined): (comment: Comment) => boolean {
   if (!viewer) return () => true;
   const allowed = accessContext(viewer.access);
   return ({ context }) => contextAllows({ accessFields: accessFieldsOf(context) }, allowed);
 }
 
-/** The number of threads whose later comments are read in parallel. */
 const PARALLEL = 4;
-/** The most bytes of later comments that are read for one thread, and for all threads of an answer. */
+/** The most bytes of later comments that are read. */
 const MAX_LATER_BYTES = { thread: 4_000_000, answer: 16_000_000 } as const;
 
 /**
- * Returns the records whose thread the viewer may see, with only those comments that the viewer may see. Leaves out threads that
- * match `filters` only because of other comments. If `viewer` is undefined, returns all records unchanged. `scope` of a record is
- * the document of its thread.
+ * Returns the records whose thread the viewer may see, with the comments that the viewer may see. Leaves out threads
+ * that match `filters` only because of hidden comments. Without a `viewer`, returns all records unchanged.
  */
 export async function onlyVisible<R extends { readonly scope: DocumentScope; readonly value: ThreadWithComments }>(
   table: Table,
@@ -83,7 +74,7 @@ export async function onlyVisible<R extends { readonly scope: DocumentScope; rea
   return visible.filter(({ value }) => matchesFilters(value.thread, filters));
 }
 
-/** Reads the comments of threads that an answer does not contain, up to a limit for all threads. */
+/** Reads the comments that an answer does not contain, up to a limit for all threads. */
 class LaterComments {
   readonly #reader: ThreadReader;
   #bytesLeft: number = MAX_LATER_BYTES.answer;
@@ -92,7 +83,7 @@ class LaterComments {
     this.#reader = reader;
   }
 
-  /** Returns the comments after those of the thread. If they are too large, returns only the first ones. */
+  /** Returns only the first comments if they are too large. */
   async read(scope: DocumentScope, { thread, comments, more }: ThreadWithComments): Promise<Comment[]> {
     const most = Math.min(MAX_LATER_BYTES.thread, this.#bytesLeft);
     if (!more || most <= 0) return [];
@@ -118,7 +109,6 @@ export function namesRefused({ at, message }: NamesRefused): ApiError {
   return invalid({ path: [...at], code: 'unknown_user', message });
 }
 
-/** The document of the threads, with the ids that the customer chose. */
 interface DocumentOfThreads {
   readonly scope: DocumentScope;
   readonly organization: { readonly organizationId: string };
@@ -133,9 +123,8 @@ export class VisibleThreads {
   }
 
   /**
-   * Throws PERMISSION_DENIED if a thread does not exist in the document, if the user may not see it, or if `mayChange` returns
-   * false for it. Also throws if `annotationIds` is undefined, because a user must name threads. Checks nothing if `viewer` is
-   * undefined.
+   * Throws PERMISSION_DENIED if a thread does not exist, is hidden or fails `mayChange`, or if `annotationIds` is
+   * undefined. Without a `viewer`, checks nothing.
    */
   async require(
     { scope, organization, document }: DocumentOfThreads,
@@ -150,7 +139,7 @@ export class VisibleThreads {
     if (threads.length < ids.length || !threads.every(mayChange)) throw accessDenied();
   }
 
-  /** Returns the threads with these ids that exist in the document and that the user may see. Ids must be distinct. */
+  /** Returns the threads that exist and that the user may see. Ids must be distinct. */
   async find(
     { scope, organization: { organizationId }, document: { documentId } }: DocumentOfThreads,
     viewer: Viewer,
@@ -190,7 +179,7 @@ export class VisibleThreads {
     );
   }
 
-  /** Returns those of the comments that exist and that the user may see. The user may see their threads. */
+  /** The user may see the threads of the comments. */
   async findComments(
     scope: DocumentScope,
     viewer: Viewer,

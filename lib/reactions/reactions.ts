@@ -12,7 +12,6 @@ import { defineEntity, type Stored } from '../table/entity.ts';
 import type { Table } from '../table/table.ts';
 import { Reaction, type ReactionReference } from './rules.ts';
 
-/** On a comment or on the document, with all users who reacted. */
 export const ReactionEntity = defineEntity({
   type: 'Reaction',
   version: 1,

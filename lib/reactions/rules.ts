@@ -19,7 +19,6 @@ const MAX_REFERENCE_BYTES = 64 * 1024;
 /** DynamoDB limits an item to 400 KB. */
 const MAX_USER_BYTES = 256 * 1024;
 
-/** The key of a reaction, as its comment stores it. */
 export const ReactionReference = /* @__PURE__ */ defineSchema(() =>
   z.object({ id: z.string(), createdAt: z.number() }),
 );
@@ -29,9 +28,7 @@ export const Reaction = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
     icon: z.string(),
-    /**
-     * In the order in which they reacted. `lastUpdated` is the time of a user's reaction, epoch ms, and never changes.
-     */
+    /** In the order in which they reacted. `lastUpdated` (epoch ms) never changes. */
     fromUsers: z.array(z.object({ from: StoredUser, lastUpdated: z.number() })),
     /** The comment's key. Undefined for a reaction on the document itself. */
     on: z.object({ annotationId: z.string(), commentId: z.number(), threadCreatedAt: z.number() }).optional(),
@@ -51,7 +48,6 @@ export interface CommentReference {
   readonly commentId: number;
 }
 
-/** A user, and the reaction that the user adds. */
 export interface ReactionEntry {
   readonly annotationId: string;
   readonly icon: string;
@@ -101,13 +97,11 @@ export interface NewReactionContext {
   readonly threadLocation?: string | undefined;
 }
 
-/** `added` has the new users. */
 export type ReactionOutcome =
   { readonly refused: string } | { readonly reaction: Reaction; readonly added: readonly ContentUser[] };
 
 /**
- * `stepUsers` are some of the request's users. Refuses another icon or comment than the stored one, and all users of
- * the request if the reaction with all of them would have more than 50 users or be too large.
+ * Refuses another icon or comment than the stored one, and all users if there would be more than 50 or too many bytes.
  */
 export function addReactionUsers(
   stored: Reaction | undefined,
@@ -210,7 +204,6 @@ export function removeReactors(reaction: Reaction, removed: RemovedUsers): React
   return fromUsers.length === reaction.fromUsers.length ? reaction : { ...reaction, fromUsers };
 }
 
-/** Undefined if no user remains. */
 export function eraseFromReaction(reaction: Reaction, removed: RemovedUsers): Reaction | undefined {
   const remaining = removeReactors(reaction, removed);
   return remaining && remaining.createdAt <= removed.removedAt

@@ -14,18 +14,17 @@ export const changeOptionFields = /* @__PURE__ */ defineSchema(() => ({
   ),
 }));
 
-/** With defaults. `now` is epoch ms. */
+/** The values of `changeOptionFields`, with defaults. */
 export interface ChangeOptions {
-  /** If undefined, the author of each changed record. */
+  /** By default the author of each changed record. */
   readonly actor?: ContentUser | undefined;
-  /** Write events. */
   readonly notify: boolean;
-  /** Write activities. */
   readonly log: boolean;
   readonly byUser?: boolean | undefined;
   readonly now: number;
 }
 
+/** By default a change writes no events and no activities. */
 export function toChangeOptions(
   { actionUser: actor, triggerNotification: notify = false, triggerActivities: log = false }: ChangeOptionsRequest,
   now: number,

@@ -4,8 +4,8 @@ import { fieldName, invalid, type Issue } from '../../shared/errors.ts';
 import { agentSourceOf, type NewComment, parseAgent } from './comments.ts';
 
 /**
- * Agents of the service, once per execution. The time of an execution is that of its comment, or `createdAt`, but never
- * later than `now`. All epoch ms.
+ * Once per execution. The time of an execution (epoch ms) is that of its comment, or `createdAt`, and never later than
+ * `now`.
  */
 export function agentsOfComments(
   comments: readonly Pick<NewComment, 'agent' | 'createdAt'>[],
@@ -21,10 +21,7 @@ export function agentsOfComments(
   return distinctBy(agents, agentRunKey);
 }
 
-/**
- * Throws INVALID_ARGUMENT unless each `agentSource` is `external`, `svc` or the name of the service. `path` is that of
- * the list in the request.
- */
+/** Throws INVALID_ARGUMENT unless each `agentSource` is `external`, `svc` or the name of the service. */
 export function requireAgentSources(
   comments: readonly Pick<NewComment, 'agent'>[],
   path: Issue['path'],

@@ -17,36 +17,34 @@ import { involvedUserIds, type Thread, threadAccessOf, toThreadResponse } from '
 
 export type CommentVerb = keyof typeof commentVerbs;
 
-/** Of a thread or one of its comments. Its event and its activity are made from it. */
+/** A change from which its event and its activity are made. */
 export interface ContentChange {
   readonly verb: CommentVerb;
-  /** A deletion of the thread, not only of `comment`. */
+  /** The thread is deleted, and not only `comment`. */
   readonly isThreadDeletion?: boolean | undefined;
   readonly actor: ContentUser;
   /** After the change. For a deletion, before it. */
   readonly thread: Thread;
-  /** In event ids, so that two changes at the same time have different ids. */
+  /** In the event id, so that two changes at the same time have different ids. */
   readonly revision: number | string;
   /** Undefined for a change of the thread. */
   readonly comment?: Comment | undefined;
-  /** If undefined, the event contains only `comment`. */
+  /** The comments in the event. By default only `comment`. */
   readonly comments?: readonly Comment[] | undefined;
   readonly reaction?: ReactionResponse | undefined;
-  /** The old value of the changed field. */
   readonly from?: unknown;
   readonly to?: unknown;
   readonly notify: boolean;
   readonly log: boolean;
 }
 
-/** `now` is epoch ms. */
 export interface EventScope {
   readonly names: ContentNames;
   readonly scope: { readonly organizationKey: string; readonly documentKey: string };
   readonly now: number;
 }
 
-/** If the transaction of a change is repeated, the cause and the event id are the same. */
+/** If a transaction is repeated, the cause is the same, and so is the event id. */
 interface ChangeCause {
   readonly type: 'Thread' | 'Comment';
   readonly id: string;
@@ -61,13 +59,12 @@ export interface CommentEvent {
   readonly payload: EventPayload;
 }
 
-/** A changed field of a thread. */
 export type ThreadFieldChange = Pick<ContentChange, 'verb' | 'from' | 'to'>;
 
-/** A change of one of these fields makes an event. Each field has the verb of that event. */
+/** A change of one of these fields makes an event. */
 const watchedFields = [
   watch('statusChanged', ({ status }) => JSON.parse(status) as Status, isSameStatus),
-  // Of an assignee and of a priority only the id is compared, because a changed name is not a new one.
+  // A changed name is not another assignee or priority.
   watch('assigned', ({ assignedTo }) => assignedTo?.userId),
   watch(
     'priorityChanged',
@@ -78,7 +75,6 @@ const watchedFields = [
   watch('accessModeChanged', ({ visibility }) => visibility ?? { type: 'public' }),
 ];
 
-/** The change is an empty list if both values are the same. */
 function watch<T>(
   verb: CommentVerb,
   read: (thread: Thread) => T,
@@ -96,7 +92,6 @@ function idOf(value: Priority | undefined): string | undefined {
   return typeof value === 'object' ? value.id : value;
 }
 
-/** In the order of their events. */
 export function detectThreadChanges(before: Thread, after: Thread): ThreadFieldChange[] {
   return [
     ...watchedFields.flatMap((changeOf) => changeOf(before, after)),
@@ -122,7 +117,7 @@ function userIdsIn(users: string | undefined): string[] {
   return (readJson<ContentUser[]>(users) ?? []).map(({ userId }) => userId);
 }
 
-/** One for each change that has `notify` and whose verb is an event type. */
+/** For each change with `notify` whose verb is an event type. */
 export function toEvents(changes: readonly ContentChange[], eventScope: EventScope): CommentEvent[] {
   const { organizationId } = eventScope.names.organization;
   const { documentId } = eventScope.names.document;
@@ -139,7 +134,7 @@ function isEvent(type: string): type is TriggerType {
   return (triggerTypes as readonly string[]).includes(type);
 }
 
-/** One for each change that has `log` and whose verb is enabled. */
+/** For each change with `log` whose verb is enabled. */
 export function toActivities(
   changes: readonly ContentChange[],
   eventScope: EventScope,
@@ -166,6 +161,7 @@ export function toActivities(
     });
 }
 
+/** The changed field in the activity, and its text. */
 const phrases: Readonly<Record<CommentVerb, readonly [field: string, phrase: string]>> = {
   newlyAdded: ['comments', 'started a thread'],
   added: ['comments', 'added a comment'],
@@ -187,15 +183,15 @@ const phrases: Readonly<Record<CommentVerb, readonly [field: string, phrase: str
   unsubscribed: ['unsubscribedUsers', 'unsubscribed from a thread'],
 };
 
-/** With the time: a record that is deleted and added again gets other event ids. */
+/** The time gives a record that is deleted and added again other event ids. */
 function causeOf({ thread, comment, revision }: ContentChange, { scope, now }: EventScope): ChangeCause {
   const id = [scope.organizationKey, scope.documentKey, thread.annotationId, ...(comment ? [comment.commentId] : [])];
   return { type: comment ? 'Comment' : 'Thread', id: JSON.stringify(id), revision: `${revision}@${now}` };
 }
 
 /**
- * A payload that would be too large has only ids. If it is still too large, because of the access contexts of many
- * comments, the event notifies nobody. A change therefore never fails because of its event.
+ * A payload that is too large has only ids. If the access contexts of many comments are still too large, the event
+ * notifies nobody. A change never fails because of its event.
  */
 function payloadOf(change: ContentChange, eventScope: EventScope): EventPayload {
   const audience = audienceOf(change, eventScope);
@@ -275,11 +271,10 @@ function reducedDataOf(change: ContentChange, { names }: EventScope): Record<str
 }
 
 /**
- * - `addressed`: users whom the event's comments mention, the assignee, and the author of the thread. For a reaction,
- * only the author of the comment.
+ * Returns the recipients of an event, without unsubscribed users whom the event neither mentions nor assigns:
+ * - `addressed`: mentioned users, the assignee, and the author of the thread. For a reaction, only the author of the
+ * comment.
  * - `following`: the other participants and the subscribers.
- *
- * Leaves out users who unsubscribed, unless the event mentions them or assigns the thread to them.
  */
 function audienceOf(change: ContentChange, { names, scope }: EventScope) {
   const { verb, actor, thread, comment, reaction } = change;

@@ -28,10 +28,7 @@ const Step = /* @__PURE__ */ defineNamedSchema('ProgressStepInput', () =>
     .describe('A step of the work that a comment reports.'),
 );
 
-/**
- * The progress of the work that a comment reports. It is stored and returned unchanged. Clients apply `visibleToUserIds`, and the
- * service does not.
- */
+/** Stored and returned unchanged. Clients apply `visibleToUserIds`, the service does not. */
 export const Progress = /* @__PURE__ */ defineNamedSchema('ProgressInput', () =>
   unchangedObject(
     z
@@ -64,5 +61,4 @@ const Action = /* @__PURE__ */ defineNamedSchema('ActionInput', () =>
   ),
 );
 
-/** The buttons that clients show for a comment or thread. They are stored and returned unchanged. */
 export const Actions = /* @__PURE__ */ defineSchema(() => list(Action, MAX_ACTIONS, 0));

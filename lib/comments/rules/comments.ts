@@ -35,13 +35,13 @@ import { Actions, Progress } from './commentProgress.ts';
 const MAX_COMMENTS_PER_CALL = 49;
 export const MAX_COMMENTS = 1_000;
 
-/** Without reactions. DynamoDB limits an item to 400 KB. */
+/** As JSON, without its reactions. DynamoDB limits an item to 400 KB. */
 const MAX_COMMENT_BYTES = 256 * 1024;
 const MAX_ATTACHMENTS = 50;
 
 export const CommentId = /* @__PURE__ */ defineSchema(() => z.int().min(0));
 
-/** At most 15 digits. Sort keys have room for 16, so generated ids can follow the largest one. */
+/** At most 15 digits. Sort keys have room for 16 digits, so generated ids can follow the largest one. */
 const ChosenCommentId = /* @__PURE__ */ defineSchema(() => CommentId.max(999_999_999_999_999));
 
 export const commentSelectors = /* @__PURE__ */ defineSchema(() => ({
@@ -121,7 +121,7 @@ const DocumentedAgent = /* @__PURE__ */ defineSchema(() =>
 type Open = Readonly<Record<string, unknown>>;
 const Agent = /* @__PURE__ */ defineNamedSchema('CommentAgentInput', () => unchangedObject(DocumentedAgent));
 
-/** `svc` also for the name of the service. */
+/** `svc` also stands for the name of the service. */
 export function agentSourceOf(agentSource: string): 'svc' | 'external' {
   return agentSource === 'external' ? 'external' : 'svc';
 }
@@ -155,6 +155,7 @@ function taggedUserId(tagged: Open): string | undefined {
   return userId ?? contact?.userId ?? undefined;
 }
 
+/** For new and changed comments. */
 const fields = /* @__PURE__ */ defineSchema(() => ({
   commentText: optional(Text).describe('The comment as plain text. Clients must escape it.'),
   commentHtml: optional(Text).describe(
@@ -246,7 +247,7 @@ export const NewComments = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** `commentData`, or its alias `comments`. `oneCommentList` requires exactly one. */
+/** `oneCommentList` requires exactly one of the two. */
 export const commentLists = /* @__PURE__ */ defineSchema(() => ({
   commentData: optional(NewComments).describe('The comments to add, in their order.'),
   comments: optional(NewComments).describe('Another name for `commentData`.'),
@@ -291,11 +292,11 @@ export type CommentChange = z.output<typeof CommentChange>;
 
 const linkFields = ['commentText', 'commentHtml'] as const;
 
-/** Objects and lists are JSON text. */
+/** Objects and lists of the request are JSON text. */
 export const Comment = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
-    /** Part of the key. Epoch ms. */
+    /** Epoch ms. Part of the comment's key. */
     threadCreatedAt: z.number(),
     commentId: z.number(),
     from: StoredUser,
@@ -348,7 +349,7 @@ function toStored(sent: CommentChange | NewComment): Partial<Comment> {
   return toStoredFields<CommentChange>(sent, jsonFields, [...textFields, 'from']);
 }
 
-/** `createdAt` is for comments that were sent without one. All times are epoch ms. */
+/** `createdAt` is the time (epoch ms) of comments that were sent without one. */
 export interface NewCommentContext {
   readonly annotationId: string;
   readonly threadCreatedAt: number;
@@ -356,7 +357,7 @@ export interface NewCommentContext {
   readonly byUser?: boolean | undefined;
 }
 
-/** Without an id, a comment gets one after `lastCommentId` and after all ids in the request. */
+/** A comment that was sent without an id gets one after `lastCommentId` and all ids of the request. */
 export function newComments(sent: readonly NewComment[], lastCommentId: number, context: NewCommentContext): Comment[] {
   let last = Math.max(lastCommentId, ...sent.map(({ commentId }) => commentId ?? 0));
   return sent.map((comment) => ({
@@ -378,7 +379,6 @@ export function isTooLarge(comment: Comment): boolean {
   return isLongerThan(JSON.stringify({ ...comment, reactions: undefined }), MAX_COMMENT_BYTES);
 }
 
-/** Or why the change is refused. */
 export function changeComment(
   comment: Comment,
   change: CommentChange,
@@ -399,7 +399,7 @@ export function hasTextChange(before: Comment, after: Comment): boolean {
   return before.commentText !== after.commentText || before.commentHtml !== after.commentHtml;
 }
 
-/** Of `to` and `taggedUserContacts`. The author only if one of these names the author. */
+/** The author is included only if the comment mentions the author. */
 export function commentMentions({ to, taggedUserContacts }: Comment): string[] {
   return mentionedBy(readList<ContentUser>(to), readList<Open>(taggedUserContacts));
 }
@@ -416,14 +416,14 @@ function mentionedBy(
   ]);
 }
 
-/** The author (`made`) and the mentioned users. */
+/** The users whose data a comment belongs to: its author (`made`) and the mentioned users. */
 export function usersOfComment(comment: Comment): { userId: string; made: boolean }[] {
   const author = comment.from.userId;
   const others = commentMentions(comment).filter((userId) => userId !== author);
   return [{ userId: author, made: true }, ...others.map((userId) => ({ userId, made: false }))];
 }
 
-/** A user for whom `replacement` returns undefined stays. Returns the same object if nothing changes. */
+/** Returns the same object if nothing changes. */
 export function replaceCommentUsers(
   comment: Comment,
   replacement: (userId: string) => ContentUser | undefined,
@@ -525,7 +525,7 @@ export const ReactedCommentRow = /* @__PURE__ */ defineSchema(() =>
 );
 export type ReactedCommentRow = z.output<typeof ReactedCommentRow>;
 
-/** Drafts, groups, recorders and custom lists exist only in clients, so they are always empty. */
+/** Drafts, groups, recorders and custom lists exist only in clients, so these fields are always empty. */
 export function toCommentRow(comment: CommentResponse): CommentRow {
   const { commentText, commentHtml } = comment;
   return {
@@ -541,14 +541,13 @@ export function toCommentRow(comment: CommentResponse): CommentRow {
   };
 }
 
-/** Undefined if there is none. */
 export function toContextResponse(text: string | undefined): z.output<typeof ContextResponse> | undefined {
   if (text === undefined) return undefined;
   const { access } = JSON.parse(text) as z.output<typeof Context>;
   return { access, accessFields: accessFields(access ?? {}) };
 }
 
-/** As `field:value`. Undefined if there is none. */
+/** Returns undefined if there are none. */
 export function accessFieldsOf(text: string | undefined): string[] | undefined {
   const items = toContextResponse(text)?.accessFields ?? [];
   return items.length > 0 ? items : undefined;

@@ -36,10 +36,9 @@ import {
 export const NOT_FOUND = 'Not found';
 export const TOO_MANY_USERS = 'Comment would involve too many other users at once.';
 
-/** Selects comments of a thread by id and by author. If both are undefined, selects all comments. */
+/** By id and by author. Without both, selects all comments. */
 export interface CommentSelection {
   readonly commentIds?: readonly number[] | undefined;
-  /** The user ids of authors. */
   readonly userIds?: readonly string[] | undefined;
 }
 
@@ -71,7 +70,7 @@ export function decideCommentAddition(
   };
 }
 
-/** Returns the change of the comments with these ids. A comment that cannot be changed is refused alone. */
+/** A comment that cannot be changed is refused alone. */
 export function decideCommentUpdate(
   before: ExistingThread,
   ids: readonly number[],
@@ -114,8 +113,8 @@ function updateEvent(
 }
 
 /**
- * Replaces authors and mentioned users in the comments with these ids. With the first comment, also replaces the author and the
- * assignee of the thread, because the assignee is involved in this comment.
+ * Replaces authors and mentioned users. With the first comment, also replaces the author and the assignee of the
+ * thread, whom this comment involves.
  */
 export function decideUserReplacement(
   before: ExistingThread,
@@ -145,7 +144,7 @@ function withComment(parts: ThreadParts, before: Comment, after: Comment, now: n
   return { ...parts, thread, comments: parts.comments.map((comment) => (comment === before ? after : comment)) };
 }
 
-/** Returns the deletion of the comments with these ids. A thread is deleted with its last comment. */
+/** A thread is deleted with its last comment. */
 export function decideCommentDeletion(
   before: ExistingThread,
   ids: readonly number[],
@@ -170,10 +169,7 @@ export function decideCommentDeletion(
   };
 }
 
-/**
- * Returns a thread without comments and their reactions. If its first or last comment is deleted, the comments of `before` must
- * include the one that takes its place.
- */
+/** Deletes comments and their reactions. `before` must have the comments that take the first and the last place. */
 export function withoutComments(before: ExistingThread, deleted: readonly Comment[], now: number) {
   const { thread } = before;
   const isDeleted = ({ commentId }: Pick<Comment, 'commentId'>) =>

@@ -20,20 +20,19 @@ import {
   type ThreadParts,
 } from './threadParts.ts';
 
-/** One user of a requested reaction. */
 export interface ReactionStep extends ReactionRequest {
   readonly user: ContentUser;
 }
 
 interface ReactionOptions {
-  /** The ids that the customer chose, for events and new reactions. */
+  /** The ids that the customer chose. */
   readonly names: ResponseNames & { readonly documentId: string };
   readonly now: number;
 }
 
 export const REACTION_BUSY = 'Reaction is being changed by another request.';
 
-/** Returns the addition of users to reactions, which are on comments of one thread or on the document. */
+/** The reactions are on comments of one thread or on the document. */
 export function decideReactionAddition(
   before: StoredParts,
   steps: readonly ReactionStep[],
@@ -66,8 +65,8 @@ export function decideReactionAddition(
 }
 
 /**
- * Returns the deletion of reactions. If `onlyOf` is given, only this user is removed. A reaction is then deleted only if it has no
- * other user. `actor` is the actor of the events, by default the first removed user.
+ * With `onlyOf`, removes only this user, and deletes a reaction only if it has no other user. The default actor of an
+ * event is the first removed user.
  */
 export function decideReactionDeletion(
   before: StoredParts,
@@ -92,10 +91,7 @@ export function decideReactionDeletion(
   });
 }
 
-/**
- * Replaces, adds or deletes a reaction, with the references in its comment. By default the references stay, unless the reaction is
- * deleted.
- */
+/** Replaces, adds or deletes a reaction. By default the references in its comment stay, unless it is deleted. */
 export function withReaction(
   parts: ThreadParts,
   before: Reaction | undefined,
@@ -116,7 +112,7 @@ export function withReaction(
   };
 }
 
-/** Adds the event of a reaction to a comment. The thread gets a new `lastUpdated`, so that clients that poll find the thread. */
+/** The thread gets a new `lastUpdated`, so that clients that poll find it. */
 function withEvent(
   parts: ThreadParts,
   verb: 'reactionAdded' | 'reactionDeleted',
@@ -152,7 +148,7 @@ function findTarget(
   );
 }
 
-/** Returns whether another request has deleted the reaction and added it again on another thread. */
+/** Another request has deleted the reaction and added it again on another thread. */
 function isOnOtherThread({ thread }: ThreadParts, comment: Comment | undefined): boolean {
   return comment !== undefined && comment.annotationId !== thread?.annotationId;
 }

@@ -5,13 +5,12 @@ import { parseAgent } from './comments.ts';
 import { type Decided, type ExistingThread, NO_PARTS, unchanged } from './threadParts.ts';
 import { changeThread, type NewThread, newThread, type Refused, type Thread, type ThreadChange } from './threads.ts';
 
-/** The result of adding one thread. */
 export interface ThreadAdded {
   readonly success: boolean;
   readonly annotationId: string;
   readonly commentIds: number[];
   readonly message: string;
-  /** The id of the agent's finding. Undefined for a thread that no agent wrote. */
+  /** Undefined for a thread that no agent wrote. */
   readonly findingId?: string | undefined;
 }
 
@@ -52,13 +51,13 @@ export function decideThreadAddition(
   };
 }
 
-/** Gives a new thread its number, which is reserved later than the other fields are known. */
+/** The number is reserved later than the other fields are known. */
 export function withNumber<R>({ after, events, result }: Decided<R>, annotationNumber: number): Decided<R> {
   const thread = { ...(after.thread as Thread), annotationNumber };
   return { after: { ...after, thread }, events: events.map((event) => ({ ...event, thread })), result };
 }
 
-/** Returns the change of a thread, or why it is refused. The assignee can only be changed if the first comment is known. */
+/** `before` must have the first comment if `change` assigns, because it involves the assignee. */
 export function decideThreadUpdate(
   before: ExistingThread,
   change: ThreadChange,
@@ -78,7 +77,7 @@ export function decideThreadUpdate(
   };
 }
 
-/** If the thread has only one comment, the event of its deletion names this comment. */
+/** The event of the deletion names the only comment. */
 export function decideThreadDeletion(
   { thread, comments }: ExistingThread,
   { actor = thread.from, notify, log }: Pick<ChangeOptions, 'actor' | 'notify' | 'log'>,

@@ -2,7 +2,7 @@ import { readJson } from '../../shared/jsonFields.ts';
 import { isSameStatus, isTerminal, type Status } from './statuses.ts';
 import type { Thread } from './threads.ts';
 
-/** The decision that each status id stands for. */
+/** By status id. */
 const decisionsByStatus = new Map([
   ['ACCEPTED', 'accepted'],
   ['APPROVED', 'approved'],
@@ -10,10 +10,8 @@ const decisionsByStatus = new Map([
 ]);
 
 /**
- * Returns the decision that a change of a thread makes, or undefined if the change decides nothing. The first rule that
- * applies gives the decision:
- *
- * - `accepted` or `rejected` if a suggestion is accepted or rejected
+ * Returns the decision that a change of a thread makes, or undefined. The first that applies:
+ * - `accepted` or `rejected` if a suggestion becomes so
  * - the decision that the new status stands for
  * - `resolved` if the status becomes terminal
  */

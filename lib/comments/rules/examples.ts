@@ -3,7 +3,6 @@ import type { ThreadRow } from './threads.ts';
 
 const metadata = { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' };
 
-/** The comment in the examples of the reference. */
 export const exampleComment: CommentRow = {
   commentId: 1,
   type: 'text',
@@ -25,7 +24,6 @@ export const exampleComment: CommentRow = {
   isCommentTextAvailable: true,
 };
 
-/** The thread in the examples of the reference. */
 export const exampleThread: ThreadRow = {
   annotationId: 'clause-4',
   annotationNumber: 2,

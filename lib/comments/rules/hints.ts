@@ -20,7 +20,7 @@ interface AccessChange extends ThreadPosition {
   readonly formerAccess: string;
 }
 
-/** The hints of threads and comments. A deleted thread has a tombstone, and the hint comes from the tombstone. */
+/** The hint of a deleted thread comes from its tombstone. */
 export const commentHints = {
   types: {
     'comment_annotation.add': 'thread',

@@ -15,12 +15,12 @@ import { withoutComments } from './decideComments.ts';
 import type { ExistingThread, ThreadParts } from './threadParts.ts';
 import type { Thread } from './threads.ts';
 
-/** Returns whether a removed user started the thread before the removal. Such a thread is deleted. */
+/** A thread that a removed user started is deleted. */
 export function isThreadOf({ from, createdAt }: Pick<Thread, 'from' | 'createdAt'>, removed: RemovedUsers): boolean {
   return isMadeBy(from.userId, createdAt, removed);
 }
 
-/** Returns a thread after users were removed. Their subscriptions are deleted. A removed author or assignee keeps only the id. */
+/** Deletes subscriptions. A removed author or assignee keeps only the id. */
 export function removeFromThread(thread: Thread, removed: RemovedUsers): Thread {
   if (thread.createdAt > removed.removedAt) return thread;
   return withChanges(thread, {
@@ -32,8 +32,8 @@ export function removeFromThread(thread: Thread, removed: RemovedUsers): Thread 
 }
 
 /**
- * Returns a thread after users were erased. The thread no longer names these users as subscribers or assignee, in status changes,
- * or in its visibility. The comments and participants of the thread are erased separately.
+ * Deletes erased users from subscriptions, assignee, status changes and visibility. Comments and participants are
+ * erased separately.
  */
 export function eraseFromThread(thread: Thread, removed: RemovedUsers): Thread {
   if (thread.createdAt > removed.removedAt) return thread;
@@ -65,17 +65,16 @@ export function eraseFromThread(thread: Thread, removed: RemovedUsers): Thread {
   });
 }
 
-/** Returns whether a removed user wrote the comment before the removal. */
 export function isCommentOf({ from, createdAt }: Pick<Comment, 'from' | 'createdAt'>, removed: RemovedUsers): boolean {
   return isMadeBy(from.userId, createdAt, removed);
 }
 
-/** Returns a comment after users were removed. A removed author keeps only the id. */
+/** A removed author keeps only the id. */
 export function removeFromComment(comment: Comment, removed: RemovedUsers): Comment {
   return isCommentOf(comment, removed) ? withChanges(comment, { from: keepId(comment.from, removed) }) : comment;
 }
 
-/** Returns another user's comment after users were erased. Erased users whom the comment mentions or addresses keep only the id. */
+/** For a comment of another user. Erased users whom it mentions or addresses keep only the id. */
 export function eraseFromComment(comment: Comment, removed: RemovedUsers): Comment {
   if (comment.createdAt > removed.removedAt) return comment;
   const { to, taggedUserContacts } = comment;
@@ -89,10 +88,7 @@ export function eraseFromComment(comment: Comment, removed: RemovedUsers): Comme
   });
 }
 
-/**
- * Returns a mention of an erased user with only the id, because its other fields can contain the user's name. Returns other
- * mentions unchanged.
- */
+/** The other fields of a mention can contain the user's name. */
 function keepTaggedId(tagged: Open, { userIds }: RemovedUsers): Open {
   const contact = tagged.contact as Open | null | undefined;
   const userId = tagged.userId ?? contact?.userId;
@@ -104,8 +100,8 @@ function keepTaggedId(tagged: Open, { userIds }: RemovedUsers): Open {
 }
 
 /**
- * Returns a thread after users were removed from its head and from one comment. In mode `erase`, a comment that one of them wrote is
- * deleted. No removal changes `lastUpdated`.
+ * Removes users from the head and from one comment. In mode `erase`, deletes a comment of theirs. Never changes
+ * `lastUpdated`.
  */
 export function decideUserRemoval(
   before: ExistingThread,

@@ -46,7 +46,10 @@ export const SentStatus = /* @__PURE__ */ defineSchema(() =>
 
 export const initialStatus: Status = standardStatuses.OPEN as Status;
 
-/** An object with an id stays. For an id or a type alone, the standard status. An unknown id becomes `{ id }`. */
+/**
+ * An object with an id stays as it was sent. An id or a type alone becomes the standard status, and an unknown id `{ id
+ * }`.
+ */
 export function resolveStatus(sent: z.output<typeof SentStatus>): Status {
   if (typeof sent === 'string') return findStandardStatus(sent) ?? { id: sent };
   if (typeof sent.id === 'string') return sent;

@@ -37,6 +37,7 @@ export const threadSelectors = /* @__PURE__ */ defineSchema(() => ({
   ),
 }));
 
+/** For deletions. They select threads by their agent. */
 export const agentSelectors = /* @__PURE__ */ defineSchema(() => ({
   agentId: optional(Id).describe('The threads whose first comment is by this agent.'),
   agentSuggestions: optional(z.boolean()).describe(
@@ -50,7 +51,7 @@ export const agentSelectors = /* @__PURE__ */ defineSchema(() => ({
 type Selector = keyof typeof threadSelectors | keyof typeof agentSelectors;
 const selectorNames = [...Object.keys(threadSelectors), ...Object.keys(agentSelectors)] as Selector[];
 
-/** Every thread matches `agentSuggestions: false`, so as the only selector it would delete all threads. */
+/** Every thread matches `agentSuggestions: false`, so this selector alone would delete all threads. */
 export const rejectEmptySelector = /* @__PURE__ */ defineSchema(() =>
   z.refine<{ readonly [S in Selector]?: unknown }>(
     (sent) =>
@@ -59,6 +60,7 @@ export const rejectEmptySelector = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
+/** At least one URL must be valid, if `agentUrls` is sent. */
 export const requireAgentUrl = /* @__PURE__ */ defineSchema(() =>
   z.refine<{ readonly agentUrls?: readonly string[] | undefined }>(
     ({ agentUrls }) => agentUrls === undefined || agentUrls.some((url) => parseHttpUrl(url) !== undefined),
@@ -101,7 +103,7 @@ export const ThreadsUpdateRequest = /* @__PURE__ */ defineSchema(() =>
     ),
 );
 
-/** Epoch ms or ISO 8601. */
+/** Times are epoch ms or ISO 8601. */
 const listingFilters = /* @__PURE__ */ defineSchema(() => ({
   mentionedUserIds: optional(list(Id, limits.readIds)).describe('Only threads that mention one of these users.'),
   resolvedBy: optional(Id).describe('Only threads that this user resolved.'),
@@ -155,7 +157,7 @@ const oneAgentFilter = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** Only id, document and time of a deleted thread are stored, so other filters could not be checked. */
+/** Only the id, document and time of a deleted thread are stored, so other filters could not be checked. */
 const rejectFiltersWithDeletedAfter = /* @__PURE__ */ defineSchema(() =>
   z.refine<{ readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }>(
     ({ deletedAfter, ...others }) =>
@@ -229,8 +231,8 @@ export function toListingOptions(
 }
 
 /**
- * A thread must match every given filter, of a list at least one value. Epoch ms. `...After` is inclusive, `...Before`
- * exclusive.
+ * A thread must match every given filter, and at least one value of a list. Times are epoch ms. `...After` is
+ * inclusive, `...Before` exclusive.
  */
 export type ThreadFilters = ListedFilters & { readonly agentUrls?: readonly string[] | undefined };
 

@@ -5,7 +5,7 @@ import type { Thread } from './threads.ts';
 
 type Revised<T> = T & { readonly _r: number };
 
-/** Comments and reactions are those that a command concerns. A reaction to a document has no thread. */
+/** The comments and reactions are those that a command concerns. A reaction to a document has no thread. */
 export interface ThreadParts {
   readonly thread?: Thread | undefined;
   readonly comments: readonly Comment[];
@@ -29,8 +29,7 @@ export interface Change {
 }
 
 /**
- * A decision is a pure function of stored parts and command, because it is repeated with newly read parts after a
- * conflict.
+ * What a command does to a thread. A decision is pure, because it is repeated with newly read parts after a conflict.
  */
 export interface Decided<R> extends Change {
   readonly result: R;
@@ -42,7 +41,7 @@ export function unchanged<R>(before: ThreadParts, result: R): Decided<R> {
   return { after: before, events: [], result };
 }
 
-/** One for each step of a command. A refused step changes nothing. */
+/** For each step of a command, why it is refused, or undefined. A refused step changes nothing. */
 export type Refusals = readonly (string | undefined)[];
 
 export function decideEach<S>(

@@ -46,16 +46,15 @@ import { initialStatus, isSameStatus, isTerminal, resolveStatus, SentStatus, typ
 
 const threadTypes = ['comment', 'suggestion'] as const;
 
-/** Without comments and participants. DynamoDB limits an item to 400 KB. */
+/** As JSON, without comments and participants. DynamoDB limits an item to 400 KB. */
 const MAX_THREAD_BYTES = 256 * 1024;
-/** Events contain the ids of participants. */
+/** As JSON. Events contain the ids of these users. */
 const MAX_PARTICIPANT_BYTES = 48 * 1024;
 const MAX_SUBSCRIBERS = 50;
 const MAX_CUSTOM_LIST_ITEMS = 100;
 /** Each replacement can change every comment of a thread. */
 const MAX_USER_REPLACEMENTS = 10;
 
-/** A status, and any other fields of the customer. */
 const Suggestion = /* @__PURE__ */ defineSchema(() =>
   unchangedObject(
     z.object({
@@ -66,7 +65,6 @@ const Suggestion = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** An id, or an object of the customer with an id. */
 const Priority = /* @__PURE__ */ defineSchema(() =>
   z.union([Id, unchangedObject(z.object({ id: Id.describe('Your own name of the priority.') }))], {
     error: 'must be the id of a priority, or an object with the id',
@@ -94,6 +92,7 @@ function pagePosition<B extends z.ZodType, N extends z.ZodType>(flag: B, number:
 
 const storedPosition = pagePosition(z.boolean().optional(), z.number().optional());
 
+/** For new and changed threads. */
 const fields = /* @__PURE__ */ defineSchema(() => ({
   location: optional(Location).describe('Where in the document the thread is. Requests select by its `id`.'),
   targetElement: optional(OpenObject).describe('For clients: the element that the thread is about. Stored unchanged.'),
@@ -241,7 +240,6 @@ export const UserReplacements = /* @__PURE__ */ defineSchema(() =>
 );
 export type UserReplacement = z.output<typeof UserReplacements>[number];
 
-/** Of the first comment. */
 const ThreadAgent = /* @__PURE__ */ defineSchema(() =>
   z.object({
     agentId: z.string(),
@@ -252,17 +250,16 @@ const ThreadAgent = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** Objects and lists are JSON text. */
+/** Objects and lists of the request are JSON text. */
 export const Thread = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
-    /** In its document, from 1. Threads that are older than this field lack it. */
+    /** From 1. Threads that are older than this field lack it. */
     annotationNumber: z.number().optional(),
     documentId: z.string(),
     type: z.enum(threadTypes),
     commentType: z.string().optional(),
     sourceType: z.enum(['rest-api', 'agent']),
-    /** Of the first comment. */
     from: StoredUser,
     status: z.string(),
     assignedTo: StoredUser.optional(),
@@ -288,13 +285,11 @@ export const Thread = /* @__PURE__ */ defineSchema(() =>
     participants: z.string(),
     resolvedByUserId: z.string().optional(),
     statusUpdatedByUserId: z.string().optional(),
-    /** At least 1. */
     commentCount: z.number(),
-    /** New comments get larger ids, so no id is used twice. */
+    /** Of all comments that the thread ever had, so no id is used twice. */
     lastCommentId: z.number(),
     /** The involvement of the assignee refers to this comment. */
     first: z.object({ commentId: z.number(), createdAt: z.number() }),
-    /** The comment with the largest id. */
     last: z.object({ commentId: z.number(), userId: z.string() }),
     createdAt: z.number(),
     lastUpdated: z.number(),
@@ -302,12 +297,12 @@ export const Thread = /* @__PURE__ */ defineSchema(() =>
 );
 export type Thread = z.output<typeof Thread>;
 
-/** A message for the response. */
+/** Why a change is refused, as a message for the response. */
 export interface Refused {
   readonly refused: string;
 }
 
-/** How many comments the user wrote, and how many mention the user. */
+/** The numbers of comments that the user wrote, and that mention the user. */
 type Participant = readonly [userId: string, wrote: number, mentionedIn: number];
 
 function participantsOf({ participants }: Pick<Thread, 'participants'>): Participant[] {
@@ -362,7 +357,7 @@ const jsonFields = [
 ] as const;
 const plainFields = ['assignedTo', 'visibility', 'isPageAnnotation', ...pageNumbers] as const;
 
-/** Leaves out fields that depend on other fields, such as the status. */
+/** Without fields that depend on other fields, such as the status. */
 function toStored(sent: ThreadChange | NewThread): Partial<Thread> {
   const location = sent.location && {
     location: JSON.stringify(sent.location),
@@ -371,13 +366,13 @@ function toStored(sent: ThreadChange | NewThread): Partial<Thread> {
   return { ...toStoredFields<ThreadChange>(sent, jsonFields, plainFields), ...location };
 }
 
-/** The status is the sent one, or that in `before`, or `pending`. */
+/** The status is the sent one, or else the one in `before`, or else `pending`. */
 function toStoredSuggestion(sent: Readonly<Record<string, unknown>>, before?: string): string {
   const status = sent.status ?? readJson<{ status: string }>(before)?.status ?? 'pending';
   return JSON.stringify({ ...sent, status });
 }
 
-/** Comments without an id get ids from 1, or after the largest sent id. */
+/** Comments that were sent without an id get ids from 1, or after the largest sent id. */
 export function newThread(
   sent: NewThread,
   {
@@ -460,7 +455,7 @@ export function changeComments(
   });
 }
 
-/** `first` and `last` are the new first and last comments. Undefined: the old one stays. */
+/** `first` and `last` take the places of deleted comments. Undefined if the current one stays. */
 export function removeComments(
   thread: Thread,
   removed: readonly Comment[],
@@ -478,9 +473,8 @@ export function removeComments(
 }
 
 /**
- * Returns a thread as it is for a user who may see only these comments: without the number of others, their authors and
- * the users whom they mention. Users are ordered by id, because the order of their first comments would tell who wrote
- * hidden ones.
+ * Returns a thread as a user who may see only these comments gets it. Users are ordered by id, because the order of
+ * their first comments would tell who wrote hidden ones.
  */
 export function withComments(thread: Thread, comments: readonly Comment[]): Thread {
   const visible = { ...thread, participants: countParticipants([], comments, []) };
@@ -488,6 +482,7 @@ export function withComments(thread: Thread, comments: readonly Comment[]): Thre
   return { ...visible, participants: JSON.stringify(byId), commentCount: comments.length };
 }
 
+/** Returns the thread, or why the change is refused. */
 export function changeThread(
   thread: Thread,
   change: ThreadChange,
@@ -525,7 +520,7 @@ function changeStatus(
   };
 }
 
-/** `replaceCommentUsers` does the same for its comments. */
+/** Replaces the author and the assignee. */
 export function replaceThreadUsers(thread: Thread, replacement: (userId: string) => ContentUser | undefined): Thread {
   return {
     ...thread,
@@ -534,7 +529,6 @@ export function replaceThreadUsers(thread: Thread, replacement: (userId: string)
   };
 }
 
-/** What decides which users can see the thread. */
 export function threadAccessOf(
   { visibility, context, from }: Pick<Thread, 'visibility' | 'context' | 'from'>,
   organizationId: string,
@@ -542,7 +536,7 @@ export function threadAccessOf(
   return { visibility, accessFields: accessFieldsOf(context), authorId: from.userId, organizationId };
 }
 
-/** Users who wrote in it, are mentioned, or are its assignee. */
+/** The users who wrote comments, are mentioned in them, or are the assignee. */
 export function involvedUserIds(thread: Thread): string[] {
   return distinct([
     ...participantsOf(thread).map(([userId]) => userId),
@@ -564,22 +558,21 @@ export function mentionedUserIds(thread: Thread): string[] {
   return participantsOf(thread).flatMap(([userId, , mentioned]) => (mentioned > 0 ? [userId] : []));
 }
 
-/** `more`: the thread has other comments too. */
+/** `more` is true if the thread has other comments too. */
 export interface ThreadWithComments {
   readonly thread: Thread;
   readonly comments: readonly Comment[];
   readonly more: boolean;
 }
 
-/** With the access context that the comment requires. */
 export interface CommentAuthor {
   readonly userId: string;
   readonly accessFields?: readonly string[] | undefined;
 }
 
 /**
- * The latest comment first. The first author whose comment a user can see wrote the last comment for this user. Only
- * that of the last comment if no comment requires an access context.
+ * The latest comment first. The first author whose comment a user can see wrote the last comment for this user. Without
+ * access contexts, only the author of the last comment is needed.
  */
 export function lastAuthors(thread: Thread, comments: readonly Comment[]): CommentAuthor[] {
   const authors = comments.map(toAuthor);
@@ -721,7 +714,7 @@ export const ListedThreads = /* @__PURE__ */ defineSchema(() =>
     .describe('The threads. With `groupByDocumentId`, lists of threads by document id.'),
 );
 
-/** Subscribed groups and drafts exist only in clients, so they are always empty. */
+/** Subscribed groups and drafts exist only in clients, so these fields are always empty. */
 export function toThreadRow(thread: ThreadResponse, parts: RowParts): ThreadRow {
   return {
     ...thread,

@@ -2,7 +2,7 @@ import type { ActorField, PeopleField, UserRule } from '../../app/rules/userRule
 import type { Viewer } from '../../content/rules/viewer.ts';
 import type { Thread, ThreadChange } from './threads.ts';
 
-/** Fields of a comment that only servers may send: its agent, and the times of a comment from another system. */
+/** Only servers may send them: an agent, and the times of a comment from another system. */
 const serverFields = ['agent', 'createdAt', 'lastUpdated'];
 
 const createFlags = ['createOrganization', 'createDocument'];
@@ -37,7 +37,7 @@ function inComments(list: string, fields: readonly string[]): string[] {
   return ['commentData', 'comments'].flatMap((comments) => fields.map((field) => `${list}${comments}.*.${field}`));
 }
 
-/** Every user who may read a document may start threads in it. The author is the calling user. */
+/** Every user who may read a document may start threads. */
 export const newThreadsByUsers: UserRule = {
   needs: 'viewer',
   on: 'document',
@@ -51,7 +51,7 @@ export const newThreadsByUsers: UserRule = {
   people: below('commentAnnotations.*', peopleOfThread),
 };
 
-/** Every user who may read a thread may reply. The author of the reply is the calling user. */
+/** Every user who may read a thread may reply. */
 export const newCommentsByUsers: UserRule = {
   needs: 'viewer',
   on: 'document',
@@ -68,10 +68,9 @@ const ownComments: ActorField[] = [
   { path: 'actionUser', holds: 'user' },
 ];
 
-/** Users may delete their own comments. `userIds` always selects the calling user. */
+/** Users may delete and change their own comments. `userIds` always selects the calling user. */
 export const commentDeletionsByUsers: UserRule = { needs: 'viewer', on: 'document', actor: ownComments };
 
-/** Users may change their own comments. `userIds` always selects the calling user. */
 export const commentChangesByUsers: UserRule = {
   needs: 'viewer',
   on: 'document',
@@ -80,7 +79,7 @@ export const commentChangesByUsers: UserRule = {
   people: peopleOfCommentUpdate,
 };
 
-/** Users may change threads that they name by id. `mayUpdate` checks each thread. */
+/** `mayUpdate` checks each thread, which users name by id. */
 export const threadUpdatesByUsers: UserRule = {
   needs: 'viewer',
   on: 'document',
@@ -94,7 +93,7 @@ export const threadUpdatesByUsers: UserRule = {
   people: peopleOfThreadUpdate,
 };
 
-/** Users may delete their own threads, which they name by id. The endpoint checks the author. */
+/** The endpoint checks the author of each thread. */
 export const threadDeletionsByUsers: UserRule = {
   needs: 'viewer',
   on: 'document',
@@ -102,7 +101,6 @@ export const threadDeletionsByUsers: UserRule = {
   refuses: ['locationIds', 'userIds', 'agentId', 'agentSuggestions', 'agentUrls'],
 };
 
-/** The fields that an editor may change in another user's thread. */
 const editorFields = new Set([
   'status',
   'assignedTo',
@@ -117,10 +115,7 @@ export function mayJudge({ userId, role }: Viewer, thread: Pick<Thread, 'from'>)
   return role === 'editor' && thread.from.userId !== userId;
 }
 
-/**
- * Returns whether a user may change a thread. The author may change every field. An editor may change only `editorFields` in
- * another user's thread.
- */
+/** The author may change every field, an editor only `editorFields`. */
 export function mayUpdate(
   { userId, role }: Viewer,
   thread: Pick<Thread, 'from'>,

@@ -40,12 +40,11 @@ export const V1ThreadOrNull = /* @__PURE__ */ defineNamedSchema('V1CommentAnnota
 
 type V2Thread = Omit<z.output<typeof V1Thread>, 'color' | 'lastUpdated'> & { readonly lastUpdated: number };
 
-/** Returns the `/v1` form of a comment. Null stands for an unknown id and stays null. */
+/** Null stands for an unknown id. */
 export function toV1Comment(row: z.output<typeof V1Comment> | null): z.output<typeof V1Comment> | null {
   return row && V1Comment.parse(row);
 }
 
-/** Returns the `/v1` form of a thread. Null stands for an unknown id and stays null. */
 export function toV1Thread(row: V2Thread | null): z.output<typeof V1Thread> | null {
   return row && V1Thread.parse({ ...row, color: row.from.color, lastUpdated: isoTime(row.lastUpdated) });
 }
