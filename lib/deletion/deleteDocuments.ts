@@ -10,10 +10,7 @@ import { writeEach } from '../table/writeEach.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
-/**
- * Makes the content of documents unreachable, which jobs then purge. Ids must be distinct. An unknown id fails in its
- * own result.
- */
+/** Jobs then purge the content. Ids must be distinct. An unknown id fails in its own result. */
 type DeleteDocuments = (
   scope: OrganizationScope,
   documentIds: readonly string[],

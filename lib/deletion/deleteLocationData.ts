@@ -19,9 +19,8 @@ export class LocationDeleter {
   }
 
   /**
-   * Also deletes in other organizations of the tenant that have a document with this id, even in disabled ones. Throws
-   * UNAVAILABLE after 20 s, and a repeated call continues. Records that were just written can stay, because the index
-   * is eventually consistent.
+   * Also in other organizations of the tenant, even disabled ones. Throws UNAVAILABLE after 20 s, and a repeated call
+   * continues. Records that were just written can stay, because the index is eventually consistent.
    */
   async delete(tenant: string, documentId: string, location: Location, clock: () => number = Date.now): Promise<void> {
     const key = locationKey(location);
@@ -45,7 +44,6 @@ export class LocationDeleter {
     }
   }
 
-  /** Returns false if some records remain because of concurrent writes. */
   async #deleteRecords(kinds: readonly LocationRecords[], deletion: LocationDeletion): Promise<boolean> {
     let isComplete = true;
     const independent = kinds.flatMap(({ locate, records }) =>

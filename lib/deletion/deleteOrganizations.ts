@@ -14,10 +14,7 @@ import { writeEach } from '../table/writeEach.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
-/**
- * Makes organizations unreachable and their ids free. Jobs then purge their content. Ids must be distinct. An unknown
- * id fails in its own result.
- */
+/** Their ids are free at once. Jobs purge the content. Ids must be distinct. An unknown id fails in its own result. */
 type DeleteOrganizations = (
   tenant: string,
   organizationIds: readonly string[],

@@ -13,10 +13,7 @@ export function purgesOf(kinds: readonly ContentKind[]): KindPurge[] {
   return kinds.flatMap(({ purge }) => (purge === 'none' ? [] : [purge]));
 }
 
-/**
- * Each entity with `ownedBy: 'document'` belongs to one of the hooks. The purge of an organization removes partitions
- * of all its documents at once.
- */
+/** Each entity with `ownedBy: 'document'` belongs to one of the hooks. */
 export function documentPurges(
   { withOrganization = false }: Pick<DeletedDocument, 'withOrganization'> = {},
   kinds: readonly ContentKind[] = contentKinds,

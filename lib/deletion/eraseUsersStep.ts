@@ -11,7 +11,6 @@ import { remove, replace, type Table } from '../table/table.ts';
 import { ErasureEntity, ErasureJob, hideUsers } from './erasures.ts';
 import { type UserWalk, WalkPosition, walkUsers } from './userWalk.ts';
 
-/** Short, because the progress is stored after each step. */
 const STEP_MILLISECONDS = 2_000;
 const PARALLEL = 4;
 
@@ -25,7 +24,6 @@ const Progress = z.object({
   organizationKey: z.string().optional(),
   /** Absent in progress of an earlier version, which then begins the organization again. */
   walk: WalkPosition.optional(),
-  /** Finished users in the current organization. */
   users: z.number(),
   tasksDone: z.number(),
   doneAt: z.number().optional(),
@@ -36,7 +34,7 @@ type Progress = z.output<typeof Progress>;
 
 const initialProgress: Progress = { pass: 1, index: 0, users: 0, tasksDone: 0, kept: [] };
 
-/** Runs a step of a job that erases users (GDPR). Idempotent: it can run twice, in parallel, or from older progress. */
+/** Idempotent: it can run twice, in parallel, or from older progress. */
 export async function eraseUsersStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   return new ErasureStep(table, job, clock).run();
 }
@@ -136,7 +134,6 @@ class ErasureStep {
     return Math.max(at, ...own.map((revocation) => revocation.at));
   }
 
-  /** Returns the indexes of users who have access. */
   async #findAccess(scope: OrganizationScope, first: number, end: number): Promise<number[]> {
     const users = this.#data.userIds.slice(first, end);
     const found = await inParallel(users, PARALLEL, async (userId, index) =>
@@ -170,7 +167,7 @@ class ErasureStep {
     return this.#table.tryWrite([replace(UserEntity, { tenant, ...next }, user._r)]);
   }
 
-  /** The number never increases, even if two workers run the job, and is at least 1 until the job ends. */
+  /** Never increases, even if two workers run the job, and is at least 1 until the job ends. */
   async #storeTasksLeft(tasksDone: number): Promise<void> {
     const { tenant, jobId } = this.#job;
     const erasure = await this.#table.get(ErasureEntity, { tenant, jobId });

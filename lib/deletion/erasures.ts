@@ -74,8 +74,8 @@ export class ErasureReader {
 }
 
 /**
- * Hides the users before it returns, if possible. A repeated call with the same `jobId` only hides users whom the first
- * call did not hide.
+ * Hides the users before it returns, if possible. With the same `jobId`, a repeated call only hides those that the
+ * first did not hide.
  */
 type StartErasure = (request: ErasureRequest) => Promise<{ jobId: string; tasksCount: number }>;
 
@@ -106,13 +106,11 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
 
 /**
  * Hides users with revocations, and empties the profiles of users who are erased everywhere and were not added again.
- * The job repeats this, because the request can be interrupted.
+ * The job repeats this, because the request can be interrupted. Users with too many revocations stay visible until the
+ * job erases them.
  *
- * Older user tokens must stay invalid after the revocations. A user who is erased everywhere gets another internal id,
+ * User tokens must stay invalid after the revocations. A user who is erased everywhere gets another internal id,
  * otherwise the removals are recorded.
- *
- * Users stay visible until the job erases them if they have too many revocations, or if others keep changing their
- * profile.
  */
 export async function hideUsers(
   table: Table,

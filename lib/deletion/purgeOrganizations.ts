@@ -78,7 +78,7 @@ const purgeFolderChanges: PurgeHook<OrganizationScope> = {
 
 /**
  * Purges the content of folders that were deleted before their organization. Only their folder changes refer to it, so
- * these go afterwards. Purges something even after the deadline, so that slow calls make progress.
+ * these go afterwards.
  */
 async function purgeDeletedFolders(
   table: Table,
@@ -126,7 +126,6 @@ export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
 interface PurgedListing<T> {
   readonly list: () => Promise<QueryPage<T>>;
   readonly key: (item: Stored<T>) => Key;
-  /** Returns true when nothing remains. */
   readonly purgeContent: (item: Stored<T>) => Promise<boolean>;
 }
 

@@ -7,10 +7,7 @@ import type { Table } from '../table/table.ts';
 export const resourceEntities = [ContactEntity, GrantEntity, NotificationSettingsEntity] as const;
 const noLimit: PurgeBudget = { clock: () => 0, deadline: 1 };
 
-/**
- * Returns true when nothing remains. Call it when the index contains all grants and settings of the organization,
- * folder or document.
- */
+/** Returns true when nothing remains. Call it when the index contains all grants and settings of the resource. */
 export async function purgeResource(
   table: Table,
   scope: OrganizationScope,

@@ -86,7 +86,6 @@ export async function purgeUserAccess(
     }
   }
 
-  /** One write each, so that a conflict affects only one. */
   async function removeEach(ops: readonly WriteOp[]): Promise<void> {
     await inParallel(ops, PARALLEL, (op) => table.write([op]));
   }

@@ -56,8 +56,8 @@ export class UserRemover {
   }
 
   /**
-   * Ends all access that users got before in an organization, folder or document. Jobs, which are stored first, then
-   * purge it. A user without a profile and without items in the organization fails in the own result.
+   * Ends earlier access to an organization, folder or document. Jobs, which are stored first, then purge it. A user
+   * without a profile and items in the organization fails in the own result.
    */
   async remove(request: UserRemovalRequest): Promise<ItemOutcome[]> {
     const { tenant, organization, resource, userIds, now, log } = request;

@@ -30,7 +30,6 @@ export type UserRemoval = z.output<typeof UserRemoval>;
 /** The job walks twice, because some items are written or indexed during the first pass. */
 const Progress = WalkPosition.extend({
   stage: z.enum(['first', 'second', 'revocations']),
-  /** Where the current portion of the folder begins. */
   stack: WalkStack.optional(),
 });
 type Progress = z.output<typeof Progress>;
@@ -108,7 +107,7 @@ async function readPortion(
   return { keys, next: await walkFolders(table, scope, start, visitor, budget) };
 }
 
-/** The user's revocation by this job, or the request if the user had no profile then. Others were not removed. */
+/** The user's revocation by this job, or the request if the user had no profile then. */
 function limitsOf({ job, removal }: RemovalStep, user: MaybeUser): UserLimits | undefined {
   const revocation = user?.revocations?.find(({ jobId }) => jobId === job.jobId);
   const existed = user !== undefined && user.createdAt <= removal.at;

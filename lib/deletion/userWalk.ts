@@ -66,9 +66,8 @@ export interface UserWalk {
  * Removes users from an organization, or from folders and documents of it. Threads that a user started go, with
  * recordings and reactions. Comments in threads of others keep the author's id (`remove`) or go (`erase`).
  *
- * Returns the position at the end of the budget. Emits no events. Changes a record only at the revision that was read.
- * Idempotent: it can run twice, in parallel, or from an older position. Throws ABORTED if others keep changing a
- * record.
+ * Returns the position at the end of the budget. Emits no events. Idempotent: it can run twice, in parallel, or from an
+ * older position. Throws ABORTED if others keep changing a record.
  */
 export async function walkUsers(
   walk: UserWalk,
@@ -129,7 +128,6 @@ async function eraseDocuments(
   }
 }
 
-/** Returns undefined after the last user. */
 async function removeFromPartitions(
   walk: UserWalk,
   { user: start, after: startAfter }: WalkPosition,
@@ -164,7 +162,7 @@ function involvedKindsOf(kinds: readonly ContentKind[]): { kind: string; remove:
 
 /**
  * An involvement up to `removedAt` (epoch ms) goes in the transaction that changes its record. Handles the first page
- * even after the deadline, so that slow calls make progress. Returns undefined when nothing remains.
+ * even after the deadline, so that slow calls make progress.
  */
 export async function removeFromRecords(
   { table, scope, mode, within, kinds = contentKinds }: Pick<UserWalk, 'table' | 'scope' | 'mode' | 'within' | 'kinds'>,

@@ -15,12 +15,12 @@ const Schema = z.object({
   internalId: z.string(),
   /** Before the write, epoch ms. */
   removedAt: z.number(),
-  /** True if the user was removed from the resource and everything in it. False if only the grant on it was removed. */
+  /** True for the resource and everything in it, false for the grant on it. */
   isRevocation: z.boolean(),
   folder: z.boolean().optional(),
 });
 
-/** A user lost access to an organization, folder or document. Makes the grants in user tokens from before invalid. */
+/** Makes the grants in earlier user tokens invalid. */
 export const AccessRemovalEntity = defineEntity({
   type: 'AccessRemoval',
   version: 2,
@@ -40,7 +40,7 @@ export const AccessRemovalEntity = defineEntity({
 
 export type AccessRemoval = z.output<typeof Schema>;
 
-/** Write it at once. It replaces an earlier record of the same user, resource and kind (`isRevocation`). */
+/** Write it at once. Replaces an earlier record of the same user, resource and `isRevocation`. */
 export function recordRemoval(
   scope: OrganizationScope,
   userId: string,

@@ -113,10 +113,9 @@ export class DocumentChanger {
   }
 
   /**
-   * Moves at most 30 documents into the folder that `findFolder` returns, or out of all folders if it returns undefined. Moves all
-   * documents or none. Throws the errors of `findFolder`, NOT_FOUND if a document does not exist, FAILED_PRECONDITION if a document
-   * is disabled, and ABORTED if users are being removed from a folder that a document would enter or leave. `details.issues` names
-   * documents by their indexes in `documentIds`, which can contain an id twice.
+   * Moves at most 30 documents, all or none, into the folder that `findFolder` returns, or out of all folders. Throws
+   * its errors, NOT_FOUND, FAILED_PRECONDITION for a disabled document, and ABORTED as `refuseCrossings`.
+   * `details.issues` has the indexes in `documentIds`, which can contain an id twice.
    */
   async move(
     tenant: string,
@@ -140,8 +139,8 @@ export class DocumentChanger {
       const ops = documents.flatMap((document) => moveOps(scope, document, folder, now));
       if (ops.length === 0) return 'done';
       tries += 1;
-      // Parallel moves write the organization only if they must. A job that an older version ended has left the item that
-      // `requireNoRevocation` checks.
+      // Parallel moves lock the organization only if they must. The item can also be left of a job that an older
+      // version ended.
       if (!scope.hasFolderRevocations && tries <= TRIES_WITHOUT_LOCK)
         return lock.tryWrite([...ops, requireNoRevocation(scope)]);
       const before = await this.#documents.attachFolders(scope, documents);

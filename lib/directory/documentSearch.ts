@@ -36,8 +36,8 @@ export class DocumentSearch {
   }
 
   /**
-   * Ordered by id. With `isMatch`, one page reads about 2,000 documents: it can be short or empty and still have a
-   * `next`. Ends early at about 4 MB.
+   * Ordered by id, ends early at about 4 MB. With `isMatch`, a page reads about 2,000 documents: it can be short or
+   * empty and still have a `next`.
    */
   async page(
     searched: SearchScope,

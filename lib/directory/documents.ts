@@ -101,9 +101,8 @@ export class DocumentReader {
   }
 
   /**
-   * One entry per id, in the order of the ids. `current` is undefined for a document in a deleted folder, which is
-   * stored until a job purges it. One BatchGet per 100 ids. While a job applies changes of folders, also reads the
-   * documents' folders.
+   * In the order of the ids, 100 per BatchGet. `current` is undefined for a document in a deleted folder, which is
+   * stored until a job purges it.
    */
   async find(scope: OrganizationScope, documentIds: readonly string[]): Promise<CurrentAndStored<Document>[]> {
     const documents = await this.#getStored(scope, documentIds);

@@ -8,8 +8,8 @@ import { folderChain, foldersAbove } from './rules/access.ts';
 import { rootFolderId } from './rules/folders.ts';
 
 /**
- * Refuses to add what exists on the other side of the boundary of a folder that users are being removed from. All methods throw
- * ABORTED with `retry-after`, and read nothing while no users are being removed from folders.
+ * Refuses to add what exists on the other side of a closed boundary, as `refuseCrossings`. Reads nothing while none is
+ * closed.
  */
 export class FolderBoundaries {
   readonly #table: Table;
@@ -22,7 +22,7 @@ export class FolderBoundaries {
     this.#documents = new DocumentReader(table);
   }
 
-  /** `folderId` is undefined for the top level. Does not check a folder that does not exist yet. */
+  /** `folderId` is undefined for the top level. Ignores a folder that does not exist yet. */
   async refuseDocuments(
     scope: OrganizationScope,
     documentIds: readonly string[],
@@ -37,7 +37,7 @@ export class FolderBoundaries {
     if (folder || folderId === undefined) await refuseDocumentMoves(this.#table, scope, documents, folder, now);
   }
 
-  /** Does not check a folder whose parent does not exist yet. */
+  /** Ignores folders whose parent does not exist yet. */
   async refuseFolders(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<void> {
     if (!scope.hasFolderRevocations) return;
     const parentIds = folders.map(({ parentFolderId = rootFolderId }) => parentFolderId);
@@ -53,7 +53,7 @@ export class FolderBoundaries {
   }
 }
 
-/** Refuses to move documents into `folder`, or out of all folders if it is undefined, as `refuseCrossings`. */
+/** `folder` is undefined for the top level. */
 export async function refuseDocumentMoves(
   table: Table,
   scope: OrganizationScope,

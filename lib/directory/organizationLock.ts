@@ -6,7 +6,6 @@ import { replace, type Table, type WriteOp } from '../table/table.ts';
 import { type Organization, OrganizationEntity, OrganizationReader } from './organizations.ts';
 import { type OrganizationScope, organizationScope } from './organizationScope.ts';
 
-/** A field of an organization that counts its running jobs of one kind. */
 export type JobCount = 'folderChanges' | 'folderRevocations';
 
 /** Each `write` also writes the organization, so it conflicts if another request has changed it. */
@@ -42,17 +41,14 @@ export class OrganizationLock {
     return organizationScope(this.#tenant, this.#organization);
   }
 
-  /** Writes `ops` without the organization. Returns `conflict` if another request has changed an item of `ops`. */
+  /** Without the organization. */
   async tryWrite(ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
     const outcome = await this.#table.tryWrite(ops);
     this.#isStale = outcome !== 'done';
     return outcome;
   }
 
-  /**
-   * Writes `ops` and the organization in one transaction. Adds `startedJobs` to the organization's field `count`. Returns
-   * `conflict` if another request has changed the organization or an item of `ops`.
-   */
+  /** Adds `startedJobs` to the organization's field `count`, in the transaction of `ops`. */
   async write(count: JobCount, startedJobs: number, ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
     const { _r, ...organization } = this.#organization;
     const next = { ...organization, [count]: (organization[count] ?? 0) + startedJobs };
@@ -68,8 +64,8 @@ export class OrganizationLock {
 }
 
 /**
- * Ends a job, subtracts it from the organization's count and writes `andWrite`, in one transaction, and returns `done`. If the
- * organization no longer exists, only ends the job. `isLast`: the organization counts no further job. If another worker has changed the job, changes nothing and returns the parameter `otherwise`.
+ * Ends a job, subtracts it from the organization's count and writes `andWrite`, in one transaction. If the organization
+ * no longer exists, only ends the job. If another worker has changed the job, returns `otherwise`.
  */
 export async function endCountedJob(
   table: Table,

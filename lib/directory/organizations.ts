@@ -23,10 +23,7 @@ import { type Decision, writeEach } from '../table/writeEach.ts';
 
 const Schema = z.object({
   organizationId: z.string(),
-  /**
-   * A new id for each creation. The keys of all content contain it, so an organization that is deleted and created
-   * again is empty.
-   */
+  /** New at each creation, and in the keys of all content, so an organization that is created again is empty. */
   internalId: z.string(),
   organizationName: z.string().optional(),
   disabled: z.boolean(),
@@ -34,9 +31,9 @@ const Schema = z.object({
   disabledAt: z.number().optional(),
   /** JSON text. A DynamoDB map would lose `__proto__` keys, long numbers and deep nesting. */
   metadata: z.string().optional(),
-  /** Jobs that apply changes of folders. If it is not 0, readers of folders also read these changes. */
+  /** Running jobs that apply changes of folders. Readers of folders then read these too. */
   folderChanges: z.number().optional(),
-  /** The number of running jobs that remove users from folders. If it is not 0, moves are recorded for these jobs. */
+  /** Running jobs that remove users from folders. Moves across the boundaries of these folders are then refused. */
   folderRevocations: z.number().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -101,9 +98,8 @@ export class OrganizationReader {
   }
 
   /**
-   * Returns the organization and the result of `read` for it. If its keys are cached, `read` starts with them while the
-   * organization is read again, and runs again if it has changed. The result therefore always belongs to the
-   * organization that is returned. `read` must not write.
+   * Returns the organization and the result of `read` for it. With cached keys, `read` starts while the organization is
+   * read again, and runs again if it has changed. `read` must not write.
    */
   async readWithin<T>(
     tenant: string,
@@ -148,7 +144,7 @@ export class OrganizationWriter {
     this.#organizations = new OrganizationReader(table);
   }
 
-  /** Ids must be distinct. An organization that exists already is not changed and fails in its own result only. */
+  /** Ids must be distinct. An organization that exists fails in its own result only. */
   async add(tenant: string, organizations: readonly NewOrganization[], now: number): Promise<ItemResult[]> {
     return this.#writeEach(tenant, organizations, (item, stored) => {
       if (stored) return { result: failedResult('Organization already exists.', stored), ops: [] };
@@ -160,10 +156,7 @@ export class OrganizationWriter {
     });
   }
 
-  /**
-   * Sent fields replace stored ones. Ids must be distinct. An organization that is unknown or would become too large
-   * fails in its own result only.
-   */
+  /** Ids must be distinct. An organization that is unknown or would become too large fails in its own result only. */
   async update(tenant: string, changes: readonly OrganizationChange[], now: number): Promise<ItemResult[]> {
     return this.#change(
       tenant,
@@ -265,7 +258,6 @@ function newOrganization(from: NewOrganization, now: number): Organization {
   };
 }
 
-/** The first revision is the time, because an id can be added again after its deletion. */
 function insertOrganization(tenant: string, organization: Organization): WriteOp {
   return insert(OrganizationEntity, { tenant, ...organization }, organization.createdAt);
 }

@@ -97,8 +97,8 @@ export class GroupReader {
   }
 
   /**
-   * Users of at least one of the groups (internal ids), ordered by user id, each once. Leaves out users who were erased
-   * or removed from the organization, so a page can be shorter than `limit`.
+   * Users of at least one of the groups (internal ids), ordered by user id. Leaves out removed users, so a page can be
+   * shorter than `limit`.
    */
   async memberRecords(
     scope: OrganizationScope,
@@ -133,10 +133,7 @@ export class GroupReader {
     return userIds.flatMap((userId) => byUserId.get(userId) ?? []);
   }
 
-  /**
-   * `limit` counts groups and members together. If a group's members do not fit, the next page continues with this
-   * group.
-   */
+  /** `limit` counts groups and members together. */
   async listWithMembers(
     scope: OrganizationScope,
     groupIds: readonly string[] | undefined,
@@ -253,7 +250,7 @@ export class GroupWriter {
     this.#groups = new GroupReader(table);
   }
 
-  /** Ids must be distinct. A group that exists already is not changed and fails in its own result only. */
+  /** Ids must be distinct. A group that exists fails in its own result only. */
   async add(scope: OrganizationScope, groups: readonly NewGroup[], now: number): Promise<ItemResult[]> {
     return writeEach<NewGroup, Stored<Group> | undefined, ItemResult>({
       table: this.#table,
@@ -284,8 +281,8 @@ export class GroupWriter {
   }
 
   /**
-   * Ids must be distinct. A member already is a success. A user who does not exist in the tenant fails in its own
-   * result only. Throws NOT_FOUND for the group.
+   * Ids must be distinct. A user who does not exist in the tenant fails in its own result only. Throws NOT_FOUND for
+   * the group.
    */
   async addMembers(
     scope: OrganizationScope,
@@ -352,8 +349,8 @@ export class GroupMemberRemover {
   }
 
   /**
-   * Ids must be distinct. A user who is not a member fails in its own result only, also one who was removed from the
-   * organization, whose item a job may not have purged yet.
+   * Ids must be distinct. A user who is not a member, or was removed from the organization, fails in its own result
+   * only.
    */
   async remove(scope: OrganizationScope, group: Group, userIds: readonly string[]): Promise<ItemOutcome[]> {
     const keys = userIds.map((userId) => ({ ...scope, groupKey: group.internalId, userId }));
@@ -367,8 +364,8 @@ export class GroupMemberRemover {
   }
 
   /**
-   * Returns the ids, without users who were removed from the organization before. Throws UNAVAILABLE after 20 s, or if
-   * the ids would not fit into one response. Users removed before the error stay removed: send the request again.
+   * Returns the ids, without users who were removed before. Throws UNAVAILABLE after 20 s, or if the ids do not fit
+   * into one response. A repeated call continues.
    */
   async removeAll(scope: OrganizationScope, group: Group, clock: () => number = Date.now): Promise<string[]> {
     const deadline = clock() + REMOVAL_MILLISECONDS;

@@ -49,7 +49,6 @@ export interface ScopedResource {
 
 export type ScopedGrant = ScopedResource & Omit<Grant, 'resourceType' | 'internalId' | 'grantedAt'>;
 
-/** The last entry of each resource: one write must not contain an item twice. */
 function distinctResources<R extends ScopedResource>(resources: readonly R[]): R[] {
   return [...new Map(resources.map((entry) => [entry.resource.internalId, entry])).values()];
 }
@@ -75,10 +74,7 @@ export class UserWriter {
     return this.#users.find(tenant, userIds);
   }
 
-  /**
-   * Ids must be distinct. Sent profile fields replace stored fields. Existing grants and contacts stay, unless the user was removed
-   * after them.
-   */
+  /** Ids must be distinct. Existing grants and contacts stay, unless the user was removed after them. */
   async add(
     scope: OrganizationScope,
     resource: Resource,
@@ -119,10 +115,7 @@ export class UserWriter {
     });
   }
 
-  /**
-   * Adds missing memberships. Returns one result per organization, or one if there are none. Fails for an organization from which the
-   * user was removed since `now`.
-   */
+  /** Adds missing memberships, with a result for each organization. Fails where the user was removed since `now`. */
   async register(
     tenant: string,
     user: Pick<NewUser, 'userId' | 'profile'>,
@@ -144,8 +137,8 @@ export class UserWriter {
   }
 
   /**
-   * Changes profile fields, and roles on the resource of `target`. An expired grant gets the role, but stays expired.
-   * Contact lists do not change. Ids must be distinct. An unknown user fails in its own result only.
+   * An expired grant gets the role, but stays expired. Contact lists do not change. Ids must be distinct. An unknown
+   * user fails in its own result only.
    */
   async update(
     tenant: string,
@@ -173,10 +166,7 @@ export class UserWriter {
     });
   }
 
-  /**
-   * Replaces existing grants on these resources. A user who does not exist is added to the tenant. A call that failed
-   * in part can be repeated.
-   */
+  /** Replaces grants on these resources, and adds a missing user to the tenant. A failed call can be repeated. */
   async grant(
     tenant: string,
     userId: string,
@@ -201,8 +191,8 @@ export class UserWriter {
   }
 
   /**
-   * Ends the grants in earlier tokens too. Records come first: a token that is issued meanwhile sees the record, its membership
-   * conflicts, or its grant is deleted.
+   * Also ends the grants in earlier tokens. Records come first: a token that is issued meanwhile sees the record, its
+   * membership conflicts, or its grant is deleted.
    */
   async revoke(tenant: string, userId: string, resources: readonly ScopedResource[]): Promise<void> {
     const distinctGrants = distinctResources(resources);
@@ -212,7 +202,6 @@ export class UserWriter {
         isRevocation: false,
         ...(resource.resourceType === 'folder' && { folder: true }),
       });
-    // Half the cost of a transaction. A partial failure throws, and can be repeated.
     await this.#table.writeAll(distinctGrants.map(toRemoval));
     if (distinctGrants.some(({ resource }) => resource.resourceType === 'organization'))
       await retryOnConflict(async () => {
@@ -344,8 +333,7 @@ function profileWrite(
   };
 }
 
-// The first revision of a grant or contact is its time. A job deletes it only at the revision that it read, so it never
-// deletes a newer item with the same key.
+// The first revision is the time. A job deletes a grant or contact at the revision that it read, so never a newer one.
 
 function grantWrite(
   { scope, resource }: ScopedResource,

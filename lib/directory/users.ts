@@ -16,9 +16,9 @@ const RevocationSchema = z.object({
   /** Internal ids. `resource` is what the user was removed from. */
   organizationKey: z.string(),
   resource: z.string(),
-  /** Epoch ms. Access and actions in the resource up to this time no longer count. */
+  /** Epoch ms. Earlier access and actions in the resource no longer count. */
   at: z.number(),
-  /** The job purges the user's access and content in the resource, and then deletes this record. */
+  /** This job purges what is earlier, and then deletes this record. */
   jobId: z.string(),
   folder: z.boolean().optional(),
 });
@@ -32,7 +32,7 @@ const UserSchema = StoredProfile.extend({
 });
 export type User = z.output<typeof UserSchema>;
 
-/** A user of the tenant, independent of organizations. Only an erasure (GDPR) deletes the item. */
+/** Only an erasure (GDPR) deletes the item. */
 export const UserEntity = defineEntity({
   type: 'User',
   version: 1,
@@ -59,7 +59,6 @@ const GrantSchema = z.object({
   resourceType: z.enum(resourceTypes),
   internalId: z.string(),
   accessRole: z.enum(accessRoles),
-  /** Unix seconds. */
   expiresAt: z.number().optional(),
   accessFields: z.array(z.string()).optional(),
   /** Epoch ms. Later than all revocations that the user had at that time. */
@@ -67,7 +66,7 @@ const GrantSchema = z.object({
 });
 export type StoredGrant = Stored<z.output<typeof GrantSchema>>;
 
-/** A grant on the organization is a membership. One query reads all grants of a user in an organization. */
+/** A grant on the organization is a membership. */
 export const GrantEntity = defineEntity({
   type: 'Grant',
   version: 1,
@@ -118,8 +117,7 @@ export function userIndex(user: OrganizationScope & { readonly userId: string })
 export type MaybeUser = Stored<User> | undefined;
 
 /**
- * False also for a user who was erased everywhere and not added again: the empty profile remains until the job of the
- * erasure ends.
+ * False also for a user who was erased everywhere and not added again, whose empty profile remains until the job ends.
  */
 export function isExistingUser(user: MaybeUser): user is Stored<User> {
   if (!user) return false;
@@ -182,10 +180,7 @@ export class UserReader {
     );
   }
 
-  /**
-   * Ordered by user id. Without users who were removed, so a page can be shorter than `limit` until a job has purged
-   * their contacts.
-   */
+  /** Without removed users, so a page can be shorter than `limit` until a job has purged their contacts. */
   async contactRecords(
     scope: OrganizationScope,
     resource: Resource,
@@ -234,8 +229,8 @@ export class UserReader {
   }
 
   /**
-   * The result takes the user's index in `users`, and the time (epoch ms) of the access. Reads the folders above the
-   * resource only if one of the users was removed from another resource of the organization.
+   * The result takes the user's index in `users`, and the time (epoch ms) of the access. Reads folders only if a
+   * revocation needs them.
    */
   async findEndedAccess(
     scope: OrganizationScope,
@@ -246,7 +241,6 @@ export class UserReader {
     return (index, at) => hasEnded(users[index]?.revocations, within, at);
   }
 
-  /** Without the folders if no revocation needs them. */
   async #keysAbove(scope: OrganizationScope, resource: Resource, users: readonly MaybeUser[]): Promise<string[]> {
     const { organizationKey } = scope;
     const direct = [resource.internalId, organizationKey];

@@ -32,25 +32,20 @@ export type FolderJobData = z.output<typeof Data>;
 const FolderProgress = z.object({
   /** The second round starts after the end of all requests that may have read the tree before the change. */
   round: z.enum(['first', 'second']),
-  /** The internal id of the changed folder that the round is processing. Those with smaller ids are done. */
+  /** The changed folder (internal id) that the round is processing. Those with smaller ids are done. */
   at: z.string().optional(),
   stack: WalkStack.optional(),
-  /**
-   * The job reached a folder that no longer existed. Another job may be deleting it, and this job then waits for that
-   * one.
-   */
+  /** The job reached a folder that no longer existed. If another job is deleting it, this job waits for that one. */
   missed: z.boolean(),
   waitFor: z.array(z.string()).optional(),
 });
 type FolderProgress = z.output<typeof FolderProgress>;
 
 /**
- * Runs one step of the job that applies a request's changes to the folders below the changed folders.
- * 1. The first round rewrites the folders below each folder that was moved or has another access type, each from its
+ * 1. The first round rewrites the folders below each moved folder, or one with another access type, each from its
  * parent.
- * 2. The second round starts after the end of all requests that may have read the tree before the change. It rewrites
- * the folders again, and deletes the content of deleted folders.
- * 3. The last step deletes the records of the changes, and subtracts the job from the organization's count of jobs.
+ * 2. The second round rewrites them again, and deletes the content of deleted folders.
+ * 3. The last step deletes the records of the changes, and takes the job from the organization's count.
  */
 export async function changeFoldersStep(
   table: Table,
@@ -76,8 +71,8 @@ export async function changeFoldersStep(
       return { progress: { round: 'second', missed: walk.missed } satisfies FolderProgress, notBefore: secondRoundAt };
   }
 
-  // This job cannot rewrite folders that another job is deleting, so their stored ancestors stay outdated. Without this
-  // job's records, requests would see these folders.
+  // Stored ancestors of folders that another job is deleting stay outdated. Without this job's records, requests would
+  // see these folders.
   const otherDeletions = allChanges
     .filter(({ kind, jobId }) => kind === 'removed' && jobId !== job.jobId)
     .map(({ jobId }) => jobId);
@@ -110,7 +105,7 @@ export interface FolderWalk {
   missed: boolean;
 }
 
-/** In the order of the folders' internal ids. Returns the progress for the next step, or undefined at the end. */
+/** In the order of internal ids. Returns undefined at the end. */
 async function applyChanges(
   walk: FolderWalk,
   { round, at, stack }: FolderProgress,
@@ -135,7 +130,6 @@ async function applyChanges(
   }
 }
 
-/** Computes position and access type of a subfolder from its parent, and writes it if one of them has changed. */
 function rewriteVisitor(walk: FolderWalk): FolderVisitor {
   const { table, scope } = walk;
   return {
@@ -144,8 +138,8 @@ function rewriteVisitor(walk: FolderWalk): FolderVisitor {
       const subfolders = new Set<string>();
       let waiting = entries;
       while (waiting.length > 0) {
-        // The children are read before the parent. A child that another request computed from an older parent then has
-        // a new revision, so the write of this job conflicts and is tried again.
+        // Children are read before the parent. A child that another request computed from an older parent then has a
+        // new revision, and the write conflicts.
         const children = await table.getMany(
           FolderEntity,
           waiting.map(({ id }) => ({ ...scope, folderId: id })),

@@ -41,7 +41,6 @@ import {
 /** A request reads all folders below one that moves to a deeper level, to check their depth. */
 const MAX_FOLDERS_BELOW = 1_000;
 const PARALLEL = 16;
-/** Milliseconds after which the sweep starts a job whose queue message was lost. */
 const SWEPT_AFTER = 60_000;
 const BUSY = 'Folder is being changed by another request.';
 
@@ -81,10 +80,7 @@ export interface FolderRequest {
   readonly log: Log;
 }
 
-/**
- * Readers combine stored folders with recorded changes, so they see a change at once. A job later rewrites what is
- * below a changed folder, and purges what is below a deleted one.
- */
+/** Readers combine stored folders with recorded changes, so they see a change at once. */
 export class FolderChanger {
   readonly #table: Table;
   readonly #folders: FolderReader;
@@ -97,9 +93,9 @@ export class FolderChanger {
   }
 
   /**
-   * Moves folders last, in the order of the request. Ids must be distinct. A folder fails in its own result only. A move sets the
-   * access type too, so the folder never has the access of its new parent in between. Throws ABORTED, with the changes before it
-   * done, if users are being removed from a folder that a move enters or leaves.
+   * Moves folders last, in the order of the request. Ids must be distinct. A folder fails in its own result only. A
+   * move sets the access type too, so the folder never has that of its new parent in between. Throws ABORTED if a move
+   * crosses the boundary of a folder that users are being removed from. Changes before it stay.
    */
   async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<ItemResult[]> {
     const { tenant, organization, now } = request;
@@ -123,10 +119,7 @@ export class FolderChanger {
     return updates.map(({ folderId }) => results.get(folderId) as ItemResult);
   }
 
-  /**
-   * If `accessType` is undefined, the folders inherit it. Ids must be distinct. An unknown folder fails in its own
-   * result only.
-   */
+  /** Undefined `accessType`: inherited. Ids must be distinct. An unknown folder fails in its own result only. */
   async updateAccess(
     request: FolderRequest,
     folderIds: readonly string[],
@@ -193,7 +186,7 @@ export class FolderChanger {
     );
   }
 
-  /** Sends the message of the job after an error too, because changes before the error are stored and need the job. */
+  /** After an error too, because changes before it are stored and need the job. */
   async #changeTree<T>(request: FolderRequest, work: (change: TreeChange) => Promise<T>): Promise<T> {
     const change = new TreeChange(this.#table, request);
     try {
@@ -270,7 +263,6 @@ export class FolderChanger {
     });
   }
 
-  /** Reads the folders below the folder only if it moves to a deeper level. */
   async #refuseDepth(scope: OrganizationScope, folder: Folder, depth: number): Promise<string | undefined> {
     if (depth > deepestFolder) return 'Folder would be too deep.';
     if (depth <= depthOf(folder)) return undefined;
@@ -316,9 +308,8 @@ interface WithParent {
 }
 
 /**
- * The transaction of the first change also stores the job, and counts it in the organization. Moves and deletions write
- * the organization with an optimistic lock. Of two concurrent moves, one therefore conflicts and reads the tree again,
- * so moves cannot form a circle.
+ * The first change also stores and counts the job. Moves and deletions write the organization with an optimistic lock.
+ * Of two concurrent moves, one conflicts and reads the tree again, so moves cannot form a circle.
  */
 class TreeChange {
   readonly now: number;
@@ -334,15 +325,11 @@ class TreeChange {
     this.#jobId = newId('job', request.now);
   }
 
-  /** After a conflict, reads the organization again. */
   async scope(): Promise<OrganizationScope> {
     return this.#lock.scope();
   }
 
-  /**
-   * A request that changes access types calls this before its changes, because their transactions do not write the
-   * organization.
-   */
+  /** For changes of access types, whose transactions do not write the organization. */
   async start(): Promise<void> {
     if (this.#isStarted) return;
     await retryOnConflict(async () => {
@@ -351,7 +338,6 @@ class TreeChange {
     });
   }
 
-  /** Conflicts if another request has changed the organization or an item of `ops`. */
   async write(ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
     const data: FolderJobData = this.#lock.ids;
     const job = { jobId: this.#jobId, kind: 'changeFolders', data, dueAt: this.now + SWEPT_AFTER } as const;
@@ -368,7 +354,7 @@ class TreeChange {
     const { tenant } = this.#request;
     const { organizationKey } = this.#lock.ids;
     const change = { folderKey: internalId, folderId, kind, jobId: this.#jobId, at: this.now };
-    // A later change of the folder replaces this record, which the job of this change must not remove.
+    // A later change of the folder replaces this record, which this job must not remove.
     return upsert(FolderChangeEntity, { tenant, organizationKey, ...change }, this.now);
   }
 

@@ -9,14 +9,14 @@ import { crosses, type Move } from '../rules/folders.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const PAGE = 1_000;
-/** Stands for the job and the folder in the item that exists while users are being removed from any folder. */
+/** Job and folder of the item that exists while users are being removed from any folder. */
 const ANY = 'any';
-/** How long the last pass of a removal usually takes, in seconds. */
+/** How long the last pass of a removal usually takes. */
 const LAST_PASS_SECONDS = 5;
 
 /**
- * A folder that a job is removing users from. Nothing moves into it or out of it until the job has ended. Otherwise the job would
- * miss what moved out, and remove users from what moved in.
+ * A folder that a job is removing users from. Nothing moves into or out of it until the job has ended. Otherwise the
+ * job would miss what moved out, and remove users from what moved in.
  */
 export const FolderRevocationEntity = defineEntity({
   type: 'FolderRevocation',
@@ -27,12 +27,11 @@ export const FolderRevocationEntity = defineEntity({
   schema: z.object({
     jobId: z.string(),
     folderKey: z.string(),
-    /** The job's id. Earlier versions also stored items with the id of a move. */
+    /** The job's id. Earlier versions also stored items of moves. */
     id: z.string(),
-    /** Always empty. Earlier versions need both lists. */
+    /** Empty. Earlier versions need them. */
     inside: z.array(z.string()),
     outside: z.array(z.string()),
-    /** The time of the request in epoch ms. */
     at: z.number(),
   }),
   pk: (of: { tenant: string; organizationKey: string }) => organizationPartition(of, 'FOLDER_REVOCATIONS'),
@@ -41,8 +40,8 @@ export const FolderRevocationEntity = defineEntity({
 });
 
 /**
- * Throws ABORTED with `retry-after` if a move enters or leaves a folder that users are being removed from. Read the organization
- * first, then the folders, then call this: from the start of a removal on, nothing moves across the folder's boundary.
+ * Throws ABORTED with `retry-after`. Read the organization first, then the folders, then call this: from the start of a
+ * removal on, nothing moves across the boundary.
  */
 export async function refuseCrossings(
   table: Table,
@@ -65,7 +64,7 @@ export async function refuseCrossings(
   );
 }
 
-/** Returns the operations that close a folder's boundary for jobs. Write them in the transaction that stores and counts the jobs. */
+/** Write them in the transaction that stores and counts the jobs. */
 export function startFolderRevocations(
   scope: OrganizationScope,
   jobIds: readonly string[],
@@ -79,12 +78,12 @@ export function startFolderRevocations(
   ];
 }
 
-/** Returns an operation that conflicts while users are being removed from any folder. */
+/** The operation conflicts while users are being removed from any folder. */
 export function requireNoRevocation(scope: OrganizationScope): WriteOp {
   return requireAbsent(FolderRevocationEntity, { ...scope, ...anyKey });
 }
 
-/** Returns the operations that open the boundary. Write them in the transaction that ends the job. */
+/** Write them in the transaction that ends the job. */
 export function endFolderRevocation(
   scope: OrganizationScope,
   jobId: string,

@@ -18,14 +18,10 @@ export interface TreeOptions {
   readonly maxDepth: number;
   readonly limit: number;
   readonly after?: string | undefined;
-  /**
-   * Other folders are left out with everything in them, and do not make a page shorter. Undefined if the caller may see
-   * all.
-   */
+  /** Other folders are left out with everything in them. Undefined: the caller may see all. */
   readonly isVisible?: ((folder: Folder) => boolean) | undefined;
 }
 
-/** Keeps responses fast and below 5 MB. */
 const MAX_FOLDERS = 1_000;
 const PARALLEL = 16;
 
@@ -41,8 +37,8 @@ export class FolderTreeReader {
   }
 
   /**
-   * A page of the folders directly in `folder`, or at the root, each with the folders below it, ordered by id. Throws
-   * INVALID_ARGUMENT if a response would have too many folders.
+   * Folders directly in `folder`, or at the root, with all below them, ordered by id. Throws INVALID_ARGUMENT if there
+   * are too many.
    */
   async readBelow(
     scope: OrganizationScope,
@@ -77,9 +73,8 @@ export class FolderTreeReader {
   }
 
   /**
-   * Ordered by id, ends early at about 4 MB. With `isMatch`, a page reads about 2,000 entries, so it can be short or
-   * empty. Otherwise skips pages that have only entries of deleted or moved folders: if a page is empty, no folders
-   * follow.
+   * Ordered by id, ends early at about 4 MB. With `isMatch`, a page reads about 2,000 entries and can be short or
+   * empty. Otherwise no folders follow an empty page.
    */
   async #children(
     scope: OrganizationScope,

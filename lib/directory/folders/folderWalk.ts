@@ -9,7 +9,6 @@ export interface FolderEntry {
   readonly internalId: string;
 }
 
-/** The position up to which the entries of a folder are done. */
 const Level = z.object({
   internalId: z.string(),
   id: z.string(),
@@ -18,16 +17,13 @@ const Level = z.object({
 });
 type Level = z.output<typeof Level>;
 
-/** All folders from the walk's first folder down to the current one. A job stores this in its progress. */
+/** From the walk's first folder down to the current one. */
 export const WalkStack = z.array(Level);
 export type WalkStack = z.output<typeof WalkStack>;
 
 export interface FolderVisitor {
   readonly kind?: 'folder';
-  /**
-   * Returns the ids of the subfolders that the walk enters, or `stop` if it has not processed the whole page, which a
-   * later walk then visits again.
-   */
+  /** Returns the ids of the subfolders to enter, or `stop` if a later walk must visit the page again. */
   visit(folder: WalkedFolder, entries: readonly FolderEntry[]): Promise<ReadonlySet<string> | 'stop'>;
   afterFolder?(folder: WalkedFolder, parent: WalkedFolder | undefined): Promise<void>;
 }
@@ -54,9 +50,8 @@ export function walkFrom({ internalId, id }: WalkedFolder): WalkStack {
 }
 
 /**
- * Visits all entries of a folder and of the folders below it, depth first, and a page of entries before the subfolders
- * on it. Returns undefined at the end. If the budget ends or the visitor stops, returns the position for the next walk,
- * which can visit the last entries again. Entries that are added before the current position are not visited.
+ * Depth first, and a page of entries before its subfolders. Returns undefined at the end, otherwise the position for
+ * the next walk, which can visit the last entries again. Does not visit entries that are added before the position.
  */
 export async function walkFolders(
   table: Table,

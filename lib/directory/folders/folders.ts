@@ -32,10 +32,7 @@ const Schema = z.object({
   ancestors: z.array(FolderName),
   /** The effective access type: the folder's own, or the inherited one. */
   accessType: z.enum(accessTypes),
-  /**
-   * The internal id of the folder that the access type comes from: this one or one above it. `root` if none has its
-   * own.
-   */
+  /** The internal id of the folder that the access type comes from, or `root`. */
   accessFrom: z.string().default(rootFolderId),
   inheritAccessFromParent: z.boolean(),
   /** Epoch ms. `ancestors` has the same time for each folder above. */
@@ -56,10 +53,7 @@ export const FolderEntity = defineEntity({
   sk: (key: { folderId: string }) => [key.folderId],
 });
 
-/**
- * The key contains the customer's id. Readers compare the entry with the stored document or folder, and skip a stale
- * entry.
- */
+/** Has the customer's id. Readers skip an entry that differs from the stored document or folder. */
 export const FolderEntryEntity = defineEntity({
   type: 'FolderEntry',
   version: 1,
@@ -77,14 +71,13 @@ const ChangeSchema = z.object({
   folderId: z.string(),
   kind: z.enum(['changed', 'removed']),
   jobId: z.string(),
-  /** Epoch ms. */
   at: z.number(),
 });
 export type StoredFolderChange = Stored<z.output<typeof ChangeSchema>>;
 
 /**
- * A folder that was moved, deleted or given another access type, written in the transaction of the change. Readers
- * combine stored folders with it, until a job has rewritten or purged the folders below.
+ * A moved, deleted or otherwise changed folder, written in the transaction of the change. Readers combine stored
+ * folders with it until a job has changed those below.
  */
 export const FolderChangeEntity = defineEntity({
   type: 'FolderChange',
@@ -104,8 +97,8 @@ export interface NewFolder {
 }
 
 /**
- * `stored` is the item in the table, `current` what requests see. If only `stored` is defined, a folder above was
- * deleted, and a new item may replace `stored`.
+ * `current` is what requests see. If only `stored` is defined, a folder above was deleted, and a new item may replace
+ * it.
  */
 export interface CurrentAndStored<T> {
   readonly current: Stored<T> | undefined;
@@ -157,9 +150,8 @@ export class FolderReader {
   }
 
   /**
-   * One entry per id, in the order of the ids. One BatchGet per 100 ids. While a job applies changes of folders, also
-   * reads the recorded changes and the changed folders. Its reads do not grow with the number of changes. Throws a
-   * throttling error if other requests change the folders during every try.
+   * In the order of the ids, 100 per BatchGet. While a job applies changes of folders, also reads these, but not more
+   * with more changes. Throws a throttling error if requests change the folders during every try.
    */
   async find(scope: OrganizationScope, folderIds: readonly string[]): Promise<CurrentAndStored<Folder>[]> {
     const read = () =>
@@ -235,8 +227,8 @@ export class FolderWriter {
   }
 
   /**
-   * Ids must be distinct. Parents and children can be in any order. A folder fails in its own result only: if its id
-   * exists, its parent is unknown, or it would be too deep.
+   * Ids must be distinct, in any order. A folder fails in its own result only: if it exists, its parent is unknown, or
+   * it would be too deep.
    */
   async add(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<ItemResult[]> {
     const results = new Map<NewFolder, ItemResult>();
@@ -256,10 +248,7 @@ export class FolderWriter {
     return folders.map((folder) => results.get(folder) as ItemResult);
   }
 
-  /**
-   * A folder that exists already keeps its stored parent, so it is not part of a circle. The folders below it are
-   * created.
-   */
+  /** A folder that exists keeps its stored parent, so it is not part of a circle. */
   async #addCircular(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<ItemResult[]> {
     if (folders.length === 0) return [];
     const stored = await new FolderReader(this.#table).getByIds(
@@ -276,8 +265,8 @@ export class FolderWriter {
   }
 
   /**
-   * With `create`, creates a missing folder in the given parent, or at the root, also if another request deletes it
-   * meanwhile. Throws NOT_FOUND, and FAILED_PRECONDITION if the folder would be too deep.
+   * With `create`, creates a missing folder, also if another request deletes it meanwhile. Throws NOT_FOUND, and
+   * FAILED_PRECONDITION if it would be too deep.
    */
   async ensure(
     scope: OrganizationScope,

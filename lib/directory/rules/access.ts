@@ -13,9 +13,8 @@ import {
 export const everywhere = '*';
 
 /**
- * Returns whether access or an action from the time `at` (epoch ms) no longer counts, because the user was removed at
- * or after it. `within` has the internal ids of the resource, of the folders above it (nearest first), and of the
- * organization.
+ * Whether access from the time `at` (epoch ms) no longer counts. `within` has the internal ids of the resource, of the
+ * folders above it, and of the organization.
  */
 export function hasEnded(
   revocations: readonly Revocation[] | undefined,
@@ -31,7 +30,7 @@ export function hasEnded(
   );
 }
 
-/** The time of a new access: `now`, or 1 ms after the user's last revocation in the organization if that is later. */
+/** `now`, or 1 ms after the user's last revocation in the organization. */
 export function accessTimeAfter(
   revocations: readonly Revocation[] | undefined,
   organizationKey: string,
@@ -43,16 +42,13 @@ export function accessTimeAfter(
   return Math.max(now, ...fromOrganization.map(({ at }) => at + 1));
 }
 
-/**
- * Beside one of an erasure everywhere. They are in the user's item, which must stay small because many requests read
- * it.
- */
+/** They are in the user's item, which many requests read. */
 export const MAX_REVOCATIONS = 100;
 
 /**
- * Undefined above `MAX_REVOCATIONS`, except for an erasure everywhere, which must hide the user at once. The added
- * revocation gets a time that is not before any in `since`. It replaces earlier revocations of the same resource, and
- * all in the organization if the user is removed from the organization.
+ * Undefined above `MAX_REVOCATIONS`, except for an erasure everywhere, which must hide the user at once. The time is
+ * not before any in `since`. Replaces revocations of the same resource, and all in the organization if that is the
+ * resource.
  */
 export function addRevocation(
   revocations: readonly Revocation[] | undefined,
@@ -109,7 +105,7 @@ function findActiveGrant(user: UserAccess, internalId: string, above: readonly s
 
 const indexes = new WeakMap<readonly Grant[], ReadonlyMap<string, Grant[]>>();
 
-/** Kept as long as the list, because one request looks for grants on thousands of resources. */
+/** Kept as long as the list, because one request looks on thousands of resources. */
 function grantsByResource(grants: readonly Grant[]): ReadonlyMap<string, Grant[]> {
   const known = indexes.get(grants);
   if (known) return known;
@@ -118,7 +114,6 @@ function grantsByResource(grants: readonly Grant[]): ReadonlyMap<string, Grant[]
   return index;
 }
 
-/** It has not expired, and the user was not removed from its resource since it was written. */
 function isInForce(user: UserAccess, grant: Grant, above: readonly string[] = []): boolean {
   const within = [grant.internalId, ...above, user.organizationKey];
   return (
@@ -158,7 +153,6 @@ export function organizationPermission(user: UserAccess): PermissionEntry {
   return membership ? grantedEntry(membership) : deniedEntry('organization');
 }
 
-/** The grant on the folder decides, then the nearest grant on a folder above, then the access type. */
 export function folderPermission(user: UserAccess, folder: FolderAccess): PermissionEntry {
   return (
     entryOfGrant(user, withAncestors(folder), folder.accessType) ?? entryOfAccessType(user, 'folder', folder.accessType)
@@ -167,7 +161,7 @@ export function folderPermission(user: UserAccess, folder: FolderAccess): Permis
 
 /**
  * The grant on the document decides, then the nearest grant on a folder above, then the access type: that of the
- * folder, if the document is in one.
+ * folder, if there is one.
  */
 export function documentPermission(user: UserAccess, document: DocumentAccess): PermissionEntry {
   const accessType = document.folder?.accessType ?? document.accessType;
@@ -224,8 +218,8 @@ function wasMoved(resources: readonly MovableResource[], since: number | undefin
 }
 
 /**
- * For a user without a grant: `public` allows every user of the tenant, `organizationPrivate` members until the
- * membership ends, `restricted` nobody. A member gets the role of the membership.
+ * `public` allows every user of the tenant, `organizationPrivate` members until the membership ends, `restricted`
+ * nobody. A member gets the role of the membership.
  */
 function entryOfAccessType(user: UserAccess, type: 'folder' | 'document', accessType: AccessType): PermissionEntry {
   const membership = findActiveGrant(user, user.organizationKey);
@@ -236,9 +230,8 @@ function entryOfAccessType(user: UserAccess, type: 'folder' | 'document', access
 }
 
 /**
- * The sorted `field:value` items of all grants that count, or undefined. `above` returns the internal ids of the
- * folders above a resource. If it returns undefined, a removal from a folder above is ignored until a job has deleted
- * the grant.
+ * Sorted `field:value` items of all grants that count. If `above` returns undefined, a removal from a folder above is
+ * ignored until a job has deleted the grant.
  */
 export function accessContext(
   user: UserAccess,

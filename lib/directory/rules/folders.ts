@@ -2,7 +2,6 @@ import { type AccessType, defaultAccessType } from '../../app/rules/access.ts';
 
 export const deepestFolder = 20;
 
-/** The root itself is not a folder. */
 export const rootFolderId = 'root';
 
 /** The id of the root is reserved, and no folder contains itself. */
@@ -19,10 +18,7 @@ export interface FolderName {
 export interface FolderPosition {
   readonly ancestors: FolderName[];
   readonly accessType: AccessType;
-  /**
-   * The internal id of the folder that the access type comes from: this one or one above it. `root` if none has its
-   * own.
-   */
+  /** The internal id of the folder that the access type comes from, or `root`. */
   readonly accessFrom: string;
   readonly inheritAccessFromParent: boolean;
 }
@@ -72,14 +68,14 @@ export function isWithin(folder: Pick<FolderWithPosition, 'internalId' | 'ancest
   return folder.internalId === internalId || folder.ancestors.some((ancestor) => ancestor.internalId === internalId);
 }
 
-/** A document or folder, and the folders that contain it before and after a move. All values are internal ids. */
+/** Internal ids, with the folders above before and after the move. */
 export interface Move {
   readonly internalId: string;
   readonly from: readonly string[];
   readonly to: readonly string[];
 }
 
-/** Returns whether a move enters or leaves a folder. A move of the folder itself does neither. */
+/** A move of the folder itself does not cross its boundary. */
 export function crosses(folderKey: string, { internalId, from, to }: Move): boolean {
   return internalId !== folderKey && from.includes(folderKey) !== to.includes(folderKey);
 }
@@ -117,9 +113,8 @@ export interface FolderChanges {
 export type Resolution<F> = { readonly folder: F } | 'deleted' | { readonly needs: FolderName } | 'inconsistent';
 
 /**
- * Returns the current state of a stored folder while a job applies changes above it. Stored parent and own access type
- * are always right. Stored ancestors are right only from the parent up to the deepest changed folder, whose ancestors
- * are resolved in the same way. `path` has the ids that were resolved on the way, to detect circles.
+ * The current state of a stored folder while a job applies changes above it. Stored parent and own access type are
+ * always right, stored ancestors only from the parent up to the deepest changed folder. `path` detects circles.
  */
 export function resolveFolder<F extends FolderWithPosition>(
   folder: F,
@@ -151,8 +146,8 @@ interface RequestedFolder {
 }
 
 /**
- * A folder's parent is in an earlier wave, so a request can list a tree in any order. The parent `root` is no folder,
- * even if the request lists one with this id. The parents of `circular` folders form a circle.
+ * A parent is in an earlier wave. `root` is no folder, even if the request lists one with this id. The parents of
+ * `circular` folders form a circle.
  */
 export function splitIntoWaves<F extends RequestedFolder>(folders: readonly F[]): { waves: F[][]; circular: F[] } {
   const waves: F[][] = [];

@@ -1,6 +1,6 @@
 export interface GroupCursor {
   readonly after?: string;
-  /** A group whose members are listed only in part: its internal id, and its last listed member. */
+  /** A group whose members are listed only in part, and its last listed member. */
   readonly within?: { readonly groupKey: string; readonly after: string };
 }
 
@@ -20,8 +20,8 @@ export interface GroupPagePart<G, M> {
 }
 
 /**
- * `remainingRoom` counts groups and members together. A page without a group yet (`isBegun` is false) gets at least one
- * group and one member. The next page continues with the remaining members of a group.
+ * `remainingRoom` counts groups and members together. A page gets at least one group and one member. The next page
+ * continues in the group.
  */
 export function fillPage<G, M>(
   readGroups: readonly ReadGroup<G, M>[],
@@ -56,15 +56,12 @@ interface MemberPage<R> {
   readonly next: string | undefined;
 }
 
-/**
- * Each key occurs once, with the record that was added last. All pages must start after the same key. The next merged
- * page starts after `next`.
- */
+/** Each key once, with the record that was added last. All pages must start after the same key. */
 export function mergePages<R extends { readonly key: string; readonly addedAt: number }>(
   pages: readonly MemberPage<R>[],
   limit: number,
 ): MemberPage<R> {
-  // The group whose page ends first can have more members after that end, so the merged page ends there too.
+  // The group whose page ends first can have more members after that end.
   const [end] = pages.flatMap(({ next }) => next ?? []).sort(byBytes);
   const merged = new Map<string, R>();
   for (const record of pages.flatMap(({ records }) => records)) {
