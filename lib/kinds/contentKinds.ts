@@ -10,9 +10,8 @@ import { presenceKind } from '../presence/kind.ts';
 import { recordingKind } from '../recordings/kind.ts';
 
 /**
- * All kinds of content. A kind stands after the kinds that its records refer to: reactions are on comments, and notifications quote
- * comments. An erasure that reads records of another kind walks the list backwards. Its stored position has the place of a kind in
- * the list.
+ * Each kind after those that its records refer to: an erasure walks the list backwards. Its stored position is an index
+ * of this list.
  */
 export const contentKinds = [
   liveStateKind,

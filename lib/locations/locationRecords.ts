@@ -6,21 +6,19 @@ import type { Key } from '../table/entity.ts';
 import { keyAfter, keyPrefix } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
-/** The largest number of records on one page. */
 const RECORDS_PER_PAGE = 100;
 
-/** A location in a document. `key` is a result of `locationKey`. `documentId` is the id that the customer chose. */
+/** `key` is a result of `locationKey`. */
 export interface DocumentLocation {
   readonly tenant: string;
   readonly documentId: string;
   readonly key: string;
-  /** The internal id of the organization to read. If undefined, all organizations of the tenant are read. */
+  /** Undefined: all organizations of the tenant. */
   readonly organizationKey?: string | undefined;
 }
 
 type Locating = ContentKind & { readonly locate: KindLocations };
 
-/** The records of one kind at a location. */
 export interface LocationRecords {
   readonly locate: KindLocations;
   readonly records: readonly LocatedRecord<WithLocation>[];
@@ -28,15 +26,10 @@ export interface LocationRecords {
 
 interface LocationPage {
   readonly kinds: readonly LocationRecords[];
-  /** The position at which the next page starts. Undefined on the last page. */
   readonly next: string | undefined;
 }
 
-/**
- * Returns a page of the records at a location. Reads their keys from an index, and the records from the table. Leaves out records
- * that have another location by now. Leaves out records of a deleted document, because a new document can have the same document
- * id.
- */
+/** Leaves out records that have moved since, and those of a deleted document, whose id a new document can have. */
 export async function readLocationRecords(
   table: Table,
   location: DocumentLocation,
@@ -75,13 +68,12 @@ export async function readLocationRecords(
   return { kinds: await Promise.all(locating.map(read)), next };
 }
 
-/** Returns the end of the partition keys of a kind, such as `#THREADS`. */
+/** Such as `#THREADS`. */
 function partitionEnd({ entity }: KindLocations): string {
   const PK = entity.partition({ tenant: '', organizationKey: '', documentKey: '' });
   return PK.slice(PK.lastIndexOf('#'));
 }
 
-/** Returns the scope of a record's document, which is read from the partition key of the record. */
 function scopeOfKey(tenant: string, { PK }: Key): DocumentScope {
   const [, , , organization = '', , document = ''] = PK.split('#');
   return { tenant, organizationKey: organization, documentKey: document };

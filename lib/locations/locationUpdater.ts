@@ -11,16 +11,14 @@ import { replace, type Table } from '../table/table.ts';
 import { readLocationRecords } from './locationRecords.ts';
 import { changeLocation, type LocationChange, tooLarge } from './rules/locationChange.ts';
 
-/** How long one call changes records (milliseconds). The timeout of the function is some seconds longer. */
+/** Some seconds less than the timeout of the function. */
 const UPDATES_FOR_MILLISECONDS = 20_000;
 const PARALLEL = 4;
 
-/** A request of `locations/update`. */
 export interface LocationUpdate extends LocationChange {
-  /** The document id that the customer chose. */
   readonly documentId: string;
   readonly oldLocation: Location;
-  /** The organization id that the customer chose. If undefined, all organizations of the tenant are changed. */
+  /** Undefined: all organizations of the tenant. */
   readonly organizationId?: string | undefined;
 }
 
@@ -29,7 +27,6 @@ export class LocationUpdater {
   readonly #clock: () => number;
   readonly #kinds: readonly ContentKind[] | undefined;
 
-  /** `kinds` are all kinds of content by default. */
   constructor(table: Table, clock: () => number = Date.now, kinds?: readonly ContentKind[]) {
     this.#table = table;
     this.#clock = clock;
@@ -37,10 +34,8 @@ export class LocationUpdater {
   }
 
   /**
-   * Changes the location of the threads, reactions, recordings and notifications at `oldLocation`, also in disabled documents.
-   * Can miss a record that was written a moment ago, because the index of locations is eventually consistent. Throws:
-   * - INVALID_ARGUMENT for an unknown organization, or if a changed record would be too large
-   * - UNAVAILABLE after 20 s. The same request, sent again, changes the remaining records.
+   * Also in disabled documents. Can miss a record of the last moments. Throws INVALID_ARGUMENT for an unknown
+   * organization or a record that would be too large, and UNAVAILABLE after 20 s: the same call then changes the rest.
    */
   async update(tenant: string, { documentId, organizationId, oldLocation, ...change }: LocationUpdate): Promise<void> {
     const organization =
@@ -62,10 +57,7 @@ export class LocationUpdater {
       );
   }
 
-  /**
-   * Writes a record with its new location. Does nothing if the record has the new location already, if another request moved it
-   * to another location, or if it is deleted.
-   */
+  /** Does nothing if another request has moved or deleted the record. */
   async #change(
     locate: KindLocations,
     { scope, record }: LocatedRecord<WithLocation>,
@@ -78,7 +70,7 @@ export class LocationUpdater {
       if (stored.location === current.location) return 'done';
       const moved = locate.move(current, stored, location, this.#clock());
       if (!moved) throw tooLarge();
-      // The key of the record does not contain the location, so it stays. The record's key in the index of locations changes.
+      // The key has no location, so only the entry in the index moves.
       const changed = { ...scope, ...moved };
       if ((await this.#table.write([replace(locate.entity, changed, current._r)])) === 'done') return 'done';
       const latest = await this.#table.get(locate.entity, { ...scope, ...current });

@@ -12,19 +12,17 @@ import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { involvingKinds } from './userData.ts';
 
-/** The largest number of records of each kind that are read for one user. The latest ones are read. */
+/** The latest of each kind, for one user. */
 const INVOLVEMENTS_READ = 1_000;
 
-/** A document, and the time (epoch ms) of a user's latest record in it. */
 interface LatestRecord {
   readonly documentId: string;
   readonly documentKey: string;
   readonly at: number;
-  /** When the user became involved in the record, in epoch ms. */
+  /** Epoch ms. */
   readonly involvedAt: number;
 }
 
-/** Reads which documents users are involved in through comments, reactions, recordings or notifications. */
 export class InvolvedDocumentsReader {
   readonly #table: Table;
   readonly #kinds: ReturnType<typeof involvingKinds>;
@@ -34,10 +32,7 @@ export class InvolvedDocumentsReader {
     this.#kinds = involvingKinds(kinds);
   }
 
-  /**
-   * Returns the involved documents of each user, in the order of `userIds`. Deleted documents do not count. Records from before
-   * the user was removed from a document do not count either.
-   */
+  /** In the order of `userIds`. Without deleted documents, and records from before a removal of the user. */
   async read(scope: OrganizationScope, userIds: readonly string[]): Promise<InvolvedDocuments[]> {
     const [latestRecords, users] = await Promise.all([
       Promise.all(userIds.map((userId) => this.#readLatest(scope, userId))),
@@ -55,7 +50,7 @@ export class InvolvedDocumentsReader {
     });
   }
 
-  /** Returns the user's latest record in each document, latest first. */
+  /** Latest first. */
   async #readLatest(scope: OrganizationScope, userId: string): Promise<{ latest: LatestRecord[]; hasMore: boolean }> {
     const kinds = await Promise.all(this.#kinds.map((kind) => this.#readLatestOfKind(scope, userId, kind)));
     const byTime = kinds.flatMap(({ latest }) => latest).sort((a, b) => b.at - a.at);

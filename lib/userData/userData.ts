@@ -17,12 +17,11 @@ import { divideFairly } from './rules/fairShares.ts';
 
 type InvolvingKind = Extract<(typeof contentKinds)[number], { readonly involve: object }>;
 
-/** The records of a user, by the field of each kind. */
+/** By the field of each kind. */
 export type UserRecords = {
   [K in InvolvingKind as K['involve']['field']]: ReturnType<K['involve']['toResponse']>[];
 };
 
-/** Returns the schemas of the fields of `UserRecords`. */
 export function userDataFields() {
   const fields = involvingKinds(contentKinds).map(({ involve }) => [involve.field, involve.response()]);
   return Object.fromEntries(fields) as {
@@ -30,11 +29,10 @@ export function userDataFields() {
   };
 }
 
-/** The position in the records of each kind, by its name: a sort key, undefined at the start, or null at the end. */
+/** By the name of the kind: a sort key, undefined at the start, null at the end. */
 export type UserDataCursor = Readonly<Record<string, string | null>>;
 
 export type UserDataPage = UserRecords & {
-  /** The position at which the next page starts. Undefined if all kinds are at the end. */
   readonly next: UserDataCursor | undefined;
 };
 
@@ -44,7 +42,6 @@ export function involvingKinds(kinds: readonly ContentKind[]): readonly Involvin
   return kinds.filter((kind): kind is Involving => kind.involve !== 'none');
 }
 
-/** Returns the records of each kind by its field. `valuesOf` gets the index of the kind. */
 function byField(kinds: readonly Involving[], valuesOf: (index: number) => readonly object[]): UserRecords {
   const fields = kinds.map(({ involve }, index) => [involve.field, valuesOf(index)]);
   return Object.fromEntries(fields) as UserRecords;
@@ -54,18 +51,17 @@ export function noRecords(): UserRecords {
   return byField(involvingKinds(contentKinds), () => []);
 }
 
-/** The largest number of records of each kind on one page. */
 const RECORDS_PER_KIND = 100;
-/** A page ends early when its records have this size as JSON, in bytes. A response must stay below 5 MB. */
+/** Of JSON. A response must stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
-/** A record in the data of a user. It is not yet known whether its document exists. */
+/** Its document may be deleted. */
 interface UserRecord {
   readonly key: string;
   readonly documentKey: string;
-  /** When the user became involved in the record, in epoch ms. */
+  /** When the user became involved, epoch ms. */
   readonly at: number;
-  /** The record in the form of responses. Undefined if the record is deleted. */
+  /** Undefined if the record is deleted. */
   readonly response: RecordResponse | undefined;
 }
 
@@ -73,28 +69,24 @@ interface RecordResponse {
   readonly value: object;
   readonly documentId: string;
   readonly bytes: number;
-  /** The access rules of the record, without its document. Undefined for a record that every involved user may see. */
+  /** Undefined: all whom the record involves may see it. */
   readonly access: (RecordAccess & { readonly needsDocumentAccess: boolean }) | undefined;
 }
 
-/** A page of the records of one kind. */
 interface KindPage {
   readonly records: readonly UserRecord[];
-  /** The sort key after which the next page starts. Undefined on the last page. */
   readonly next: string | undefined;
 }
 
-/** The user whose data is read, and the organization that it is read from. */
 interface UserDataRequest {
   readonly scope: OrganizationScope;
   readonly organization: OrganizationKeys;
   readonly userId: string;
   readonly names: ResponseNames;
-  /** The time of the request in epoch ms. */
+  /** Epoch ms. */
   readonly now: number;
 }
 
-/** Reads the records that a user made or is involved in. */
 export class UserDataReader {
   readonly #table: Table;
   readonly #kinds: readonly Involving[];
@@ -105,11 +97,9 @@ export class UserDataReader {
   }
 
   /**
-   * Returns a page of a user's data in an organization: up to 100 records of each kind, ordered by time. A page with large
-   * records has fewer. A record that exists during the whole listing is returned exactly once. Leaves out:
-   * - records of deleted threads and documents
-   * - records that the user did not make and may not see
-   * - records from before the user was removed from the document
+   * Up to 100 records of each kind, ordered by time, fewer if they are large. A record that exists during the whole
+   * listing is listed exactly once. Leaves out records of deleted threads and documents, records of others that the
+   * user may not see, and those from before a removal of the user from the document.
    */
   async page(
     tenant: string,
@@ -178,10 +168,6 @@ export class UserDataReader {
     return { records, next };
   }
 
-  /**
-   * Returns the records that belong on the page. The record and its document must exist, and the user may see the record. The
-   * user must not have been removed from the document after the record was made.
-   */
   async #findIncluded(
     { scope, organization, userId, now }: UserDataRequest,
     user: Pick<User, 'revocations'> | undefined,
@@ -206,10 +192,7 @@ export class UserDataReader {
   }
 }
 
-/**
- * Returns the records that are in `included`, up to `share` bytes in all, but at least one record. `end` is the sort key at which
- * the page ends, or null if no record of this kind follows.
- */
+/** At least one record. `end` is null if no record of this kind follows. */
 function cutPage(
   { records, next }: KindPage,
   included: ReadonlySet<UserRecord>,

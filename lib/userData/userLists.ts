@@ -6,40 +6,28 @@ import { GroupReader, readGroups } from '../directory/userGroups.ts';
 import { documentResource, type ListedUser, readUsers, type Resource, UserReader } from '../directory/users.ts';
 import { dict } from '../shared/collections.ts';
 import type { ItemPage } from '../table/pages.ts';
-import { type RecordPage } from '../table/recordPage.ts';
+import type { RecordPage } from '../table/recordPage.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 
 export interface UserListOptions {
   readonly limit: number;
-  /** The `next` of the previous page. Undefined for the first page. */
   readonly after: string | undefined;
-  /**
-   * Returns whether a user is listed. If it is undefined, all users are listed. If it is set, a page can be short or empty and
-   * still have a `next`.
-   */
+  /** With it, a page can be short or empty although more follow. */
   readonly isMatch?: ((user: ListedUser) => boolean) | undefined;
 }
 
-/**
- * The users to list: those in the contact list of the resource `from`, or those in the groups if `from` is undefined. With
- * `userIds`, only users with these ids are listed.
- */
+/** The contact list of `from`, or the members of the groups. */
 export interface UserSelection {
   readonly from: Resource | undefined;
   readonly groupIds: readonly string[] | undefined;
   readonly userIds: readonly string[] | undefined;
 }
 
-/**
- * A page of a listing over documents ends after a certain number of read bytes. For each user that a search checks, this many
- * bytes are added to that number. A page therefore checks a few thousand users at most.
- */
+/** What a searched user counts towards the bytes that end a page: a page checks a few thousand users at most. */
 const SEARCHED_USER_BYTES = 8_000;
 
-/** A user in the contact list of a document. */
 export interface UserOfDocument {
-  /** The document id that the customer chose. */
   readonly documentId: string;
   readonly user: ListedUser;
 }
@@ -55,7 +43,7 @@ export class UserLists {
     this.#groups = new GroupReader(table);
   }
 
-  /** Returns a page of the selected users, ordered by user id, or in the order of `userIds`. Throws NOT_FOUND if a group does not exist. */
+  /** Ordered by user id, or as `userIds`. Throws NOT_FOUND for an unknown group. */
   async page(
     scope: OrganizationScope,
     { from, groupIds = [], userIds }: UserSelection,
@@ -75,10 +63,7 @@ export class UserLists {
     return { values: options.isMatch ? users.filter(options.isMatch) : users, next: undefined };
   }
 
-  /**
-   * Returns a page of the contact lists of all documents, ordered by document and then by user. A page can be short and still
-   * have a `next`.
-   */
+  /** Ordered by document, then by user. A page can be short although more follow. */
   async ofDocuments(
     scope: OrganizationScope,
     { limit, after, isMatch }: UserListOptions,
@@ -103,7 +88,6 @@ export class UserLists {
   }
 }
 
-/** Returns the first `limit` matching users on a page of a contact list. */
 function filterUsers(
   { records, next, bytes }: RecordPage<ListedUser>,
   limit: number,

@@ -75,20 +75,19 @@ export const UserQuery = z
     ),
   );
 
-/** The stores that a query of users reads. */
 export interface UserQueryStores extends Opened<{
   documents: typeof readDocuments;
   folders: typeof readFolders;
   lists: typeof listUsers;
 }> {
-  /** Reads the documents that each user is involved in, in the order of `userIds`. */
+  /** In the order of `userIds`. */
   readonly involved: {
     read(scope: OrganizationScope, userIds: readonly string[]): Promise<readonly InvolvedDocuments[]>;
   };
 }
 
 export interface UserListing {
-  /** Identifies the listing. A page token contains this id and is valid for the same listing only. */
+  /** A page token is valid for the same listing only. */
   readonly id: readonly string[];
   read(page: { readonly limit: number; readonly after: string | undefined }): Promise<{
     data: UserResponse[] | Record<string, UserResponse[]>;
@@ -96,10 +95,10 @@ export interface UserListing {
   }>;
 }
 
-/** The users in a response: a list, or lists by document id. */
+/** The map has lists by document id. */
 type UserData = UserResponse[] | Record<string, UserResponse[]>;
 
-/** Returns the users as other users see them: names and avatars, without e-mail addresses. */
+/** Without e-mail addresses. */
 export function toPublicUsers(data: UserData): UserData {
   const toPublic = ({ userId, name, photoUrl, color, textColor, initial }: UserResponse) => ({
     userId,
@@ -110,8 +109,8 @@ export function toPublicUsers(data: UserData): UserData {
 }
 
 /**
- * Returns the listing that a query selects. If `isPublic` is true, the search ignores e-mail addresses, so that a caller who may
- * not see them cannot guess them by searches. Throws NOT_FOUND if the document or folder in the query does not exist.
+ * If `isPublic` is true, the search ignores e-mail addresses, which the caller could otherwise guess. Throws NOT_FOUND
+ * for an unknown document or folder.
  */
 export async function openUserListing(
   stores: UserQueryStores,
@@ -164,7 +163,6 @@ export async function openUserListing(
   }
 }
 
-/** Returns a user without internal fields. */
 function toUserResponse(user: ListedUser): UserResponse {
   return UserResponse.parse(user);
 }

@@ -1,7 +1,4 @@
-/**
- * Divides a budget among needs. Returns one share per need. A share is never larger than its need. The part of the budget that
- * small needs do not use is divided equally among the larger needs.
- */
+/** No share is larger than its need. What small needs leave over is divided equally among the larger ones. */
 export function divideFairly(needs: readonly number[], budget: number): number[] {
   const shares = needs.map(() => 0);
   let remaining = budget;

@@ -6,10 +6,7 @@ import { unknownFieldIssue } from '../../shared/unknownFields.ts';
 
 const NO_OWN_IDS = 'must be left out: this service has no user ids of its own. Send userId';
 
-/**
- * A request for the data of a user. The names of two more fields begin with the configured name of the service, such as
- * `svcUserIds` and `svcAllOrganizations`. `requireUser` checks them.
- */
+/** Two more fields begin with the name of the service, such as `svcUserIds`. `requireUser` checks them. */
 export const UserDataRequest = withRefusal(
   withFurtherFields(
     withServiceFields(
@@ -32,15 +29,11 @@ export const UserDataRequest = withRefusal(
   { field: '<service name>UserIds', values: 'any', message: NO_OWN_IDS },
 );
 
-/** Returns the name of the field that asks for the data in all organizations. */
 export function allOrganizationsField(service: string): string {
   return `${service}AllOrganizations`;
 }
 
-/**
- * Returns the user of a request, and whether all organizations are read. Throws INVALID_ARGUMENT for a missing organization, for
- * fields that contradict each other, and for a field that has no effect.
- */
+/** Throws INVALID_ARGUMENT for a missing organization, and for fields that contradict each other or have no effect. */
 export function requireUser(
   input: z.output<typeof UserDataRequest>,
   service: string,
