@@ -25,13 +25,12 @@ import {
   requiredContext,
 } from './rules/threadAccess.ts';
 
-/** By the ids that the customer chose. */
 export interface Membership {
   readonly organizationId: string;
   readonly userId: string;
 }
 
-/** An unknown organization has no members. Two BatchGets, one after the other. */
+/** An unknown organization has no members. */
 async function checkMemberships(
   table: Table,
   tenant: string,
@@ -71,7 +70,6 @@ async function checkMemberships(
   return isMember;
 }
 
-/** `now` is epoch ms. */
 export interface CheckScope {
   readonly scope: OrganizationScope;
   readonly organization: Pick<Organization, 'organizationId' | 'internalId'>;
@@ -81,11 +79,7 @@ export interface CheckScope {
 const PARALLEL_USERS = 10;
 
 /**
- * By the rule `canSee`. Reads:
- * - nothing, if every user may see the record
- * - otherwise one BatchGet per 100 keys
- * - two more, if the record is visible to the members of another organization
- * - the grants of each user who passed the other checks, if the record has an access context
+ * Reads nothing if everybody may see the record, and all grants of the users only if the record has an access context.
  */
 export async function findUsersWhoCanSee(
   table: Table,
@@ -121,14 +115,12 @@ export async function findUsersWhoCanSee(
   return new Set(candidates.filter((_candidate, index) => allowed[index]).map(({ userId }) => userId));
 }
 
-/** For one user, by the rule `canSee`. */
 export class AccessChecks {
   readonly #table: Table;
   readonly #scope: CheckScope;
   readonly #userId: string;
   #access: Promise<UserAccess> | undefined;
 
-  /** `access` is the user's access in the organization, if it was read already. */
   constructor(table: Table, scope: CheckScope, userId: string, access?: UserAccess) {
     this.#access = access && Promise.resolve(access);
     this.#table = table;
@@ -136,12 +128,7 @@ export class AccessChecks {
     this.#userId = userId;
   }
 
-  /**
-   * Reads:
-   * - nothing, if every user may see all records
-   * - otherwise the user and the user's grants, in the first call only
-   * - two BatchGets in each call with a record that members of another organization may see
-   */
+  /** Reads nothing if everybody may see all records. Otherwise the first call reads the user and the grants. */
   async canSee(records: readonly RecordAccess[]): Promise<boolean[]> {
     if (records.every(isOpenToAll)) return records.map(() => true);
     const {
@@ -186,16 +173,12 @@ export class AccessChecks {
   }
 }
 
-/** Undefined for `organizationId`, and if the thread is not limited to members. */
 function findOtherOrganization(thread: ThreadAccess | undefined, organizationId: string): string | undefined {
   const visibleTo = thread && visibleToMembersOf(thread);
   return visibleTo === organizationId ? undefined : visibleTo;
 }
 
-/**
- * Unknown users have no access. Nobody has access to a document in a deleted folder. One BatchGet for the folder, then
- * one per 100 keys.
- */
+/** Unknown users have no access, and nobody has access in a deleted folder. */
 export async function findUsersWithAccess(
   table: Table,
   { scope, organization, document }: DocumentContext,
@@ -214,12 +197,11 @@ export async function findUsersWithAccess(
 }
 
 export interface AccessOfUser {
-  /** Epoch ms. Infinity if no expiring grant ends the access. */
+  /** Epoch ms. Infinity if no grant of the user expires. */
   readonly endsAt: number;
   readonly userKey: string | undefined;
 }
 
-/** By user id, without users who have no access. One BatchGet per 100 keys. */
 export async function readAccessOfUsers(
   table: Table,
   checkScope: CheckScope,
@@ -237,7 +219,6 @@ export async function readAccessOfUsers(
   );
 }
 
-/** With grants on the organization, the document and all its folders. */
 async function readUserAccess(
   table: Table,
   { scope, organization, now }: CheckScope,
@@ -278,7 +259,6 @@ interface GrantKey {
   readonly internalId: string;
 }
 
-/** In the order of the keys. One BatchGet per 100 distinct keys. */
 async function readUsersAndGrants(table: Table, tenant: string, keys: readonly GrantKey[]) {
   if (keys.length === 0) return [[], []] as const;
   const items = await table.batchGet(

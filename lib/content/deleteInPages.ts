@@ -3,21 +3,18 @@ import type { ItemPage } from '../table/pages.ts';
 
 export type DeletionResult = readonly [id: string, outcome: ItemOutcome];
 
-/** By id. Records may remain after `next`. */
 export interface DeletedRecords {
   readonly results: readonly DeletionResult[];
   readonly next: string | undefined;
 }
 
-/** Of a call that selects records by a filter. */
 const MAX_DELETED_RECORDS = 2_000;
 const MAX_MILLISECONDS = 15_000;
-/** In an answer. A call continues beyond records that it cannot delete. */
 const MAX_FAILED_RECORDS = 500;
 
 /**
- * Stops after about 2,000 deleted records or 15 s. `deleteAll` returns a result for each record of a page. At most 500
- * failed ones are in the result.
+ * Stops after about 2,000 deleted records or 15 s. Goes on after records that cannot be deleted, and returns at most
+ * 500 of them.
  */
 export async function deleteInPages<T>(
   listing: AsyncIterable<ItemPage<T>>,

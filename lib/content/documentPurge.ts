@@ -12,25 +12,23 @@ import {
   releaseRecordId,
 } from './recordIds.ts';
 
-/** Purges the items of one feature in a deleted document or organization. */
 export interface PurgeHook<S> {
   /** A test checks that all hooks together cover every entity. */
   readonly entities: readonly { readonly type: string }[];
   /**
-   * A few hundred items, or about a second. Returns true if nothing remains. No request uses the items any more, so it
-   * writes without conditions. Items that can be found only through a record go first, so the next run finds them again
-   * after an interruption.
+   * Purges a few hundred items, or for about a second. Returns true if nothing remains. Writes without conditions,
+   * because no request uses the items any more. Items that only a record names go before the record, so that the next
+   * run finds them after an interruption.
    */
   purge(table: Table, scope: S, budget: PurgeBudget): Promise<boolean>;
 }
 
 export interface DeletedDocument extends DocumentScope {
   readonly documentId: string;
-  /** Then no new document can use the ids of the deleted records. */
+  /** No new document can then use the ids of the records. */
   readonly withOrganization?: boolean | undefined;
 }
 
-/** Each hook at least once. Returns true if nothing remains. */
 export async function runPurgeHooks<S>(
   hooks: readonly PurgeHook<S>[],
   table: Table,
@@ -45,7 +43,6 @@ export async function runPurgeHooks<S>(
   return unfinished.length === 0;
 }
 
-/** One item per document. */
 export function purgeItem(entity: {
   readonly type: string;
   key(document: DocumentScope): Key;
@@ -59,7 +56,6 @@ export function purgeItem(entity: {
   };
 }
 
-/** One partition per document or organization each. */
 export function purgeItems<S>(
   ...entities: readonly { readonly type: string; partition(scope: S): string }[]
 ): PurgeHook<S> {
@@ -70,16 +66,13 @@ export function purgeItems<S>(
   };
 }
 
-/** Of one read. A record can have 360 KB, and several documents are purged at the same time. */
+/** A record can have 360 KB, and several documents are purged at the same time. */
 const RECORDS = 200;
 const BYTES = 1_000_000;
 const PARALLEL = 16;
 
-/** Items that can be found only through records, and are purged before them. */
 interface Derived {
-  /** Items that belong only to these records, such as involvements. */
   readonly keys: readonly Key[];
-  /** A record in a new document can use an id again. */
   readonly ids: readonly string[];
 }
 
@@ -112,7 +105,7 @@ export function purgeRecords<T>(
   };
 }
 
-/** A new document with the same document id can have records with the same ids. */
+/** A record of a new document with the same document id can have the same id. Its id stays. */
 async function purgeRecordIds(table: Table, document: DeletedDocument, ids: readonly RecordIdKey[]): Promise<void> {
   const { tenant, organizationKey } = document;
   if (document.withOrganization)
@@ -120,7 +113,6 @@ async function purgeRecordIds(table: Table, document: DeletedDocument, ids: read
   const stored = await findRecordIds(table, document, ids);
   await inParallel(ids, PARALLEL, async (id, index) => {
     const position = stored[index];
-    // A conflict means that the id now belongs to a new record, and must stay.
     if (position) await table.write([releaseRecordId(document, id, position._r)]);
   });
 }
@@ -129,7 +121,6 @@ export function keysOf(ops: readonly WriteOp[]): Key[] {
   return ops.flatMap((op) => ('remove' in op ? [op.remove] : []));
 }
 
-/** Without the records and their ids, which the purge deletes itself. */
 export function involvementKeys(ops: readonly WriteOp[]): Key[] {
   return keysOf(ops).filter(({ SK }) => SK.startsWith('DATA#'));
 }

@@ -10,7 +10,6 @@ import { ApiError } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
 import { newDocumentAccess } from '../workspaces/configs/apiKeyConfig.ts';
 
-/** The keys of all records in the document contain these. */
 export interface DocumentScope extends OrganizationScope {
   readonly documentKey: string;
 }
@@ -21,7 +20,6 @@ export interface DocumentContext {
   readonly scope: DocumentScope;
 }
 
-/** By the ids that the customer chose. */
 export interface DocumentReference {
   readonly organizationId: string;
   readonly documentId: string;
@@ -32,12 +30,11 @@ export interface CreateFlags {
   readonly createDocument?: boolean | undefined;
 }
 
-/** Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown document. */
+/** Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document. */
 export type FindDocument = (tenant: string, reference: DocumentReference) => Promise<DocumentContext>;
 
 /**
- * Creates a missing organization or document if the request has the flag. Otherwise throws like `FindDocument`. Throws
- * FAILED_PRECONDITION for a disabled one.
+ * Creates what is missing and has a flag. Otherwise throws like `FindDocument`, and FAILED_PRECONDITION if disabled.
  */
 export type EnsureDocument = (
   tenant: string,
@@ -61,7 +58,6 @@ export const findDocument: Capability<FindDocument> = /* @__PURE__ */ combine(
     },
 );
 
-/** Throws like `FindDocument`, and FAILED_PRECONDITION for a disabled organization or document. */
 export const findWritableDocument: Capability<FindDocument> = /* @__PURE__ */ combine(
   { find: findDocument },
   ({ find }): FindDocument =>
@@ -72,7 +68,6 @@ export const findWritableDocument: Capability<FindDocument> = /* @__PURE__ */ co
     },
 );
 
-/** Throws INVALID_ARGUMENT for an unknown organization, and FAILED_PRECONDITION for a disabled one. */
 type FindWritableOrganization = (tenant: string, organizationId: string) => Promise<Stored<Organization>>;
 
 export const findWritableOrganization: Capability<FindWritableOrganization> = /* @__PURE__ */ combine(
@@ -85,10 +80,6 @@ export const findWritableOrganization: Capability<FindWritableOrganization> = /*
     },
 );
 
-/**
- * With its document, if the request names one. Throws like `FindWritableOrganization`, NOT_FOUND for an unknown
- * document, and FAILED_PRECONDITION for a disabled one.
- */
 type FindWritableSelection = (
   tenant: string,
   selection: { readonly organizationId: string; readonly documentId?: string | undefined },
@@ -110,8 +101,7 @@ export const findWritableSelection: Capability<FindWritableSelection> = /* @__PU
 );
 
 /**
- * With `createOrganization`, creates a missing organization. Otherwise throws like `FindWritableOrganization`. Throws
- * NOT_FOUND and creates nothing if the request names a document or folder that a new organization cannot have.
+ * Creates nothing and throws NOT_FOUND if the request names a document or folder that a new organization cannot have.
  */
 type EnsureOrganization = (
   tenant: string,
@@ -130,7 +120,6 @@ export const ensureOrganization: Capability<EnsureOrganization> = /* @__PURE__ *
     },
 );
 
-/** The request does not create it either. */
 function missingInNew({
   documentId,
   createDocument = false,

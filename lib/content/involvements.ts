@@ -8,34 +8,27 @@ import type { DocumentScope } from './documentScope.ts';
 
 const Schema = z.object({
   documentKey: z.string(),
-  /** The id of the reaction, recording or notification. For a comment, the id of its thread. */
+  /** For a comment, the id of its thread. */
   id: z.string(),
-  /** When the record with this id was created, in epoch ms. The sort key of that record contains this time. */
   createdAt: z.number(),
-  /** The id of the comment. Undefined for other kinds. */
   commentId: z.number().optional(),
-  /** True if the user made the record. False if the user is mentioned, assigned or notified. */
+  /** False if the user is mentioned, assigned or notified. */
   made: z.boolean(),
-  /**
-   * When a change of an existing record involved the user, in epoch ms, such as an assignment to an older thread. Undefined if the
-   * user is involved since the creation of the record.
-   */
+  /** When a change of an older record involved the user, epoch ms. */
   since: z.number().optional(),
 });
 
-/** A user's involvement in a record, such as a comment that mentions the user. */
 export interface Involvement extends z.output<typeof Schema> {
   readonly userId: string;
-  /** The name of the kind of content. */
   readonly kind: string;
-  /**
-   * The creation time of the comment, reaction, recording or notification in epoch ms. It never changes, so paging neither loses
-   * nor repeats records.
-   */
+  /** When the comment or other record was created, epoch ms. Never changes, so paging is exact. */
   readonly at: number;
 }
 
-/** In a partition of the user: an index would be eventually consistent. */
+/**
+ * An involvement says that a record belongs to the data of a user. An index of records by user would be eventually
+ * consistent.
+ */
 export const InvolvementEntity = defineEntity({
   type: 'Involvement',
   version: 1,
@@ -50,14 +43,12 @@ export const InvolvementEntity = defineEntity({
     isoTime(key.at),
     key.documentKey,
     key.id,
-    // Comments that one request adds have the same time. The zeros keep them in the order of their ids.
+    // Comments of one request have the same time.
     ...(key.commentId === undefined ? [] : [sortableNumber(key.commentId)]),
   ],
 });
 
-/**
- * A second write changes nothing. If a later request involves the user again, the involvement gets a higher revision.
- */
+/** Idempotent. If a later request involves the user again, the revision grows. */
 export function addInvolvement({ tenant, organizationKey }: OrganizationScope, involvement: Involvement): WriteOp {
   return upsert(InvolvementEntity, { tenant, organizationKey, ...involvement }, involvement.since);
 }
@@ -69,7 +60,6 @@ export function removeInvolvement(
   return remove(InvolvementEntity, { tenant, organizationKey, ...involvement });
 }
 
-/** Conflicts if a request has involved the user again since the read. */
 export function removeReadInvolvement(
   { tenant, organizationKey }: OrganizationScope,
   involvement: Stored<Involvement>,
@@ -82,7 +72,6 @@ export function involvedAt({ at, since }: Pick<Involvement, 'at' | 'since'>): nu
   return since ?? at;
 }
 
-/** For a comment, its thread. */
 export type InvolvedRecord = Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>;
 
 export function involvedRecordKeys(
@@ -98,10 +87,8 @@ export function involvedRecordKeys(
   }));
 }
 
-/** Of a notification for everybody. No real user has this id. */
 export const EVERYBODY = '\u0000everybody';
 
-/** Creation time as ISO 8601, and id. */
 export function recordSortKey(createdAt: number, id: string): [string, string] {
   return [isoTime(createdAt), id];
 }
@@ -110,7 +97,6 @@ export function recordPartition(scope: DocumentScope, records: string): string[]
   return organizationPartition(scope, 'DOCUMENT', scope.documentKey, records);
 }
 
-/** In gsi2. One partition has all records with the same document id and location, ordered by organization. */
 export function locationIndex(kind: string, holds: string) {
   return {
     holds,

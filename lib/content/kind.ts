@@ -23,11 +23,9 @@ export interface Involved<R> {
   readonly involvement: Involvement;
 }
 
-/** How the data of a user lists the records in which the user is involved. */
 export interface KindInvolvements<R extends InDocument = InDocument, V extends object = object> {
-  /** Of `/v2/users/data/get`. */
+  /** The field of `/v2/users/data/get`. */
   readonly field: string;
-  /** A function, because most functions do not need it. */
   response(): z.ZodType<readonly V[]>;
   /** Undefined for a deleted record. */
   read(
@@ -42,10 +40,9 @@ export interface KindInvolvements<R extends InDocument = InDocument, V extends o
     involvements: readonly Involvement[],
   ): Promise<readonly (InDocument | undefined)[]>;
   toResponse(names: ResponseNames, record: R): V;
-  /** Who may see a record that another user made. `none`: each involved user. */
+  /** Who may see a record of another user. `none`: all whom it involves. */
   readonly access:
     | {
-        /** The walker adds the document if the reader `needsDocumentAccess`. */
         read(
           table: Table,
           scope: OrganizationScope,
@@ -63,9 +60,9 @@ export interface LocatedRecord<T> {
 
 export interface LocationDeletion {
   readonly table: Table;
-  /** A result of `locationKey`. Records that another request moved meanwhile stay. */
+  /** Records that another request moves away stay. */
   readonly key: string;
-  /** Epoch ms. Throws UNAVAILABLE after the deadline of the call. */
+  /** Epoch ms. Throws UNAVAILABLE after the deadline. */
   readonly requireTime: () => number;
 }
 
@@ -75,36 +72,28 @@ export interface WithLocation {
   readonly locationKey?: string | undefined;
 }
 
-/** The entity has the index `gsi2` of `locationIndex`. */
 export interface KindLocations<T extends WithLocation = WithLocation> {
   readonly entity: Entity<T, DocumentScope, T>;
   /** Undefined if it would be too large. */
   move(record: T, stored: StoredLocation, location: Location, now: number): T | undefined;
   readonly deletion:
     | {
-        /** They can share a transaction with those of other records. */
         ops(scope: DocumentScope, record: Stored<T>): readonly WriteOp[];
       }
     | {
-        /** For records that change others. Returns false if some remain because of concurrent writes. */
+        /** For records whose deletion changes others. Returns false if some remain. */
         run(deletion: LocationDeletion, records: readonly LocatedRecord<T>[]): Promise<boolean>;
       };
 }
 
 export interface KindPurge {
   readonly document: PurgeHook<DeletedDocument>;
-  /**
-   * Instead of `document` after the deletion of an organization, if one partition has the records of all its documents.
-   */
+  /** Replaces `document` if one partition has the records of all documents. */
   readonly organization: PurgeHook<OrganizationScope> | 'none';
 }
 
-/** One partition has the records of all documents of the organization. */
 export interface OrganizationRemoval extends Pick<EraseHook, 'entities' | 'isEarly'> {
-  /**
-   * Returns the position of the next call when the budget is used up, or `done`. With `documents`, changes only records
-   * in these. Throws ABORTED if other requests change a record during every try.
-   */
+  /** Changes only records in `documents`. Returns the position at the end of the budget, or `done`. Throws ABORTED if others keep changing a record. */
   removeUsers(
     table: Table,
     scope: OrganizationScope,
@@ -115,23 +104,18 @@ export interface OrganizationRemoval extends Pick<EraseHook, 'entities' | 'isEar
 }
 
 /**
- * What happens to the records of a kind when something around them changes. Each walker loops over the list in
- * `lib/kinds`. A member is `none` if the kind has nothing to do.
+ * What happens to the records of a kind when something around them changes. Walkers loop over the list in `lib/kinds`.
+ * A member is `none` if the kind has nothing to do.
  */
 export interface ContentKind {
-  /** In the keys of involvements. */
   readonly name: string;
-  /** With which customers name records. */
   readonly ids: RecordIds | 'none';
   /** The data of a user, and the documents that the user is involved in. */
   readonly involve: KindInvolvements | 'none';
-  /** The records at a location. */
   readonly locate: KindLocations | 'none';
-  /** What connected clients get about a change. */
   readonly hint: KindHints | KindPushes | 'none';
-  /** After the deletion of a document or organization. */
   readonly purge: KindPurge | 'none';
-  /** From the record that an involvement names. An erasure does this too. */
+  /** From the record of an involvement. An erasure does this too. */
   readonly remove: RemoveInvolved | OrganizationRemoval | 'none';
   /** From all records, also those without an involvement. */
   readonly erase: EraseHook | OrganizationRemoval | 'none';

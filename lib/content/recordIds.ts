@@ -6,23 +6,21 @@ import { insertOrReplace, remove, type Table, type WriteOp } from '../table/tabl
 import type { DocumentScope } from './documentScope.ts';
 
 export interface RecordIds {
-  /** In the keys of positions. */
   readonly kind: string;
   readonly uniqueIn: 'document' | 'organization';
 }
 
 const Schema = z.object({
   documentKey: z.string(),
-  /** Epoch ms. A part of the record's sort key. */
   createdAt: z.number(),
-  /** Only of kinds whose ids are unique in the organization. Shows readers whether the document still exists. */
+  /** Only ids that are unique in the organization have the document id, to check that the document still exists. */
   documentId: z.string().optional(),
 });
 export type RecordPosition = z.output<typeof Schema>;
 
 /**
- * Where the record with an id is stored. Keys of records begin with the creation time, so the id alone does not find
- * it. Positions in a deleted document can remain. Readers ignore them, because no document has their `documentKey`.
+ * The position of the record with an id. Keys of records begin with the creation time, so the id alone does not find a
+ * record. Positions of a deleted document can remain; no document has their `documentKey`.
  */
 export const RecordIdEntity = defineEntity({
   type: 'RecordId',
@@ -32,18 +30,16 @@ export const RecordIdEntity = defineEntity({
   purpose: 'Where the thread, reaction, recording, notification or activity with an id is stored',
   schema: Schema,
   pk: (of: OrganizationScope & { kind: string; id: string }) => organizationPartition(of, 'RECORD', of.kind, of.id),
-  // The customer's document id, so a request can read position and document at the same time.
   sk: (key: { within: string }) => ['IN', key.within],
 });
 
-/** `within` is the customer's document id, or empty for kinds whose ids are unique in the organization. */
+/** `within` is the customer's document id, or empty if ids are unique in the organization. */
 export interface RecordIdKey {
   readonly kind: string;
   readonly id: string;
   readonly within: string;
 }
 
-/** Leave out `documentId` for kinds whose ids are unique in the organization. */
 export function recordIdKey(kind: string, id: string, documentId = ''): RecordIdKey {
   return { kind, id, within: documentId };
 }
@@ -53,7 +49,8 @@ export function idKeyOf({ kind, uniqueIn }: RecordIds, id: string, documentId: s
 }
 
 /**
- * In the order of `names`. Undefined if there is no such record, or none in the document `scope`. One BatchGet per 100.
+ * In the order of `names`. Undefined if there is no such record, or if it is in another document than `scope`. One
+ * BatchGet per 100.
  */
 export async function findRecordIds(
   table: Table,
@@ -70,7 +67,6 @@ export async function findRecordIds(
     : positions;
 }
 
-/** `documentId` is the customer's. */
 interface NamedRecords {
   readonly kind: string;
   readonly documentId: string;
@@ -82,7 +78,6 @@ interface RecordKey {
   readonly createdAt: number;
 }
 
-/** In the order of the ids. Undefined if there is no such record. One BatchGet per 100. */
 export async function findRecordKeys(
   table: Table,
   scope: DocumentScope,
@@ -99,7 +94,6 @@ export async function findRecordKeys(
   });
 }
 
-/** In the order of the ids. Reads the keys, then the records. */
 export async function findRecords<T>(
   table: Table,
   entity: Entity<T, DocumentScope, RecordKey>,
@@ -115,8 +109,8 @@ export async function findRecords<T>(
 }
 
 /**
- * `stored` is the position of a record with the same id in a deleted document. `firstRevision` is the time of the call,
- * so that a record that is deleted and created again gets another revision. Pass it if customers choose `createdAt`.
+ * `stored` is the position of a record with this id in a deleted document. Pass the time of the call as `firstRevision`
+ * if customers choose `createdAt`, so that a record that is deleted and created again gets another revision.
  */
 export function claimRecordId(
   scope: DocumentScope,
@@ -130,7 +124,6 @@ export function claimRecordId(
   return insertOrReplace(RecordIdEntity, value, stored, firstRevision);
 }
 
-/** With `revision`, conflicts if the position has another. */
 export function releaseRecordId(
   { tenant, organizationKey }: OrganizationScope,
   name: RecordIdKey,

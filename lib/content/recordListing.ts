@@ -16,7 +16,7 @@ import type { ListedRecord, RecordPage } from '../table/recordPage.ts';
 import type { QueryOptions, Table } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
-/** In the document `documentId`, after the sort key `after`, or at its end. */
+/** In the document `documentId` after the sort key `after`, or at the end of the document. */
 export interface ListingPosition {
   readonly documentId: string;
   readonly after?: string | undefined;
@@ -33,12 +33,8 @@ export interface ListedDocument {
   readonly folder?: { readonly folderId: string } | undefined;
 }
 
-/** Ordered by document id. */
 export interface DocumentSource {
-  /**
-   * Begins with the id `from`. The result can have no documents although more follow: the list then continues after
-   * `lastId`.
-   */
+  /** Begins with the id `from`. Without documents, the list can continue after `lastId`. */
   list(from: string | undefined): Promise<{
     readonly documents: readonly ListedDocument[];
     readonly more: boolean;
@@ -50,7 +46,6 @@ export interface ListingOptions<V> {
   readonly documents: DocumentSource;
   readonly from?: ListingPosition | undefined;
   readonly limit: number;
-  /** Sends one query. */
   readonly read: (document: ListedDocument, options: RecordPageOptions) => Promise<RecordPage<V>>;
 }
 
@@ -59,30 +54,23 @@ export interface ListingPage<V> {
   readonly next: ListingPosition | undefined;
 }
 
-/** A response must stay below 5 MB. */
+/** Of JSON. A response must stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
-/** Of one page. */
 const MAX_DOCUMENTS = 500;
 const MAX_BYTES_READ = 32_000_000;
-/** Of one query of the document list. */
 const DOCUMENTS_PER_PAGE = 100;
-/**
- * A query that returns only documents of a deleted folder counts as so many. The folder can have any number, until a
- * job has purged them.
- */
+/** What a query counts that finds only documents of a deleted folder, which a job purges within minutes. */
 const EMPTY_PAGE_DOCUMENTS = 10;
 const MAX_PARALLEL_DOCUMENTS = 8;
-/** In the first step of a page. */
 const FIRST_PARALLEL_DOCUMENTS = 4;
-/** Of each document except the first, in the first step. The first document often fills the page. */
+/** What the first step reads of each document except the first, which often fills the page. */
 const PROBED_RECORDS = 10;
-/** Of one query, if records are filtered. */
 const FILTERED_RECORDS = 2_000;
 
 /**
- * Document by document. A page ends early at about 4 MB, after many records that do not match, or after many deleted
- * documents, so it can be empty and still have a `next`. Sort keys and document ids never change, so a record that
- * exists during the whole listing is returned exactly once.
+ * Lists document by document. A page ends early at about 4 MB, after many records that do not match, or after many
+ * deleted documents, and can be empty. Keys never change, so a record that exists during the whole listing is listed
+ * exactly once.
  */
 export async function listAcrossDocuments<V>({
   documents,
@@ -113,7 +101,6 @@ export async function listAcrossDocuments<V>({
       continue;
     }
     const batch = waiting.slice(0, parallel);
-    // One record more shows whether there is a next page.
     const remaining = limit + 1 - values.length;
     const share = Math.ceil(remaining / batch.length);
     const limits = batch.map((_document, index) => {
@@ -141,7 +128,7 @@ export async function listAcrossDocuments<V>({
       waiting.shift();
       documentsDone += 1;
     }
-    // Documents with few records are read in parallel, a document with several pages alone: the page ends inside it.
+    // A page ends within a document that has several pages, so records of later documents would not be used.
     parallel = position?.after === undefined ? Math.min(parallel * 2, MAX_PARALLEL_DOCUMENTS) : 1;
   }
   return { values, next: position };
@@ -158,6 +145,7 @@ export function allDocuments(
   });
 }
 
+/** Only documents that are directly in the folder. */
 export function documentsInFolder(
   reader: Pick<DocumentReader, 'getWithFolders' | 'listInFolder'>,
   scope: OrganizationScope,
@@ -208,7 +196,7 @@ export function toListed(
   return { documentId, scope: { ...scope, documentKey: internalId }, folder };
 }
 
-/** By the customer's ids. A document in a deleted folder does not exist. */
+/** A document in a deleted folder does not exist. */
 export async function findLiveDocuments(
   reader: Pick<DocumentReader, 'getWithFolders'>,
   scope: OrganizationScope,
@@ -221,13 +209,12 @@ export async function findLiveDocuments(
 
 export interface Listing {
   readonly organization: OrganizationScope;
-  /** Undefined if the request names no document. */
   readonly document: ListedDocument | undefined;
   readonly documents: DocumentSource;
 }
 
 /**
- * `read` can run twice, see `OrganizationReader.readWithin`. Throws INVALID_ARGUMENT for an unknown organization, and
+ * `read` can run twice, see `OrganizationReader.readWithin`. Throws INVALID_ARGUMENT for an unknown organization,
  * NOT_FOUND for an unknown document.
  */
 type ReadListing = <T>(
@@ -263,11 +250,9 @@ export const listingCursor = {
 
 interface RecordSelection<T, V> extends Pick<QueryOptions, 'descending'> {
   readonly toResponse: (value: Stored<T>) => V;
-  /** If undefined, all records match. */
   readonly isMatch?: ((value: Stored<T>) => boolean) | undefined;
 }
 
-/** Document by document, in each ordered by sort key. */
 export async function listRecords<T extends K, K, V>(
   table: Table,
   entity: Entity<T, DocumentScope, K>,
@@ -286,7 +271,6 @@ export async function listRecords<T extends K, K, V>(
   });
 }
 
-/** Sends one query. */
 export async function readRecordPage<T extends K, P extends object, K, V>(
   table: Table,
   entity: Entity<T, P, K>,

@@ -9,14 +9,10 @@ import type { DocumentScope } from './documentScope.ts';
 import type { Involvement } from './involvements.ts';
 import type { RemovedUsers } from './rules/removedUsers.ts';
 
-/** Of one query of an erasure. */
 export const RECORDS_PER_PAGE = 1_000;
 const PARALLEL = 4;
 
-/**
- * - `remove`: the customer removed the users. Their comments in threads of other users stay.
- * - `erase`: the users are erased (GDPR). Their comments in threads of other users are deleted.
- */
+/** A customer removes users, or they are erased (GDPR). Their comments in threads of others stay, or are deleted. */
 export type RemovalMode = 'remove' | 'erase';
 
 export interface DocumentRemoval {
@@ -27,49 +23,44 @@ export interface DocumentRemoval {
   readonly clock: () => number;
 }
 
-/** `conflict`: another request changed a record since this try read it. */
 export type Outcome = 'done' | 'conflict';
 
 export interface EraseHook {
-  /** A test checks that each entity with users has a hook. */
   readonly entities: readonly { readonly type: string }[];
   /**
-   * Also in the first pass of an erasure. Presences end early, because other users see them, and notifications while
-   * the comments that they quote still exist and say whose text it is.
+   * The first pass of an erasure runs the hook too: other users see presences, and comments that notifications quote
+   * still exist.
    */
   readonly isEarly?: boolean;
   /**
-   * The next page of records after the sort key `after`. Reads all records of the document, and does not rely on
-   * involvements. Returns the sort key at which the page ends, or undefined after the last. Writes only records that
-   * change, with an optimistic lock. Throws ABORTED if other requests change a record during every try.
+   * Erases users from the next page of records after the sort key `after`, also without involvements. Returns where the
+   * page ends, or undefined. Changes a record only at the revision that was read. Throws ABORTED if others keep
+   * changing it.
    */
   erase(removal: DocumentRemoval, after: string | undefined): Promise<string | undefined>;
 }
 
 /**
- * Tries once, in one transaction that also deletes the user's involvement. `conflict` if a request has involved the
- * user again.
+ * Tries once to remove a user from a record, and the involvement with it. `conflict` if a request has involved the user
+ * again.
  */
 export type RemoveInvolved = (removal: DocumentRemoval, involvement: Stored<Involvement>) => Promise<Outcome>;
 
 /**
- * A removal must not delete records of a deleted document, because records of a new document with the same `documentId`
- * can use their ids. The purge deletes them.
+ * A removal must not delete records of a deleted document: their ids can belong to records of a new document. The purge
+ * deletes them.
  */
 export async function isDocumentDeleted({ table, scope }: DocumentRemoval, documentId: string): Promise<boolean> {
   const document = await table.get(DocumentEntity, { ...scope, documentId });
   return document?.internalId !== scope.documentKey;
 }
 
-/** Leaves out extra removals of an item that `ops` removes. */
 export function joinOps(ops: readonly WriteOp[], extraOps: readonly WriteOp[]): WriteOp[] {
   const keyOf = (op: WriteOp) => ('remove' in op ? JSON.stringify([op.remove.PK, op.remove.SK]) : undefined);
-  // A transaction must not contain an item twice.
   const removed = new Set(ops.map(keyOf));
   return [...ops, ...extraOps.filter((op) => !('remove' in op) || !removed.has(keyOf(op)))];
 }
 
-/** Created before or at the time of the removal. */
 export function recordsUpTo<T, K>(
   { table, scope, removedUsers }: DocumentRemoval,
   entity: Entity<T, DocumentScope, K>,
@@ -82,7 +73,6 @@ export function recordsUpTo<T, K>(
   });
 }
 
-/** Those that `changes` selects. `opsOf` is called again after a conflict, so it must read the record. */
 export async function erasePage<T, K>(
   removal: DocumentRemoval,
   entity: Entity<T, DocumentScope, K>,
@@ -95,7 +85,7 @@ export async function erasePage<T, K>(
   return page.next;
 }
 
-/** One transaction each. `opsOf` is called again after a conflict, so it must read the record. */
+/** Calls `opsOf` again after a conflict, so it must read the record. */
 export async function writeEachRecord<T>(
   { table }: DocumentRemoval,
   records: readonly T[],

@@ -3,12 +3,11 @@ import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct, isObject } from '../../shared/collections.ts';
 import { completeUser, isIncomplete, type NamedUser, type ProfileResponse } from './contentUser.ts';
 
-/** Read for one event at its delivery. */
 const MAX_COMPLETED_USERS = 50;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Replaces the actor, the assignee of the thread, and the authors of the thread and its comments. */
+/** Changes the actor, the assignee, and the authors of the thread and its comments. */
 function mapActors(data: Json, change: (user: NamedUser & { readonly userId: string }) => unknown): Json {
   const user = (value: unknown) =>
     isObject(value) && typeof value.userId === 'string' ? change({ ...value, userId: value.userId }) : value;
@@ -32,7 +31,6 @@ function mapActors(data: Json, change: (user: NamedUser & { readonly userId: str
   };
 }
 
-/** Those without a name or e-mail address. */
 export function incompleteActors({ data }: EventPayload): string[] {
   const userIds: string[] = [];
   mapActors(data, (user) => void (isIncomplete(user) && userIds.push(user.userId)));

@@ -17,7 +17,6 @@ export const StoredUser = /* @__PURE__ */ defineNamedSchema('User', () =>
     .describe('A user in content. User tokens get the `email` of their own user only.'),
 );
 
-/** They replace missing fields of a user in a request. */
 export type ProfileResponse = Pick<ContentUser, 'name' | 'email' | 'photoUrl'>;
 
 export interface NamedUser {
@@ -26,12 +25,11 @@ export interface NamedUser {
   readonly photoUrl?: unknown;
 }
 
-/** In the data of published events, both can be null. */
+/** Both can be null in published events. */
 export function isIncomplete({ name, email }: NamedUser): boolean {
   return name == null || email == null;
 }
 
-/** Takes missing fields from the stored profile, if the name or e-mail address is missing. */
 export function completeUser<U extends NamedUser>(user: U, profile: ProfileResponse | undefined): U {
   if (!profile || !isIncomplete(user)) return user;
   const { name, email, photoUrl } = profile;
@@ -41,5 +39,4 @@ export function completeUser<U extends NamedUser>(user: U, profile: ProfileRespo
   return missing.length > 0 ? { ...user, ...Object.fromEntries(missing) } : user;
 }
 
-/** In one comment, reaction, recording or notification. */
 export const MAX_INVOLVED_USERS = 50;

@@ -3,7 +3,6 @@ import { readJson } from '../../shared/jsonFields.ts';
 import { defineNamedSchema } from '../../shared/schema.ts';
 import type { Location } from './location.ts';
 
-/** `metadata` is JSON text. */
 interface OrganizationNames {
   readonly organizationId: string;
   readonly organizationName?: string | undefined;
@@ -17,7 +16,6 @@ interface DocumentNames {
   readonly folder?: { readonly folderId: string } | undefined;
 }
 
-/** For the metadata of responses and events. */
 export interface ContentNames {
   readonly apiKey: string;
   readonly organization: OrganizationNames;
@@ -39,9 +37,7 @@ export interface ResponseNames {
   readonly organizationId: string;
 }
 
-/**
- * The customer's own fields, and the ids of organization and document, which replace own fields with the same names.
- */
+/** Ids replace own fields with the same names. */
 export function recordMetadata(
   { apiKey, organization, document }: ContentNames,
   own?: string,
@@ -54,10 +50,8 @@ export function recordMetadata(
   };
 }
 
-/** `document` is undefined if the event is not about a document. */
 export type EventNames = Omit<ContentNames, 'document'> & { readonly document?: DocumentNames | undefined };
 
-/** Organization and document, with their names and the customer's own fields. */
 export function eventMetadata(
   { apiKey, organization, document }: EventNames,
   location?: Location,
@@ -82,7 +76,6 @@ function documentMetadata({ documentId, documentName, folder, metadata }: Docume
   };
 }
 
-/** For a payload that would otherwise be too large. */
 export function eventMetadataIds({
   apiKey,
   organization: { organizationId },

@@ -28,7 +28,6 @@ const DocumentedLocation = /* @__PURE__ */ defineSchema(() =>
     .describe('A position in a document, whose meaning is yours. Other fields are stored unchanged.'),
 );
 
-/** A position in a document. The customer defines its meaning, and can add other keys. They are stored unchanged. */
 export type Location = Readonly<Record<string, unknown>> & z.output<typeof DocumentedLocation>;
 
 export const Location = /* @__PURE__ */ defineNamedSchema(
@@ -40,16 +39,11 @@ function isNamed({ id, locationName, ...others }: Readonly<Record<string, unknow
   return id != null || Boolean(locationName) || Object.keys(others).length > 0;
 }
 
-/** The key of a location in a request, as `locationKey` returns it. */
 export const LocationKey = Id;
 
-/**
- * Returns the key of a location. It is the `id` as text, so a location with an `id` keeps its key when its name changes. Without
- * an `id`, it is a hash of `locationName`. Without both, it is a hash of all other keys in sorted order. The ids `1` and `"1"`
- * are the same location.
- */
+/** The `id` as text. Without an `id`, the key is a hash of `locationName`, or of all keys in sorted order. */
 export function locationKey(location: Location): string {
-  // The location is stored as it was sent, so its `id` and `locationName` can be null.
+  // The location is stored as it was sent, so both can be null.
   const { id, locationName, ...others }: Readonly<Record<string, unknown>> = location;
   if (typeof id === 'string' || typeof id === 'number') return String(id);
   return digest(
@@ -59,13 +53,11 @@ export function locationKey(location: Location): string {
   );
 }
 
-/** A location as records store it. */
 export interface StoredLocation {
   readonly location: string;
   readonly locationKey: string;
 }
 
-/** Returns a location as records store it. */
 export function storedLocation(location: Location): StoredLocation {
   return { location: JSON.stringify(location), locationKey: locationKey(location) };
 }

@@ -3,20 +3,19 @@ import { readJson } from '../../shared/jsonFields.ts';
 import type { ContentUser } from './contentUser.ts';
 
 /**
- * An erased user's id stays where other users mention or address the user, in `changes` of activities, and in the
- * customer's own fields. Name, e-mail address, picture and colours are deleted from every object with the `userId`.
- * Names in free text stay, because they cannot be recognised.
+ * Rules for removed and erased users. The id of an erased user stays where others mention or address the user, in
+ * `changes` of activities, and in own fields of the customer. Names in free text stay, because they cannot be
+ * recognised.
  */
 
 export interface RemovedUsers {
   readonly userIds: ReadonlySet<string>;
-  /** Epoch ms. Records that were created later do not change. */
+  /** Epoch ms. Later records do not change. */
   readonly removedAt: number;
 }
 
 export type Open = Readonly<Record<string, unknown>>;
 
-/** In an object with a `userId`. */
 const personalFields: ReadonlySet<string> = new Set([
   'name',
   'email',
@@ -27,17 +26,14 @@ const personalFields: ReadonlySet<string> = new Set([
   'plan',
 ]);
 
-/** Other users stay unchanged. */
 export function keepId<U extends ContentUser>(user: U, { userIds }: RemovedUsers): U | { userId: string } {
   return userIds.has(user.userId) ? { userId: user.userId } : user;
 }
 
-/** `at` is epoch ms. Records from after the removal do not count. */
 export function isMadeBy(userId: string, at: number, { userIds, removedAt }: RemovedUsers): boolean {
   return at <= removedAt && userIds.has(userId);
 }
 
-/** An object at any depth belongs to the user whom its `userId` names. */
 function removePersonalFields(value: unknown, removed: RemovedUsers): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => removePersonalFields(item, removed));
@@ -56,10 +52,9 @@ function removePersonalFieldsFromText(text: string | undefined, removed: Removed
   return after === JSON.stringify(before) ? text : after;
 }
 
-/** As `JSON.stringify` writes it. */
 const USER_ID = /"userId":("(?:[^"\\]|\\.)*")/g;
 
-/** Reads the text once: an erasure can have 500 users, and reads all comments of a thread in one step. */
+/** An erasure can have 500 users, and reads all comments of a thread in one step. */
 function canMention(text: string, { userIds }: RemovedUsers): boolean {
   for (const [, id = ''] of text.matchAll(USER_ID)) if (userIds.has(JSON.parse(id) as string)) return true;
   return false;
@@ -78,7 +73,7 @@ export function changedFieldsWithoutPersonal<T extends object>(
   return Object.fromEntries(changed) as Partial<T>;
 }
 
-/** Returns the same object if nothing changes, so that callers can skip the write. */
+/** Returns the same object if nothing changes, so that callers skip the write. */
 export function withChanges<T extends object>(before: T, changes: Partial<T>): T {
   const different = Object.entries(changes).some(
     ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof T]),
@@ -86,7 +81,6 @@ export function withChanges<T extends object>(before: T, changes: Partial<T>): T
   return different ? { ...before, ...changes } : before;
 }
 
-/** Both are JSON text. */
 export function withoutUsers(text: string | undefined, { userIds }: RemovedUsers): string | undefined {
   return text === undefined
     ? undefined

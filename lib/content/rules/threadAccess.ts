@@ -9,35 +9,26 @@ import {
 } from '../../directory/rules/access.ts';
 import { isPrivate, type ThreadAccess, visibleToMembersOf } from '../../directory/rules/visibility.ts';
 
-/** Of a thread, or of a comment, notification or event in a document. */
 export interface RecordAccess {
-  /** If undefined, no access to a document is required. */
+  /** Undefined: no access to a document is required. */
   readonly document?: DocumentAccess | undefined;
-  /** The thread that contains the record, or that the record is about. */
   readonly thread?: ThreadAccess | undefined;
-  /** Of the record itself, as `field:value`. */
   readonly accessFields?: readonly string[] | undefined;
-  /** Only users of the tenant may see a record in a public document. Otherwise every user id may. */
+  /** Otherwise every user id may see records of a public document. */
   readonly knownUsersOnly?: boolean | undefined;
 }
 
 export interface CheckedUser {
   readonly userId: string;
-  /**
-   * With the grants on the document, its folders and the organization. To check an access context, with all grants of
-   * the user.
-   */
+  /** To check an access context, it must have all grants of the user. */
   readonly access: UserAccess;
-  /** Other organizations, by the customer's ids. */
   readonly memberOf: ReadonlySet<string>;
 }
 
-/** Of its thread and of itself. */
 export function requiredContext({ thread, accessFields = [] }: RecordAccess): readonly string[] {
   return [...(thread?.accessFields ?? []), ...accessFields];
 }
 
-/** Document and thread are public, and there is no access context. */
 export function isOpenToAll(record: RecordAccess): boolean {
   const { document, thread, knownUsersOnly = false } = record;
   if (knownUsersOnly) return false;
@@ -46,8 +37,8 @@ export function isOpenToAll(record: RecordAccess): boolean {
 }
 
 /**
- * Three rules must allow it: access to the document, the visibility of the thread, and the access context. The author
- * of a thread always passes the second.
+ * Access to the document, the visibility of the thread and the access context must all allow it. The visibility always
+ * allows the author.
  */
 export function canSee(record: RecordAccess, user: CheckedUser): boolean {
   return (
@@ -56,7 +47,6 @@ export function canSee(record: RecordAccess, user: CheckedUser): boolean {
   );
 }
 
-/** Unlike `canSee`, does not check the access context. */
 export function canSeeWithoutContext(record: RecordAccess, user: CheckedUser): boolean {
   if (isOpenToAll(record)) return true;
   const { document, thread, knownUsersOnly = false } = record;
@@ -75,7 +65,7 @@ function isVisible(thread: ThreadAccess, { userId, access, memberOf }: CheckedUs
   return members === organizationId ? organizationPermission(access).errorCode === undefined : memberOf.has(members);
 }
 
-/** Without grants that ended because the user was removed from a folder above the document. */
+/** Leaves out grants that ended when the user was removed from a folder above the document. */
 function contextOf({ access }: CheckedUser, { document }: RecordAccess): readonly string[] | undefined {
   const chain = document ? [document.internalId, ...foldersAbove(document)] : [];
   return accessContext(access, (internalId) => {

@@ -20,9 +20,7 @@ export function isAllowedLink(text: string, domains: readonly string[]): boolean
   return url !== undefined && url.username === '' && url.password === '' && matchesDomain(url.hostname, domains);
 }
 
-/**
- * Mail programs link foreign host names too, so they are broken. `[link removed]` replaces words with a foreign URL.
- */
+/** Replaces words with a foreign URL by `[link removed]`, and breaks foreign host names, because mail programs link them too. */
 export function withoutForeignLinks(text: string, domains: readonly string[]): string {
   return text.replace(TOKEN, (token) => {
     const start = urlStart(token);
@@ -50,7 +48,7 @@ function withoutHosts(text: string, domains: readonly string[]): string {
     .join('');
 }
 
-/** Undefined if the `id` has a foreign URL. */
+/** Drops texts with a foreign URL. Returns undefined if the `id` has one. */
 export function withoutForeignUrls<V extends Readonly<Record<string, unknown>>>(
   value: V,
   domains: readonly string[],
@@ -59,7 +57,7 @@ export function withoutForeignUrls<V extends Readonly<Record<string, unknown>>>(
   return 'id' in value && !('id' in cleaned) ? undefined : cleaned;
 }
 
-/** A page could follow these without `scheme://`. */
+/** Links without `scheme://` that a page could follow. */
 const OTHER_LINK = /^(?:(?:javascript|vbscript|data|blob|file|mailto|tel|sms):|[\\/][\\/])/i;
 
 function clean(value: unknown, domains: readonly string[]): unknown {
