@@ -9,7 +9,6 @@ import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { QueueModel } from '../../../infra/local/assembly/eventSourceModels.ts';
-import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import { AwsEndpoint } from '../../../infra/local/awsEndpoint.ts';
 import { type AccessKey, Principals } from '../../../infra/local/iam/principals.ts';
 import type { OutgoingMail } from '../../../infra/local/mail/eml.ts';
@@ -56,8 +55,8 @@ const reader = principals.addFunction({
     },
     { actions: new Set(['sqs:SendMessage']), resources: [QUEUE] },
   ],
-} as unknown as FunctionModel);
-const nobody = principals.addFunction({ name: 'Nobody', statements: [] } as unknown as FunctionModel);
+});
+const nobody = principals.addFunction({ name: 'Nobody', statements: [] });
 
 beforeAll(async () => {
   const respond = async (request: IncomingMessage, response: ServerResponse) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type MetricId, type Statistic } from '../../../infra/local/assembly/monitoring/expression.ts';
+import type { MetricId, Statistic } from '../../../infra/local/assembly/monitoring/expression.ts';
 import { MetricStore } from '../../../infra/local/metrics/metricStore.ts';
 import { BUCKET_MILLISECONDS, bucketAt, BUCKETS } from '../../../infra/local/metrics/series.ts';
 import { testProperty } from '../../support/testProperty.ts';
