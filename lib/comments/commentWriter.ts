@@ -3,6 +3,7 @@ import type { Capability } from '../app/capability.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import { findRecordKeys } from '../content/recordIds.ts';
+import { jsonBytes } from '../shared/bytes.ts';
 import { distinct } from '../shared/collections.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { inSlices } from '../shared/inSlices.ts';
@@ -16,7 +17,7 @@ import { commitInParts } from './commitInParts.ts';
 import { openTarget } from './commitTarget.ts';
 import { commit, type CommitTarget, fitsTransaction, type LoadedThread, threadTransaction } from './commitThread.ts';
 import { deleteThreads, deletionTransaction } from './deleteThreads.ts';
-import { loadForDeletion, loadWholeThread } from './loadDeletion.ts';
+import { loadForDeletion, loadWholeThread, MAX_BYTES_IN_TRANSACTION } from './loadDeletion.ts';
 import type { ChangeOptions } from './rules/changeOptions.ts';
 import { agentsOfComments } from './rules/commentAgents.ts';
 import { type CommentChange, isTooLarge, type NewComment } from './rules/comments.ts';
@@ -200,7 +201,8 @@ export class CommentWriter {
     // one.
     const storedIds = deleted.length === 1 ? [before.thread.first.commentId] : await this.#selectIds(scope, key, {});
     const hasOnly = storedIds.every((id) => deleted.some(({ commentId }) => commentId === id));
-    return hasOnly ? loadWholeThread(this.#table, scope, before) : 'conflict';
+    const isLarge = jsonBytes(before.comments.slice(1)) >= MAX_BYTES_IN_TRANSACTION;
+    return hasOnly ? loadWholeThread(this.#table, scope, before, isLarge) : 'conflict';
   }
 
   async #beginCall(

@@ -22,7 +22,7 @@ import {
   type ThreadTransaction,
   threadTransaction,
 } from './commitThread.ts';
-import { loadWholeThread, MAX_COMMENTS_IN_TRANSACTION } from './loadDeletion.ts';
+import { loadWholeThread, MAX_BYTES_IN_TRANSACTION, MAX_COMMENTS_IN_TRANSACTION } from './loadDeletion.ts';
 import type { ChangeOptions } from './rules/changeOptions.ts';
 import type { Comment } from './rules/comments.ts';
 import { decideThreadDeletion } from './rules/decideThread.ts';
@@ -33,8 +33,6 @@ import { CommentEntity, ThreadEntity, threadHeadReader, ThreadReader } from './t
 
 /** After this time (ms), a job purges what a request has not purged itself. */
 const PURGE_DEADLINE_MILLISECONDS = 5 * 60 * 1000;
-/** The size of the comments that one transaction deletes with their thread. */
-const MAX_BYTES_IN_TRANSACTION = 300_000;
 /** Threads that are loaded at the same time, each with up to `MAX_COMMENTS_IN_TRANSACTION` comments. */
 const THREADS_PER_BATCH = 50;
 const COMMENTS_PER_PAGE = 25;
