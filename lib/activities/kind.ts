@@ -1,8 +1,11 @@
 import { purgeRecords } from '../content/documentPurge.ts';
 import { defineContentKind } from '../content/kind.ts';
+import { claimRecordId, findRecordIds, recordIdKey, releaseRecordId } from '../content/recordIds.ts';
 import { hintForReaders, verbsOfWritten, type Written } from '../content/rules/hints.ts';
+import { erasePage } from '../content/userRemoval.ts';
+import { remove, upsert } from '../table/table.ts';
 import { ActivityEntity, activityIds } from './activities.ts';
-import { eraseActivities } from './userRemoval.ts';
+import { eraseFromActivity } from './rules.ts';
 
 export const activityKind = defineContentKind({
   name: 'activity',
@@ -28,5 +31,35 @@ export const activityKind = defineContentKind({
   },
   // The log still says what a removed user did.
   remove: 'none',
-  erase: eraseActivities,
+  // Also in immutable logs, because the GDPR takes precedence.
+  erase: {
+    entities: [ActivityEntity],
+    async erase(removal, after) {
+      const { table, scope, removedUsers } = removal;
+      return erasePage(
+        removal,
+        ActivityEntity,
+        after,
+        (activity) => eraseFromActivity(activity, removedUsers) !== activity,
+        async ({ id, createdAt }) => {
+          // A change of an activity also writes the item of its id. This item is read before the activity, and is written only at
+          // the revision that was read. A concurrent change of the activity therefore causes a conflict.
+          const [position] = await findRecordIds(table, scope, [recordIdKey('activity', id)]);
+          const activity = await table.get(ActivityEntity, { ...scope, id, createdAt });
+          const erased = activity && eraseFromActivity(activity, removedUsers);
+          if (!activity || erased === activity) return [];
+          const idItem = position?.createdAt === createdAt ? position : undefined;
+          const idKey = { ...recordIdKey('activity', id), documentId: activity.documentId };
+          return [
+            erased
+              ? upsert(ActivityEntity, { ...scope, ...erased })
+              : remove(ActivityEntity, { ...scope, id, createdAt }),
+            ...(idItem
+              ? [erased ? claimRecordId(scope, idKey, createdAt, idItem) : releaseRecordId(scope, idKey, idItem._r)]
+              : []),
+          ];
+        },
+      );
+    },
+  },
 });

@@ -1,8 +1,11 @@
 import { purgeItems } from '../content/documentPurge.ts';
 import { defineContentKind } from '../content/kind.ts';
-import { PresenceEntity } from './presences.ts';
-import { presenceMessage } from './rules.ts';
-import { erasePresence } from './userRemoval.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { remove } from '../table/table.ts';
+import { PresenceEntity, presenceWrite } from './presences.ts';
+import { endPresence, presenceMessage } from './rules.ts';
+
+const PARALLEL = 8;
 
 export const presenceKind = defineContentKind({
   name: 'presence',
@@ -19,5 +22,20 @@ export const presenceKind = defineContentKind({
   },
   // A removed user's presence ends with the lease.
   remove: 'none',
-  erase: erasePresence,
+  // Other clients then learn that the users left. After a conflict, the next pass reads the presence again.
+  erase: {
+    entities: [PresenceEntity],
+    isEarly: true,
+    async erase({ table, scope, removedUsers: { userIds, removedAt }, clock }) {
+      const keys = [...userIds].map((userId) => ({ ...scope, userId }));
+      await inParallel(await table.getMany(PresenceEntity, keys), PARALLEL, async (presence) => {
+        if (presence?.leaseEndsAt === undefined) {
+          if (presence) await table.write([remove(PresenceEntity, { ...scope, ...presence }, presence._r)]);
+        } else if (presence.changedAt <= removedAt) {
+          await table.write([presenceWrite(scope, endPresence(presence, clock()), presence)]);
+        }
+      });
+      return undefined;
+    },
+  },
 });

@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
-import { InvolvementEntity } from '../content/involvements.ts';
+import { InvolvementEntity, removeReadInvolvement } from '../content/involvements.ts';
 import { defineContentKind } from '../content/kind.ts';
 import { hintFor, removedHint, verbs, type Written } from '../content/rules/hints.ts';
+import { type DocumentRemoval, erasePage, isDocumentDeleted, joinOps } from '../content/userRemoval.ts';
 import type { Stored } from '../table/entity.ts';
+import { replace, type WriteOp } from '../table/table.ts';
 import { readRecordings, recordingDeletionOps, RecordingEntity, recordingIds } from './recordings.ts';
-import { type Recording, RecordingResponse, toRecordingResponse } from './rules.ts';
-import { eraseRecordings, removeRecordingUser } from './userRemoval.ts';
+import { eraseFromRecording, isRecordingOf, type Recording, RecordingResponse, toRecordingResponse } from './rules.ts';
 
 export const recordingKind = defineContentKind({
   name: 'recording',
@@ -45,6 +46,40 @@ export const recordingKind = defineContentKind({
       RECORDINGS: { hint: (change, [, id = '']) => removedHint(change, 'recording.delete', 'annotationId', id) },
     },
   },
-  remove: removeRecordingUser,
-  erase: eraseRecordings,
+  async remove(removal, involvement) {
+    const { table, scope, removedUsers } = removal;
+    const recording = await table.get(RecordingEntity, {
+      ...scope,
+      annotationId: involvement.id,
+      createdAt: involvement.createdAt,
+    });
+    const ops = recording && isRecordingOf(recording, removedUsers) ? await deletionOps(removal, recording) : [];
+    return table.tryWrite(joinOps(ops, [removeReadInvolvement(scope, involvement)]));
+  },
+  erase: {
+    entities: [RecordingEntity],
+    async erase(removal, after) {
+      const { table, scope, removedUsers } = removal;
+      return erasePage(
+        removal,
+        RecordingEntity,
+        after,
+        (recording) =>
+          isRecordingOf(recording, removedUsers) || eraseFromRecording(recording, removedUsers) !== recording,
+        async ({ annotationId, createdAt }) => {
+          const recording = await table.get(RecordingEntity, { ...scope, annotationId, createdAt });
+          if (!recording) return [];
+          if (isRecordingOf(recording, removedUsers)) return deletionOps(removal, recording);
+          const erased = eraseFromRecording(recording, removedUsers);
+          return erased === recording ? [] : [replace(RecordingEntity, { ...scope, ...erased }, recording._r)];
+        },
+      );
+    },
+  },
 });
+
+/** Returns the operations that delete a recording. Returns none if its document is deleted. */
+async function deletionOps(removal: DocumentRemoval, recording: Stored<Recording>): Promise<WriteOp[]> {
+  const isDeleted = await isDocumentDeleted(removal, recording.documentId);
+  return isDeleted ? [] : recordingDeletionOps(removal.scope, [recording]);
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { purgeDocument } from '../../../lib/deletion/purgeDocuments.ts';
+import { liveStateKind } from '../../../lib/liveState/kind.ts';
 import { LiveStateCountEntity, LiveStateStore } from '../../../lib/liveState/liveStates.ts';
-import { eraseLiveStates } from '../../../lib/liveState/userRemoval.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
@@ -215,7 +215,7 @@ test('an erasure removes live states whose last broadcast was by the user', asyn
   await broadcastAs('of another user', 'grace', 1_000);
   await broadcastAs('of a server', undefined, 1_000);
   const removedUsers = { userIds: new Set(['ada']), removedAt: 2_000 };
-  await eraseLiveStates.erase({ table, scope: where, removedUsers, mode: 'erase', clock: Date.now }, undefined);
+  await liveStateKind.erase.erase({ table, scope: where, removedUsers, mode: 'erase', clock: Date.now }, undefined);
   expect((await states()).map(({ liveStateDataId }) => liveStateDataId)).toEqual([
     'later',
     'of a server',

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { purgeDocument } from '../../../lib/deletion/purgeDocuments.ts';
 import { endPresenceStep } from '../../../lib/presence/endPresenceStep.ts';
+import { presenceKind } from '../../../lib/presence/kind.ts';
 import { PresenceEntity, PresenceStore, PresenceSweeper } from '../../../lib/presence/presences.ts';
 import { presenceMessage } from '../../../lib/presence/rules.ts';
 import { presenceSweep, sweepPresences } from '../../../lib/presence/sweepPresence.ts';
-import { erasePresence } from '../../../lib/presence/userRemoval.ts';
 import type { SweepCall } from '../../../lib/workers/sweep.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
@@ -351,16 +351,13 @@ test('an erasure ends the presence of the user and then deletes the item, unless
   await call('add', { users: [{ userId: 'ada', name: 'Ada' }, { userId: 'grace' }] });
   const [ada] = await users();
   const erase = async (removedAt: number) =>
-    erasePresence.erase(
-      {
-        table,
-        scope: await scope(),
-        removedUsers: { userIds: new Set(['ada']), removedAt },
-        mode: 'erase',
-        clock: Date.now,
-      },
-      undefined,
-    );
+    presenceKind.erase.erase({
+      table,
+      scope: await scope(),
+      removedUsers: { userIds: new Set(['ada']), removedAt },
+      mode: 'erase',
+      clock: Date.now,
+    });
   const stored = async () => table.get(PresenceEntity, { ...(await scope()), userId: 'ada' });
   await erase(ada.changedAt - 1);
   expect(await users()).toHaveLength(2);
