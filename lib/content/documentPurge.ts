@@ -117,7 +117,7 @@ async function purgeRecordIds(table: Table, document: DeletedDocument, ids: read
   });
 }
 
-export function keysOf(ops: readonly WriteOp[]): Key[] {
+function keysOf(ops: readonly WriteOp[]): Key[] {
   return ops.flatMap((op) => ('remove' in op ? [op.remove] : []));
 }
 
