@@ -1,32 +1,23 @@
 import type { Capability, Opened, Uses } from './capability.ts';
 
 export interface AssetContent {
-  /** With its character set. */
   readonly type: string;
   readonly text: string;
-  /** If undefined, the default header forbids all scripts, styles and images. */
+  /** The policy of an HTML document. By default, a header forbids all scripts, styles and images. */
   readonly contentSecurityPolicy?: string;
-  /** Of an asset with `hasPages`, by the last part of their paths. */
   readonly pages?: Readonly<Record<string, AssetContent>>;
 }
 
-/**
- * A public file, such as the API reference. Route, function, IAM policy, environment, bundle and alarm derive from this
- * declaration.
- */
 export interface AssetDeclaration<U extends Uses, F extends string> {
   readonly path: `/${string}`;
-  /** `/<path>/{page}` leads to the asset too. */
   readonly hasPages?: true;
   readonly summary: string;
-  /** Files that the build copies next to the bundle. */
   readonly files: readonly F[];
   readonly uses: U;
-  /** The text of the alarm: what is broken, and for whom. */
   readonly impact: string;
 }
 
-/** Called once per process, with the texts of `files`. */
+/** A process calls this function once, with the texts of `files`. */
 export type MakeContent<U extends Uses, F extends string> = (
   files: Readonly<Record<F, string>>,
   deps: Opened<U>,

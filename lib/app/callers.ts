@@ -8,31 +8,27 @@ export interface ApiKeyCaller {
   readonly level: 'apiKey';
   readonly tenant: string;
   readonly workspaceId: string;
-  /** SHA-256 of the auth token in the headers. */
   readonly tokenHash: Uint8Array;
-  /** Features that the operator withholds from this API key. */
   readonly withheld: readonly Feature[];
   /** Calls per second. A class without a value has the limit from the settings. */
   readonly limits: Readonly<Partial<Record<LimitClass, number>>>;
-  /** Seals the page tokens of this tenant. 32 bytes. */
+  /** The key of 32 bytes that seals this tenant's page tokens. */
   readonly pageKey: Uint8Array;
 }
 
 export interface CallingUser {
   readonly userId: string;
   readonly profile: z.output<typeof StoredProfile>;
-  /** The lowest on the resources that the request names. Undefined if the endpoint needs no role. */
+  /** The lowest role on the resources that the request names. Undefined if the endpoint needs no role. */
   readonly role: AccessRole | undefined;
   readonly access: TokenAccess;
   /** See `NamedPeople`. The endpoint must refuse them, unless they take part in the thread. */
   readonly strangers: ReadonlySet<string>;
 }
 
-/** A browser with a user token of an API key, which is the tenant. */
 export interface UserCaller extends Omit<ApiKeyCaller, 'level' | 'tokenHash'> {
   readonly level: 'user';
   readonly claims: UserClaims;
-  /** How often the user tokens of the API key had been revoked when this token was issued. */
   readonly tokenRevocations: number;
   readonly user: CallingUser;
 }

@@ -1,18 +1,12 @@
 /**
- * What a function may use, such as a store or a queue:
- *
- * - `grants`: statements for the function's IAM role
- * - `env`: the environment variables that the capability reads
- * - `open`: makes the object that the function's `run` gets
- *
- * A declaration imports capabilities as objects, so a bundle contains only the stores and clients that its function
- * uses.
+ * A capability is something that a function may use, such as a store. `grants` become statements of the function's
+ * role, and `env` its variables. A declaration imports its capabilities as objects, so a bundle contains only the
+ * clients that its function uses.
  */
 
 export const indexNames = ['gsi1', 'gsi2', 'gsi3', 'gsi4'] as const;
 export type IndexName = (typeof indexNames)[number];
 
-/** For semantic search in judgments: their decisions and reasons, and the content that was judged. */
 export const vectorIndexNames = ['review', 'content'] as const;
 export type VectorIndexName = (typeof vectorIndexNames)[number];
 
@@ -76,7 +70,7 @@ export type Environment = Readonly<Record<EnvironmentName, string>>;
 export interface Capability<T> {
   readonly grants: readonly IamGrant[];
   readonly env: readonly EnvironmentName[];
-  /** Called once per process, by the first request. */
+  /** The first request calls this method, once per process. */
   open(env: Environment): T;
 }
 
@@ -128,22 +122,15 @@ export function environment(source: Record<string, string | undefined>): Environ
   });
 }
 
-/** Deployed functions do not have them. */
 export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY' | 'STRICT_OUTPUT';
 
-/**
- * Set by Lambda, except `AWS_ENDPOINT_URL_APPSYNC`. The client of AppSync Events, for which the SDK has none, reads
- * them.
- */
 export type RuntimeVariable =
   'AWS_ACCESS_KEY_ID' | 'AWS_ENDPOINT_URL_APPSYNC' | 'AWS_REGION' | 'AWS_SECRET_ACCESS_KEY' | 'AWS_SESSION_TOKEN';
 
-/** Capabilities do not list such variables in `env`. */
 export function optionalVariable(env: Environment, name: LocalVariable | RuntimeVariable): string | undefined {
   return name in env ? (env as Readonly<Record<string, string>>)[name] : undefined;
 }
 
-/** Returns one entry per resource, sorted by resource. */
 export function mergeGrants(grants: Iterable<IamGrant>): { resource: ResourceName; actions: string[] }[] {
   const byResource = new Map<ResourceName, Set<string>>();
   for (const grant of grants) {

@@ -23,21 +23,18 @@ export interface PageDeclaration<I extends z.ZodType, U extends Uses> {
   readonly summary: string;
   /** A GET sends the fields in the query string, a POST in the form. */
   readonly input: I;
-  /** Mail programs send the POST without opening the page (RFC 8058). The fields are then in the query string. */
+  /** Mail programs send the POST without opening the page (RFC 8058), with the fields in the query string. */
   readonly oneClick?: true;
   readonly uses: U;
-  /** The text of the alarm: what is broken, and for whom. */
   readonly impact: string;
 }
 
 export interface PageRun<I extends z.ZodType, U extends Uses> {
-  /** Answers GET and HEAD. Must not change anything, because mail scanners also open links. */
+  /** A GET or HEAD must change nothing, because mail scanners open links. */
   readonly show: (call: PageCall<z.output<I>, U>) => Promise<View>;
-  /** Answers the POST of the button. */
   readonly submit: (call: PageCall<z.output<I>, U>) => Promise<View>;
 }
 
-/** Every page is public. A token in its fields authorizes `submit`. */
 interface PageKind {
   readonly auth: 'none';
   readonly kind: 'page';
@@ -65,10 +62,9 @@ export function definePage<I extends z.ZodType, U extends Uses>(
   return { ...declaration, ...run, auth: 'none', kind: 'page' };
 }
 
-/** Exists if at least one endpoint is open to users. */
 export const PREFLIGHT_ROUTE = 'OPTIONS /{proxy+}';
 
-/** Keeps an instance of a function. No request of the gateway has this form. */
+/** This event keeps an instance of a function. No request of the gateway has this form. */
 export const PING = { ping: true };
 
 export function isOpenToUsers(routed: Routed): boolean {
@@ -77,12 +73,15 @@ export function isOpenToUsers(routed: Routed): boolean {
 
 const routeMethods = { page: 'ANY', asset: 'GET', read: 'POST', write: 'POST' } as const;
 
-/** Of a page, every HTTP method. Otherwise browsers would get JSON for methods that the page does not support. */
+/**
+ * The route of a page has every HTTP method. Otherwise browsers would get JSON for methods that the page does not
+ * support.
+ */
 export function routeKey({ kind, path }: Pick<Routed, 'kind' | 'path'>): string {
   return `${routeMethods[kind]} ${path}`;
 }
 
-/** An asset has routes for HEAD, which link checkers and caches send, and for its pages. */
+/** An asset has routes for HEAD, because link checkers and caches send it. */
 export function routeKeys(routed: Pick<Routed, 'kind' | 'path'> & { readonly hasPages?: true }): string[] {
   if (routed.kind !== 'asset') return [routeKey(routed)];
   const paths = [routed.path, ...(routed.hasPages ? [`${routed.path}/{page}`] : [])];

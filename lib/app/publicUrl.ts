@@ -1,6 +1,6 @@
 import type { Capability } from './capability.ts';
 
-/** Without a final slash. Links in mails begin with it. */
+/** The public URL has no final slash. */
 export const publicUrl: Capability<string> = {
   grants: [],
   env: ['PUBLIC_URL'],

@@ -1,6 +1,5 @@
 /**
- * Time-outs are short, because a hanging call must end before the function times out. Without `throwOnRequestTimeout`,
- * the SDK only logs a warning.
+ * A hanging call must end before the function times out. Without `throwOnRequestTimeout`, the SDK only logs a warning.
  */
 export const clientSettings = {
   maxAttempts: 3,

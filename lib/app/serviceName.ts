@@ -1,6 +1,6 @@
 import type { Capability } from './capability.ts';
 
-/** The operator chooses it. Names of headers and of some fields contain it. */
+/** The operator chooses the name. Headers and some fields contain it. */
 export const serviceName: Capability<string> = {
   grants: [],
   env: ['SERVICE_NAME'],

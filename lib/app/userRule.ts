@@ -2,7 +2,7 @@ import type { UserCaller } from './callers.ts';
 import type { Capability } from './capability.ts';
 import type { CleanMarkup, ContentPolicy, UserRule } from './rules/userRule.ts';
 
-/** With a valid token, before the user's access is checked. */
+/** A caller with a valid token whose access is not checked yet. */
 export type UserTokenCaller = Pick<
   UserCaller,
   'level' | 'tenant' | 'workspaceId' | 'withheld' | 'limits' | 'pageKey' | 'claims' | 'tokenRevocations'
@@ -16,24 +16,19 @@ export interface ReadUserToken {
 }
 
 export interface UserAccessChecker {
-  /** Does not throw for a wrong token. */
   readToken(
     headers: { readonly authorization: string; readonly origin: string | undefined },
     options: { readonly now: number; readonly fresh: boolean },
   ): Promise<ReadUserToken>;
   /**
-   * Puts the user of the token into the fields for the actor. Throws PERMISSION_DENIED if such a field names another
-   * user.
+   * Fills the user of the token into the actor's fields. Throws PERMISSION_DENIED if one of them names another user.
    */
   fillActor(rule: UserRule, caller: UserTokenCaller, data: unknown): unknown;
-  /**
-   * Changes `data`. Throws INVALID_ARGUMENT with the paths of refused markup, URLs that are not http(s), and pictures
-   * from other domains. Without `cleanMarkup`, refuses all markup.
-   */
+  /** Changes `data`. Throws INVALID_ARGUMENT with the paths of refused markup, URLs and pictures. */
   cleanContent(data: unknown, policy: ContentPolicy): Promise<void>;
   /**
-   * Throws PERMISSION_DENIED if the user may not make this call. In the returned `input`, the fields for the actor have
-   * the stored profile.
+   * Returns the input with the user's stored profile in the actor's fields. Throws PERMISSION_DENIED if the user may
+   * not make this call.
    */
   checkAccess(
     rule: UserRule,

@@ -12,7 +12,6 @@ import type { DueIndex } from '../workers/dueShards.ts';
 import { notifyQueue } from '../workers/notifyQueue.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 
-/** The queue of each kind of job. Its worker runs the job. */
 export const queueOfJob = {
   purgeLeftover: 'jobs',
   purgeDocuments: 'jobs',
@@ -40,13 +39,10 @@ const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const Schema = z.object({
   jobId: z.string(),
   kind: z.enum(jobKinds),
-  /** JSON text. */
   data: z.string(),
-  /** JSON text. Absent before the first step. */
   progress: z.string().optional(),
-  /** When the sweep sends the next message about the job, epoch ms. */
+  /** Epoch ms, as all times here. The sweep sends the next message then. */
   dueAt: z.number(),
-  /** Of the worker that runs the job, epoch ms. */
   leaseUntil: z.number().optional(),
   notBefore: z.number().optional(),
   tries: z.number().optional(),
@@ -55,7 +51,7 @@ const Schema = z.object({
 });
 export type Job = z.output<typeof Schema>;
 
-/** In gsi3, by its due time, until it is done and deleted. */
+/** A job is in gsi3, by its due time, until it is done and deleted. */
 export const JobEntity = defineEntity({
   type: 'Job',
   version: 1,
@@ -82,7 +78,7 @@ function dueJobs(shard: number): string[] {
 
 export const dueJobIndex: DueIndex = { shards: SHARDS, partition: dueJobs };
 
-/** If its first message is lost, the sweep sends another at `dueAt` (epoch ms). */
+/** The sweep sends a message at `dueAt` (epoch ms) if the first one is lost. */
 export interface NewJob {
   readonly jobId: string;
   readonly kind: JobKind;
@@ -91,8 +87,8 @@ export interface NewJob {
 }
 
 /**
- * Write it in the transaction of the change that needs the job, and call `notifyJobs` afterwards. The first revision is
- * `now`, so a worker that still runs an earlier job with the same id cannot overwrite this one.
+ * Belongs in the transaction of the change that needs the job. Call `notifyJobs` after the transaction. The first
+ * revision is `now`, so a worker of an earlier job with the same id cannot overwrite this job.
  */
 export function startJob(tenant: string, job: NewJob, now: number): WriteOp {
   return insert(JobEntity, toJob(tenant, job, now), now);
@@ -107,27 +103,23 @@ function toJob(tenant: string, { jobId, kind, data, dueAt }: NewJob, now: number
   return { tenant, jobId, kind, data: JSON.stringify(data), dueAt, shard: shardOf(jobId, SHARDS), createdAt: now };
 }
 
-/** With `revision`, fails if the job has another one. */
 export function endJob(tenant: string, jobId: string, revision?: number): WriteOp {
   return remove(JobEntity, { tenant, jobId }, revision);
 }
 
 export type StoredJob = Stored<Job> & { readonly tenant: string };
 
-/**
- * `done` ends the job. Otherwise the next step continues from `progress`, at `notBefore` (epoch ms) or at once.
- * `isPaced`: the step made progress, and the job waits only to limit its rate.
- */
+/** `notBefore` is in epoch ms. `isPaced` means that the step made progress and waits only to limit its rate. */
 export type StepResult =
   'done' | { readonly progress: object; readonly notBefore?: number | undefined; readonly isPaced?: boolean };
 
-/** After this time, requests from before a deletion have ended, and the indexes contain all their writes. */
+/** After this time, requests from before a deletion have ended, and the indexes contain their writes. */
 export const REQUESTS_ENDED_MS = 60_000;
 
 export const JobMessage = z.object({ tenant: z.string(), jobId: z.string() });
 export type JobMessage = z.output<typeof JobMessage>;
 
-/** Grouped by tenant: SQS alternates between groups, so tenants do not delay each other. */
+/** SQS alternates between groups, so the jobs of one tenant do not delay others. */
 export function jobMessage({ tenant, jobId }: JobMessage, delaySeconds?: number): QueueMessage {
   return {
     body: { tenant, jobId } satisfies JobMessage,
@@ -167,7 +159,6 @@ export class JobStore {
     return job && { ...job, tenant };
   }
 
-  /** Returns `lost` if another writer was first. */
   async change(job: StoredJob, changes: JobChange): Promise<StoredJob | 'lost'> {
     const { progress, ...times } = changes;
     const next = { ...job, ...times, ...(progress && { progress: JSON.stringify(progress) }) };
@@ -211,7 +202,6 @@ export class JobSweeper {
     return { values: values.filter(({ dueAt }) => dueAt <= at), next };
   }
 
-  /** Returns false if another worker changed or ended the job. */
   async postpone(job: StoredJob, dueAt: number): Promise<boolean> {
     return (await this.#table.write([replace(JobEntity, { ...job, dueAt }, job._r)])) === 'done';
   }

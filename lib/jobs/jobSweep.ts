@@ -11,10 +11,10 @@ export interface JobSweepPorts {
 }
 
 const PARALLEL = 4;
-/** Milliseconds after the sweep sends a message, unless a worker has started the job. */
+/** Milliseconds. A job that no worker has started is due again then. */
 const DUE_AGAIN_AFTER = 5 * 60_000;
 
-/** A conditional write postpones a job before its message is sent, so only one of several sweeps sends it. */
+/** A conditional write postpones each due job before its message is sent, so only one of several sweeps sends it. */
 export function sweepDueJobs({ jobs, queues }: JobSweepPorts): ShardSweep {
   return async (shard, call) => {
     await sweepPages(

@@ -14,7 +14,9 @@ import {
   type StoredJob,
 } from './jobStore.ts';
 
-/** Takes a second or two. It must be idempotent: it can run twice, in parallel, or from older progress. */
+/**
+ * A step takes a second or two. It must be idempotent, because it can run twice, in parallel, or from older progress.
+ */
 export type Step = (job: StoredJob, clock: () => number, call: StepCall) => Promise<StepResult>;
 export type StepCall = Pick<MessageCall<JobMessage, Uses>, 'log' | 'measures'>;
 
@@ -24,29 +26,24 @@ export interface RunJobDeps<Q extends JobQueue = 'jobs'> {
   readonly queue: QueueSender;
 }
 
-/** Longer than the timeout of the function, so no worker runs a job after its lease. */
+/** Milliseconds. The timeout of the function is shorter, so no worker runs a job after its lease. */
 const LEASE = 90_000;
-/** A run starts no further step when less than this remains before its deadline. */
 const STOP_BEFORE_DEADLINE = 20_000;
-/** Then a new message is sent, so that jobs of other tenants run first. */
+/** After this time a new message is sent, so that jobs of other tenants run first. */
 const MAX_RUN_MILLISECONDS = 10_000;
-/** The time that the next message may take. Then the sweep sends another. */
+/** The sweep sends another message after this time. */
 const MARGIN = 5 * 60_000;
 /**
- * A waiting job sends the message of its next run until it has this age. Later the sweep sends it, so that every chain
- * of messages ends. `isPaced` jobs are exempt.
+ * The sweep continues an older job, so that every chain of messages ends. Jobs that only limit their rate (`isPaced`)
+ * are exempt.
  */
 const MAX_CHAIN_MILLISECONDS = 60 * 60_000;
-/** Between runs of a job that always fails. */
 const MAX_PAUSE_MILLISECONDS = 6 * 60 * 60_000;
 
 /**
- * Runs steps of a job for up to 10 seconds, then sends a message for the next run.
- * - Optimistic lock: each step writes progress and lease only at the revision that was read. Only one worker continues.
- * - After an interrupted run, the sweep finds the job when its lease has expired.
- * - A job that always fails is retried with growing pauses of up to six hours, and is never deleted.
- *
- * Rethrows errors of a step.
+ * Runs steps for up to 10 seconds, then sends a message for the next run. Rethrows errors of a step. Each step writes
+ * progress and lease under the revision that was read, so only one worker continues. The sweep finds an interrupted job
+ * when its lease has expired. A job that always fails is retried with growing pauses and never deleted.
  */
 export async function runJob<Q extends JobQueue = 'jobs'>(
   { jobs, steps, queue }: RunJobDeps<Q>,
@@ -89,7 +86,7 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
 const noLease = { leaseUntil: undefined, notBefore: undefined, tries: undefined };
 
 /**
- * If no run finishes a step, the job is due again when the lease ends. Each failed try doubles that time, up to six
+ * A job whose step does not finish is due again when the lease ends. Each failed try doubles that time, up to six
  * hours.
  */
 function newLease(now: number, tries: number) {

@@ -1,6 +1,6 @@
 import { isObject } from './collections.ts';
 
-/** The `email` of `ownId` stays. */
+/** Removes the e-mail addresses of all users except `ownId`. */
 export function withoutAddresses<V>(value: V, ownId?: string): V {
   return withoutAddressesOf(value, undefined, ownId) as V;
 }

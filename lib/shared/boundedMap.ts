@@ -1,4 +1,4 @@
-/** A set moves an entry to the end. If there are more than `most`, the first one is removed. */
+/** A set moves an entry to the end. If the map has more than `most` entries, it drops the first one. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #most: number;
 

@@ -1,4 +1,4 @@
-/** With sorted keys, so equal values have equal texts. */
+/** The keys are sorted, so equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -2,14 +2,14 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Without a prototype, so ids such as `__proto__` are ordinary keys. Use it for maps in answers. */
+/** The object has no prototype, so ids such as `__proto__` are ordinary keys. Use it for maps in answers. */
 export function dict<V>(entries: Iterable<readonly [string, V]> = []): Record<string, V> {
   const record = Object.create(null) as Record<string, V>;
   for (const [key, value] of entries) record[key] = value;
   return record;
 }
 
-/** Of several values with the same key, keeps the first. */
+/** Keeps the first of several values with the same key. */
 export function distinctBy<T>(values: readonly T[], key: (value: T) => string): T[] {
   const firstByKey = new Map<string, T>();
   for (const value of values) if (!firstByKey.has(key(value))) firstByKey.set(key(value), value);
@@ -20,7 +20,6 @@ export function distinct<T extends string>(ids: readonly T[]): T[] {
   return [...new Set(ids)];
 }
 
-/** In their order. The last list can be shorter. */
 export function slicesOf<T>(values: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(values.length / size) }, (_each, index) =>
     values.slice(index * size, (index + 1) * size),

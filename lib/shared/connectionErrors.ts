@@ -1,9 +1,9 @@
 const neverConnected = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
-/** The receiver got nothing. */
+/** The receiver of such a call got nothing. */
 export const neverConnectedCodes: ReadonlySet<unknown> = new Set(neverConnected);
 
-/** Also of interrupted connections. A retry can succeed. */
+/** A retry of such a call can succeed. */
 export const connectionErrorCodes: ReadonlySet<unknown> = /* @__PURE__ */ new Set([
   ...neverConnected,
   'ECONNRESET',

@@ -48,13 +48,13 @@ export const errorCatalogue = {
 export type ErrorStatus = keyof typeof errorCatalogue;
 
 export interface Issue {
-  /** From `data`, such as `['folders', 3, 'folderId']`. */
+  /** The path from `data` to the field, such as `['folders', 3, 'folderId']`. */
   path: (string | number)[];
   code: string;
   message: string;
 }
 
-/** Such as `folders[3].folderId`. */
+/** Returns a name such as `folders[3].folderId`. */
 export function fieldName(path: readonly (string | number)[]): string {
   if (path.length === 0) return 'data';
   const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`));
@@ -64,7 +64,6 @@ export function fieldName(path: readonly (string | number)[]): string {
 export class ApiError extends Error {
   readonly status: ErrorStatus;
   readonly details: object | undefined;
-  /** For the `retry-after` header. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -80,7 +79,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Has the message of the first problem. `details.issues` lists all. */
+/** The message is that of the first problem. `details.issues` lists all problems. */
 export function invalid(...issues: [Issue, ...Issue[]]): ApiError {
   return new ApiError('INVALID_ARGUMENT', issues[0].message, { details: { issues } });
 }

@@ -10,7 +10,7 @@ class Markup {
   }
 }
 
-/** Only the function `html` makes it, so all values in it are escaped. */
+/** Only the function `html` makes this type, so all values in it are escaped. */
 export type Html = Markup;
 
 type Value = string | number | Html | readonly Html[];

@@ -2,15 +2,15 @@ import { hash, randomBytes } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const LENGTH = 27;
-/** Of the KSUID format, 2014-05-13T16:53:20Z. Its 32-bit counter of seconds lasts until 2150. */
+/** The epoch of KSUIDs is 2014-05-13T16:53:20Z. Their 32-bit counter of seconds lasts until 2150. */
 const EPOCH_SECONDS = 1_400_000_000;
 
-/** Of a KSUID's second word. The 10 bits before them are the milliseconds of its time. */
+/** The second word of a KSUID has these bits after 10 bits of milliseconds. */
 const RANDOM_BITS = 22;
 
 /**
- * 4 bytes of time in seconds and 16 others, as 27 base-62 characters. The others begin with the milliseconds and are
- * random otherwise, so ids sort by time. `now` is epoch milliseconds.
+ * A KSUID has 4 bytes of seconds and 16 others, as 27 base-62 characters. The others begin with the milliseconds, so
+ * ids sort by time.
  */
 export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string {
   const view = new DataView(random.buffer, random.byteOffset);
@@ -18,7 +18,7 @@ export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string
   const words = [Math.floor(now / 1000) - EPOCH_SECONDS, milliseconds];
   for (let offset = 4; offset < 16; offset += 4) words.push(view.getUint32(offset));
   let text = '';
-  // By 32-bit words, because a division of one BigInt takes several times as long.
+  // A division of one BigInt takes several times as long.
   for (let digit = 0; digit < LENGTH; digit++) {
     let remainder = 0;
     for (let index = 0; index < words.length; index++) {
@@ -32,7 +32,7 @@ export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string
   return text;
 }
 
-/** `<prefix>_` and a KSUID of `now` (epoch ms). */
+/** `now` is in epoch ms. */
 export function newId(prefix: string, now: number): string {
   return `${prefix}_${ksuid(now)}`;
 }

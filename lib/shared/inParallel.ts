@@ -1,4 +1,4 @@
-/** At most `width` at a time. Returns the results in the order of the values. */
+/** Runs at most `width` values at a time. Returns the results in the order of the values. */
 export async function inParallel<T, R>(
   values: readonly T[],
   width: number,

@@ -1,6 +1,5 @@
 import { slicesOf } from './collections.ts';
 
-/** One slice after another. Returns the results in the order of the values. */
 export async function inSlices<T, R>(
   values: readonly T[],
   size: number,

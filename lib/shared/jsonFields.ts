@@ -23,7 +23,7 @@ export function pickFields<T extends object, F extends keyof T>(object: T, field
   return Object.fromEntries(fields.map((field) => [field, object[field]])) as Pick<T, F>;
 }
 
-/** `jsonFields` as JSON text, `plainFields` unchanged. Leaves out fields that are not sent. */
+/** Returns `jsonFields` as JSON text and `plainFields` unchanged, without fields that are not sent. */
 export function toStoredFields<S extends object>(
   sent: S,
   jsonFields: readonly (keyof S & string)[],

@@ -2,17 +2,20 @@ import { domainToASCII } from 'node:url';
 import * as z from 'zod';
 import { defineSchema } from './schema.ts';
 
-/** Of SMTP, for the whole address and for the part before the `@`. */
+/** SMTP has these limits for the whole address and for the part before the `@`. */
 const MAX_ADDRESS_CHARACTERS = 254;
 const MAX_LOCAL_PART_CHARACTERS = 64;
 
-/** Dot-atom form (RFC 5322). Mail providers accept neither quotes nor non-ASCII characters in it. */
+/** A local part has dot-atom form (RFC 5322). Mail providers accept neither quotes nor non-ASCII characters in it. */
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 /** A URL parser would end or change the host name at these characters. */
 const NO_DOMAIN = /[\s%/\\?#@:[\]]/;
 
-/** Returns the address with its domain in punycode, or undefined. The domain must have at least two labels. */
+/**
+ * Returns the address with its domain in punycode, or undefined if the address is invalid. The domain must have at
+ * least two labels.
+ */
 export function mailableAddress(text: string): string | undefined {
   const address = text.trim();
   const at = address.lastIndexOf('@');
@@ -29,10 +32,7 @@ export function mailableAddress(text: string): string | undefined {
   return mailed.length <= MAX_ADDRESS_CHARACTERS && isDomain(mailed.slice(local.length + 1)) ? mailed : undefined;
 }
 
-/**
- * The parsed value has the domain in punycode: an owner has one workspace for both spellings, and headers of mails are
- * ASCII.
- */
+/** The domain becomes punycode: an owner has one workspace for both spellings, and headers of mails are ASCII. */
 export const MailAddress = /* @__PURE__ */ defineSchema(() =>
   z
     .string()

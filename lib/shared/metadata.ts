@@ -2,8 +2,8 @@ import { isLongerThan } from './bytes.ts';
 import { limits } from './schema.ts';
 
 /**
- * A sent field replaces the stored field with the same name. Returns JSON text in `metadata`, undefined if no fields
- * remain, or above 64 KB an error message in `refused`.
+ * A sent field replaces the stored one. `metadata` is the new JSON text, or undefined if no fields remain. `refused` is
+ * the error if the text would exceed 64 KB.
  */
 export function mergeMetadata(
   stored: string | undefined,

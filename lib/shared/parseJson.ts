@@ -1,6 +1,6 @@
 /**
- * Undefined for a text that is not JSON. The parser's error quotes the text, which can contain credentials or data of
- * customers.
+ * Returns undefined for a text that is not JSON. The parser's error would quote the text, which can contain
+ * credentials.
  */
 export function parseJson(text: string): unknown {
   try {

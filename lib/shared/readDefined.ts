@@ -1,4 +1,3 @@
-/** Returns the values in the order of the keys, undefined for an undefined key. Reads only defined keys. */
 export async function readDefined<K, V>(
   keys: readonly (K | undefined)[],
   read: (keys: K[]) => Promise<(V | undefined)[]>,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { dict } from './collections.ts';
 import { defineNamedSchema, defineSchema } from './schema.ts';
 
-/** Declares them for results with further fields. */
+/** The fields of a result that has further fields. */
 export const outcomeFields = /* @__PURE__ */ defineSchema(() => ({
   success: z.boolean().describe('Whether the call did its work for this item.'),
   message: z.string().describe('What was done, or why the item failed, as a sentence for people.'),
@@ -37,7 +37,7 @@ export type ItemResult = z.output<typeof ItemResult>;
 
 const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as const;
 
-/** `id` is the `documentKey`, of a failed document the `documentId`. */
+/** `id` is the `documentKey`. Of a failed document, `id` is the `documentId`. */
 export const DocumentResult = /* @__PURE__ */ defineNamedSchema('DocumentResult', () =>
   ItemResult.extend({
     id: z
@@ -111,7 +111,6 @@ export function byId<R>(ids: readonly string[], results: readonly R[]): Record<s
   return dict(ids.map((id, index) => [id, results[index] as R] as const));
 }
 
-/** `results` has the order of `items`. */
 export function byIdOf<T, R>(items: readonly T[], idOf: (item: T) => string, results: readonly R[]): Record<string, R> {
   return byId(items.map(idOf), results);
 }
@@ -148,7 +147,7 @@ interface Batch {
 }
 
 /**
- * `succeeded`, or "No organization was added." if all items failed. By default, `succeeded` is "Organization(s) added
+ * Returns `succeeded`, or "No organization was added." if all items failed. The default is "Organization(s) added
  * successfully.".
  */
 export function batchMessage<T extends Batch, I>(

@@ -14,7 +14,7 @@ export function defineSchema<S>(make: () => S): S {
 
 const names = new WeakMap<z.core.$ZodType, string>();
 
-/** A component of the OpenAPI document, so generated clients have one type for it. Names are unique. */
+/** The schema is a component of the OpenAPI document, so a generated client has one type for it. Names are unique. */
 export function defineNamedSchema<S extends z.core.$ZodType>(name: string, make: () => S): S {
   const schema = make();
   names.set(schema, name);
@@ -25,25 +25,18 @@ export function nameOf(schema: z.core.$ZodType): string | undefined {
   return names.get(schema);
 }
 
-/** Of fields whose content the customer chooses. */
 export const limits = {
   idCharacters: 512,
-  /** Bytes of UTF-8. */
   textBytes: 32 * 1024,
-  /** Bytes as JSON. */
   objectBytes: 64 * 1024,
   objectDepth: 32,
-  /** Items of a request that changes a list. */
   list: 500,
-  /** In one list of `/v2/auth/permissions` or `/v2/notifications/config/set`. */
+  /** The limit holds for one list of `/v2/auth/permissions` and `/v2/notifications/config/set`. */
   permissionIds: 100,
-  /** Of one grant. */
   contextItems: 200,
-  /** In one filter of a request that reads. */
+  /** The limit holds for one filter of a request that reads. */
   readIds: 30,
-  /** Conditions on metadata in one request. */
   filters: 10,
-  /** Bytes as JSON. */
   filterValueBytes: 4_096,
   pageSize: 1_000,
 } as const;
@@ -58,7 +51,7 @@ const wellFormed = /* @__PURE__ */ defineSchema(() =>
   z.refine<string>((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' }),
 );
 
-/** Chosen by the customer: 1 to 512 characters of Unicode without control characters. */
+/** A customer chooses the id: 1 to 512 characters of Unicode without control characters. */
 export const Id = /* @__PURE__ */ defineSchema(() =>
   z
     .string()
@@ -79,7 +72,7 @@ export const Text = /* @__PURE__ */ defineSchema(() => z.string().check(wellForm
 
 export const Name = /* @__PURE__ */ defineSchema(() => z.string().min(1).max(limits.idCharacters).check(wellFormed));
 
-/** The table stores it exactly, except that numbers too close to 0 become 0. */
+/** The table stores such a number exactly, except that numbers too close to 0 become 0. */
 export const StoredNumber = /* @__PURE__ */ defineSchema(() =>
   z.number().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
 );
@@ -89,7 +82,7 @@ export function optional<S extends z.ZodType>(schema: S) {
   return schema.nullish().transform((value) => value ?? undefined) as unknown as z.ZodOptional<S>;
 }
 
-/** Checks the length first, so a list that is too long costs little. */
+/** The schema checks the length first, so a list that is too long costs little. */
 export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
   return z.array(z.unknown()).min(least).max(most).pipe(z.array(item).min(least).max(most)) as unknown as z.ZodType<
     z.output<S>[],
@@ -112,7 +105,7 @@ export function jsonBytesAtMost(bytes: number) {
   });
 }
 
-/** Does not copy the value, so a key named `__proto__` stays. */
+/** The schema does not copy the value, so a key named `__proto__` stays. */
 function openObject(bytes: number) {
   return z
     .custom<Record<string, unknown>>(isObject, { error: 'must be an object' })
@@ -122,7 +115,7 @@ function openObject(bytes: number) {
 
 export const OpenObject = /* @__PURE__ */ defineSchema(() => openObject(limits.objectBytes));
 
-/** At most 64 KB and 32 levels. The value is not copied. */
+/** The value has at most 64 KB and 32 levels. The schema does not copy the value. */
 export const JsonValue = /* @__PURE__ */ defineSchema(() =>
   z.custom<unknown>((value) => value !== undefined, { error: 'is required' }).check(...jsonLimits(limits.objectBytes)),
 );
@@ -145,7 +138,7 @@ export function withFurtherFields<S extends z.ZodType>(object: S, accepts: (name
   return object;
 }
 
-/** Undefined if the object is not from `withFurtherFields`. */
+/** Returns undefined if the object is not from `withFurtherFields`. */
 export function acceptsField(schema: z.core.$ZodType, name: string): boolean | undefined {
   const { parent } = schema._zod;
   return furtherFields.get(schema)?.(name) ?? (parent && acceptsField(parent, name));
@@ -154,8 +147,8 @@ export function acceptsField(schema: z.core.$ZodType, name: string): boolean | u
 const serviceFields = new WeakMap<z.core.$ZodType, Readonly<Record<string, z.ZodType>>>();
 
 /**
- * Fields whose names begin with the name of the service, by the rest of their names. A schema is the same for every
- * deployment, so it cannot declare them.
+ * The names of these fields begin with the name of the service. `fields` has the rest of the names. A schema is the
+ * same for every deployment, so it cannot declare them.
  */
 export function withServiceFields<S extends z.ZodObject>(object: S, fields: Readonly<Record<string, z.ZodType>>): S {
   serviceFields.set(object, fields);
@@ -175,15 +168,15 @@ export function ignoredField(reason: string) {
     .meta({ description: `Ignored: ${reason}.` });
 }
 
-/** Of a schema from `withOpenKeys` or `unchangedObject`, for the OpenAPI document, also with further checks. */
+/** Returns the declared fields of a schema from `withOpenKeys` or `unchangedObject`. */
 export function declaredKeysOf(schema: z.core.$ZodType): z.ZodObject | undefined {
   const { parent } = schema._zod;
   return declaredKeys.get(schema) ?? (parent && declaredKeysOf(parent));
 }
 
 /**
- * Declared fields and any others, which the parsed value has in `open`. `bytes` limits all fields together, `accepts`
- * the names of the others. A loose object of zod would lose a key named `__proto__`.
+ * The parsed value has the undeclared fields in `open`. `bytes` limits all fields together, and `accepts` the names of
+ * undeclared ones. A loose object of zod would lose a key named `__proto__`.
  */
 export function withOpenKeys<S extends z.ZodRawShape>(
   shape: S,
@@ -205,10 +198,10 @@ export function withOpenKeys<S extends z.ZodRawShape>(
   return schema as unknown as z.ZodType<z.output<typeof schema>, z.input<typeof declared> & Record<string, unknown>>;
 }
 
-/** Checks the declared fields. The parsed value is the same object, so a key named `__proto__` stays. */
+/** The parsed value is the same object, so a key named `__proto__` stays. */
 export function unchangedObject(declared: z.ZodObject): z.ZodType<Readonly<Record<string, unknown>>> {
   const schema = OpenObject.check(({ value, issues }) => {
-    // zod also runs this check on a value that is not an object, which `OpenObject` has reported.
+    // zod also runs this check on a value that is not an object. `OpenObject` has reported such a value.
     if (!isObject(value)) return;
     for (const issue of declared.safeParse(value, { reportInput: true }).error?.issues ?? [])
       issues.push({ ...issue, input: issue.input } as never);
@@ -225,16 +218,12 @@ export interface FieldRule {
 
 const fieldRules = new WeakMap<object, FieldRule>();
 
-/**
- * Records for the API reference that `check` enforces `rule` on the fields `names`. The reference omits fields that the
- * checked object does not have.
- */
+/** The API reference says that `check` enforces `rule` on `names`. It omits fields that the object does not have. */
 export function withFieldRule<C extends object>(rule: FieldRule['rule'], names: readonly string[], check: C): C {
   fieldRules.set(check, { rule, names });
   return check;
 }
 
-/** The check reports one issue. */
 export function requireAnyOf<N extends string>(names: readonly N[], params: { path?: string[]; error: string }) {
   const check = z.refine<{ readonly [K in N]?: unknown }>(
     (sent) => names.some((name) => sent[name] !== undefined),
@@ -244,8 +233,8 @@ export function requireAnyOf<N extends string>(names: readonly N[], params: { pa
 }
 
 /**
- * Refuses a partial update without one of `fields`. The first issue has `message`, on which clients depend. Unlike with
- * `requireAnyOf`, each field has an issue too. `isChange` returns whether an update changes something.
+ * The check refuses a partial update without one of `fields`. Clients depend on `message`, which the first issue has.
+ * Each field has an issue too. `isChange` replaces the test whether an update changes something.
  */
 export function requireChange(
   fields: readonly string[],
@@ -268,7 +257,7 @@ export function fieldRuleOf(check: object): FieldRule | undefined {
   return fieldRules.get(check);
 }
 
-/** How `data` of a twin (the same operation in the other version) differs from that of its endpoint. */
+/** A twin is the same operation in the other version of the API. Its `data` differs in these fields. */
 export interface FieldChanges {
   readonly ignored?: readonly string[];
   readonly required?: readonly string[];
@@ -276,12 +265,11 @@ export interface FieldChanges {
 
 const changedFields = new WeakMap<z.core.$ZodType, { readonly base: z.ZodType; readonly changes: FieldChanges }>();
 
-/** From `withFieldChanges`, for the OpenAPI document. */
+/** Returns what `withFieldChanges` recorded. */
 export function fieldChangesOf(schema: z.core.$ZodType) {
   return changedFields.get(schema);
 }
 
-/** Ignores some fields of `base` and requires others. */
 export function withFieldChanges<S extends z.ZodType>(
   base: S,
   changes: FieldChanges,
@@ -308,7 +296,7 @@ export function withFieldChanges<S extends z.ZodType>(
   return schema as unknown as z.ZodType<z.output<S>, z.input<S>>;
 }
 
-/** Does not recurse, so a deeply nested value cannot overflow the stack. */
+/** The function does not recurse, so a deeply nested value cannot overflow the stack. */
 function depthAtMost(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
@@ -359,13 +347,10 @@ export const MetadataFilters = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** A documented field, or a value of it, that this service refuses. The guide lists all. */
+/** The service refuses a documented field or a value of it. The guide lists all refusals. */
 export interface Refusal {
-  /** In words. */
   readonly values: string;
-  /** After the name of the field. */
   readonly message: string;
-  /** Of a field that the schema does not declare. */
   readonly field?: string;
   /** The service can accept the field when it records who viewed threads. */
   readonly needsViews?: boolean;
@@ -373,7 +358,7 @@ export interface Refusal {
 
 const refusals = new WeakMap<z.core.$ZodType, Refusal>();
 
-/** Call it last, because `check` and `meta` copy a schema. */
+/** Call this function last, because `check` and `meta` copy a schema. */
 export function withRefusal<S extends z.core.$ZodType>(schema: S, refusal: Refusal): S {
   refusals.set(schema, refusal);
   return schema;
@@ -383,13 +368,13 @@ export function refusalOf(schema: z.core.$ZodType): Refusal | undefined {
   return refusals.get(schema);
 }
 
-/** Refuses every value except `null`. */
+/** The field refuses every value except `null`. */
 export function unsupportedField(error: string) {
   const schema = z.custom<undefined>(() => false, { error }).meta({ type: 'null', description: error });
   return optional(withRefusal(schema, { values: 'any', message: error }));
 }
 
-/** Meant for a webhook about added and removed users, which this service does not have. */
+/** A webhook about added and removed users would send this field. This service has none. */
 export const userContext = /* @__PURE__ */ defineSchema(() =>
   unsupportedField('must be left out: no webhook and no resolver of this service reports added or removed users'),
 );
@@ -448,7 +433,7 @@ export function notTogether(name: string, ...others: readonly string[]) {
   );
 }
 
-/** A value or a list of values per field, at most 200 in all. */
+/** Each field has a value or a list of values, at most 200 in all. */
 export const AccessContext = /* @__PURE__ */ defineSchema(
   () =>
     OpenObject.check(
@@ -464,7 +449,7 @@ export const AccessContext = /* @__PURE__ */ defineSchema(
     ) as unknown as z.ZodType<Record<string, string | number | (string | number)[]>>,
 );
 
-/** Of the texts `field:value`, which repeat the name of a field for each value. */
+/** The texts `field:value` repeat the name of a field for each of its values. */
 function contextBytes(access: Record<string, unknown>): number {
   return Object.entries(access).reduce((sum, [field, sent]) => {
     const values = [sent].flat();
@@ -492,9 +477,7 @@ export const NextToken = /* @__PURE__ */ defineSchema(() =>
   z.string().nullable().describe('Continues the listing as `pageToken`. Null after the last page.'),
 );
 
-/**
- * A listing in pages, or the items with the ids in the field `ids`: these are on one page, so a page token is refused.
- */
+/** A request has a page token or the ids in the field `ids`, because the items of these ids are on one page. */
 export function pagesOrIds<S extends z.ZodRawShape>(ids: keyof S & string, shape: S) {
   return z
     .object({ ...shape, pageSize: optional(PageSize), pageToken: optional(PageToken) })

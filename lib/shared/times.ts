@@ -2,12 +2,12 @@ import * as z from 'zod';
 import { fieldName, invalid } from './errors.ts';
 import { defineSchema, optional } from './schema.ts';
 
-/** 9999-12-31T23:59:59.999Z. Later years have five digits and would not sort by time. */
+/** Years after 9999 have five digits and would not sort by time. */
 const LAST_TIME = 253_402_300_799_999;
 
 export const EpochMilliseconds = /* @__PURE__ */ defineSchema(() => z.int().min(0).max(LAST_TIME));
 
-/** Epoch ms or ISO 8601. The parsed value is in epoch ms. */
+/** A request has epoch ms or ISO 8601. The parsed value is in epoch ms. */
 export const Instant = /* @__PURE__ */ defineSchema(() =>
   z.union(
     [
@@ -44,7 +44,7 @@ export function requireFuture(
   throw invalid({ path: field, code: 'too_small', message: `${fieldName(field)} must be in the future` });
 }
 
-/** Of content from another system. By default the time of the request. */
+/** Imported content can have these times. The default is the time of the request. */
 export const importedTimes = /* @__PURE__ */ defineSchema(() => ({
   createdAt: optional(Instant).describe(
     'When content from another system was created, in epoch milliseconds or ISO 8601. By default now. Refused with a user token.',

@@ -6,15 +6,14 @@ import type { Table } from '../table/table.ts';
 import type { QueueSender } from './sender.ts';
 import { type Sweep, type SweepMessage, type SweptWork, sweptWork } from './sweep.ts';
 
-/** Partitions of gsi3 with one kind of work, one per shard. Their sort keys begin with a time. */
+/** The partitions of gsi3 with one kind of work, one per shard. Sort keys begin with a time. */
 export interface DueIndex {
   readonly shards: number;
   readonly partition: (shard: number) => readonly string[];
-  /** Milliseconds after the time in the sort key. The default is 0. */
+  /** An entry is due this long after the time in its sort key. The default is 0. */
   readonly dueAfterMs?: number;
 }
 
-/** The SDK has about as many connections. */
 const PARALLEL = 50;
 
 export class DueIndexReader {
@@ -44,7 +43,7 @@ export interface DueShardPorts {
 
 /**
  * Sends a message for each shard with due work, the most overdue first. If a query fails, the other shards still get
- * theirs, and the sweep throws the first error.
+ * their messages, and then the sweep throws the first error.
  */
 export function sendDueShards({ reader, indexes, queue }: DueShardPorts): Sweep {
   return async ({ clock }) => {

@@ -9,8 +9,8 @@ import { parseJson } from '../shared/parseJson.ts';
 import { type InvocationResult, runUntil } from './runUntil.ts';
 
 /**
- * Runs a worker for all messages of a batch in parallel. Returns the failed ones, which SQS redelivers. A message that
- * does not match the schema fails too, so it ends in the dead-letter queue.
+ * Returns the failed messages, which SQS redelivers. A message that does not match the schema fails too, so it ends in
+ * the dead-letter queue.
  */
 export async function handleMessages<U extends Uses>(
   schema: z.ZodType,
@@ -45,7 +45,7 @@ export async function handleMessages<U extends Uses>(
   return { answer, counts: { messages: event.Records.length, failed, permanent }, faults: failed + permanent };
 }
 
-/** Errors are logged, so they contain no text of the message. */
+/** Errors contain no text of the message, because they are logged. */
 function parseMessage(schema: z.ZodType, body: string): unknown {
   const message = parseJson(body);
   if (message === undefined) throw new Error('The message is not JSON');

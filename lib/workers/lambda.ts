@@ -35,10 +35,7 @@ const EARLY_TIMEOUT_MILLISECONDS = 500;
 
 let coldStart = true;
 
-/**
- * Each invocation writes its metrics and one log line, and a line for each failure. `source` has the environment
- * variables.
- */
+/** Each invocation writes its metrics and one log line, and a line for each failure. */
 export function toWorkerLambda<S extends Source, U extends Uses>(
   worker: WorkerOf<S, U>,
   source: Record<string, string | undefined> = process.env,

@@ -2,7 +2,7 @@ import type { QueueName } from '../app/capability.ts';
 
 export interface QueueDeclaration {
   readonly purpose: string;
-  /** For alarms: what is broken, and for whom, if messages wait too long or become dead letters. */
+  /** Alarms say what is broken, and for whom, if messages wait too long or become dead letters. */
   readonly impact: string;
   readonly batchSize: number;
   readonly maxConcurrency: number;
@@ -11,22 +11,22 @@ export interface QueueDeclaration {
 }
 
 /**
- * Messages of jobs may wait up to 15 minutes on purpose, and behind many other jobs. Older ones mean that their worker
+ * Messages of jobs wait for up to 15 minutes on purpose, and behind other jobs. Older messages mean that their worker
  * does not run.
  */
 const STALLED_SECONDS = 2 * 60 * 60;
 
 /**
- * Standard queues: at-least-once delivery, without order. A message only repeats what is in the table, so the sweep can
- * replace it.
+ * Standard queues deliver at least once and without order. A message only repeats what is in the table, so the sweep
+ * can replace a lost one.
  */
 export const queues = {
   deliver: {
     purpose: 'First attempts to deliver webhooks',
     impact: 'customers get webhooks late',
     batchSize: 10,
-    // With `batchSize`, 1,000 messages at the same time. Fair queues work only if hanging receivers do not use all of
-    // it.
+    // With `batchSize`, 1,000 messages run at the same time. Fair queues work only if hanging receivers do not use all
+    // of this capacity.
     maxConcurrency: 100,
     lateAfterSeconds: 600,
   },
@@ -35,7 +35,7 @@ export const queues = {
       'Retries, resends and recoveries of webhooks, in a separate queue so that first attempts never wait for them',
     impact: 'retries of failed webhooks are late',
     batchSize: 10,
-    // Messages wait here for up to 15 minutes. The alarm on overdue deliveries watches the attempts instead.
+    // The alarm on overdue deliveries watches the attempts, because messages wait here for up to 15 minutes.
     maxConcurrency: 20,
   },
   mail: {
@@ -65,7 +65,7 @@ export const queues = {
     impact: 'retries after pauses of more than 15 minutes are not made, and lost queue messages are not replaced',
     batchSize: 10,
     maxConcurrency: 20,
-    // The worker drops messages older than a minute. Older ones mean that it does not run.
+    // The worker drops messages older than a minute. Older messages mean that it does not run.
     lateAfterSeconds: 600,
   },
 } as const satisfies Readonly<Record<QueueName, QueueDeclaration>>;

@@ -5,8 +5,8 @@ export interface InvocationResult {
 }
 
 /**
- * Throws at `deadline` (epoch ms): Lambda would later end the function without a log line. The work can continue, so
- * its writes must be conditional.
+ * Throws at `deadline` (epoch ms), before Lambda ends the function without a log line. `work` can continue after that,
+ * so its writes must be conditional.
  */
 export async function runUntil<T>(work: Promise<T>, deadline: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 /**
- * Import this file as a namespace: a bundle then contains the SQS client only if it uses a queue. esbuild would keep an
- * object with these as properties, even in a call that is marked as pure.
+ * Import this file as a namespace: a bundle then contains the SQS client only if it uses one of the capabilities.
+ * esbuild would keep one object of all of them.
  */
 import type { Capability, QueueName } from '../app/capability.ts';
 import { queueVariable } from './queues.ts';

@@ -11,28 +11,26 @@ import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import { openSqs } from './sqsClient.ts';
 
 export interface QueueMessage {
-  /** Sent as JSON. Ids, but no data or texts of customers. */
+  /** The body contains ids, but no texts of customers. */
   readonly body: object;
   /**
-   * The group of a fair queue, up to 128 visible ASCII characters. If messages of one group keep the consumers busy,
-   * SQS delivers other groups first.
+   * A group has up to 128 visible ASCII characters. If messages of one group keep the consumers busy, SQS delivers
+   * other groups first.
    */
   readonly groupId?: string | undefined;
-  /** Whole seconds, 0 to 900. */
   readonly delaySeconds?: number | undefined;
 }
 
 export interface QueueSender {
   /**
-   * Sends in batches, and repeats messages that SQS rejects temporarily. Throws if SQS still rejects a message,
-   * although it may have accepted others: UNAVAILABLE if the rejection is temporary. Throws a RangeError and sends
-   * nothing if a message is too large, or its delay or group is invalid.
+   * Repeats messages that SQS rejects temporarily. Throws if SQS still rejects one, although it may have accepted
+   * others. Throws a RangeError and sends nothing if a message is too large, or its delay or group is invalid.
    */
   send(messages: readonly QueueMessage[]): Promise<void>;
 }
 
 const BATCH_ENTRIES = 10;
-/** SQS's limit of one message, and of a batch. */
+/** SQS has this limit for one message and for a batch. */
 const BATCH_BYTES = 1024 * 1024;
 const PARALLEL = 4;
 const PAUSES_MILLISECONDS = [100, 400, 1_600];
@@ -57,7 +55,7 @@ export class SqsSender implements QueueSender {
   async send(messages: readonly QueueMessage[]): Promise<void> {
     const batches = groupIntoBatches(messages.map(toEntry));
     const errors: unknown[] = [];
-    // So nothing continues in the background.
+    // All batches end before an error is thrown, so nothing continues in the background.
     await inParallel(batches, PARALLEL, (batch) =>
       this.#sendBatch(batch).catch((error: unknown) => void errors.push(error)),
     );
@@ -79,7 +77,7 @@ export class SqsSender implements QueueSender {
     }
   }
 
-  /** Returns the rejected entries by id: a successful response can contain rejections. */
+  /** A successful response can contain rejections. */
   async #sendEntries(entries: readonly Entry[]): Promise<Map<string, BatchResultErrorEntry>> {
     const Entries = entries.map(({ bytes: _bytes, ...entry }) => entry);
     const { Failed = [] } = await this.#openClient().send(
@@ -90,8 +88,8 @@ export class SqsSender implements QueueSender {
 }
 
 /**
- * Its name makes the answer UNAVAILABLE if the rejection is temporary. It has no text from SQS, which could quote a
- * message.
+ * The error's name makes the answer UNAVAILABLE if the rejection is temporary. The error has no text from SQS, which
+ * could quote a message.
  */
 function rejectionError(count: number, code = 'unknown', isPermanent: boolean): Error {
   const error = new Error(`SQS rejected ${count} messages: ${code}`);

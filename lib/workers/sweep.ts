@@ -13,7 +13,6 @@ export type Sweep = (call: SweepCall) => Promise<void>;
 
 export type ShardSweep = (shard: number, call: SweepCall) => Promise<void>;
 
-/** Each kind has its own partitions of gsi3. */
 export const sweptWork = ['deliveries', 'firstAttempts', 'events', 'mails', 'jobs'] as const;
 export type SweptWork = (typeof sweptWork)[number];
 
@@ -21,12 +20,9 @@ export const SweepMessage = z.object({ work: z.enum(sweptWork), shard: z.number(
 export type SweepMessage = z.output<typeof SweepMessage>;
 
 const PAGE = 100;
-/**
- * A run reads no further pages when less than this remains before its deadline. The next run starts with the oldest
- * work.
- */
+/** Milliseconds. A run reads no further pages with less time left. The next run starts with the oldest work. */
 const STOP_BEFORE_DEADLINE = 5_000;
-/** The timer has sent a newer message for the shard. */
+/** A message of this age is dropped, because the timer has sent a newer one for the shard. */
 const MESSAGE_LIFETIME = 60_000;
 
 /** A failed sweep does not stop the others. Throws the first failure when all have ended. */
@@ -48,7 +44,7 @@ export async function sweepShard(
   if (call.clock() - sentAt <= MESSAGE_LIFETIME) await sweeps[work](shard, call);
 }
 
-/** Stops 5 seconds before the deadline of the run. */
+/** The reading stops 5 seconds before the deadline of the run. */
 export async function sweepPages<T>(
   { clock, deadline }: Pick<SweepCall, 'clock' | 'deadline'>,
   read: (options: PageOptions) => Promise<ItemPage<T>>,
@@ -62,7 +58,7 @@ export async function sweepPages<T>(
   } while (after !== undefined && clock() < deadline - STOP_BEFORE_DEADLINE);
 }
 
-/** Reads all shards in parallel. Stops 5 seconds before the deadline of the run. */
+/** The reading stops 5 seconds before the deadline of the run. */
 export async function sweepShards<T>(
   shards: number,
   call: Pick<SweepCall, 'clock' | 'deadline'>,

@@ -17,48 +17,42 @@ export interface Grant {
   readonly resourceType: ResourceType;
   readonly internalId: string;
   readonly accessRole: AccessRole;
-  /** Unix seconds. */
   readonly expiresAt?: number | undefined;
-  /** Sorted `field:value` texts. */
+  /** The items that the grant adds to the user's access context, as sorted `field:value` texts. */
   readonly accessFields?: readonly string[] | undefined;
-  /** Epoch ms. */
   readonly grantedAt?: number | undefined;
   /**
-   * Epoch ms. The grant does not count if its document or folder, or a folder above it, was moved at or after this
-   * time. Only in user tokens.
+   * Epoch ms. The grant ends if its resource, or a folder above it, was moved at or after this time. Only grants in
+   * tokens have this field.
    */
   readonly unmovedSince?: number | undefined;
-  /** End only this grant, beside those of the user. Only in user tokens. */
+  /** Revocations that end only this grant. Only grants in tokens have them. */
   readonly revocations?: readonly Revocation[] | undefined;
 }
 
 /**
- * A user was removed from an organization, folder or document. Grants, contacts and group memberships from before no
- * longer count, even while they are stored.
+ * A user was removed from `resource` at the time `at` (epoch ms). Access from before no longer counts, even while it is
+ * stored.
  */
 export interface Revocation {
   readonly organizationKey: string;
-  /** An internal id. */
   readonly resource: string;
-  /** Epoch ms. */
   readonly at: number;
-  /** The job purges the user's access and content in the resource, and then deletes this record. */
+  /** The job purges the user's access and content in the resource, then deletes this record. */
   readonly jobId: string;
   readonly folder?: boolean | undefined;
 }
 
-/** `exists` in the tenant. `now` is in Unix seconds. */
+/** `exists` says whether the user exists in the tenant. `now` is in Unix seconds. */
 export interface UserAccess {
   readonly exists: boolean;
   readonly organizationKey: string;
   readonly grants: readonly Grant[];
-  /** Earlier grants on these resources no longer count. */
   readonly revocations?: readonly Revocation[] | undefined;
-  /** Unix seconds. */
   readonly now: number;
 }
 
-/** Has the internal id of a resource, so it does not apply to a new one with the same customer id. */
+/** A token has internal ids, so its grant does not apply to a new resource with the same customer id. */
 export interface TokenGrant extends Pick<Grant, 'resourceType' | 'internalId' | 'accessRole' | 'expiresAt'> {
   readonly organizationKey: string;
 }
@@ -66,12 +60,12 @@ export interface TokenGrant extends Pick<Grant, 'resourceType' | 'internalId' | 
 export interface UserClaims {
   readonly tenant: string;
   readonly userId: string;
-  /** Internal. A token of an erased user does not work for a new user with the same id. */
+  /** A token of an erased user does not work for a new user with the same id. */
   readonly userKey: string;
   readonly tokenId: string;
   /**
-   * In all tokens of the user, and not stored. Encrypts stored answers of calls with an `Idempotency-Key`, so that a
-   * renewed token can read them.
+   * A secret that all tokens of the user contain and nothing stores. It encrypts stored answers, so that a renewed
+   * token can read them.
    */
   readonly answerKey: string;
   readonly isAdmin: boolean;

@@ -3,9 +3,9 @@ import type { AccessRole } from './access.ts';
 export interface ActorField {
   /** The path in `data`. `*` stands for each item of a list, as in `comments.*.from`. */
   readonly path: string;
-  /** `user` is an object with `userId`, `users` a list of such objects, `userId` an id, `userIds` a list of ids. */
+  /** `user` is an object with `userId`, and `userId` is an id. */
   readonly holds: 'user' | 'users' | 'userId' | 'userIds';
-  /** Otherwise the user of the token is filled in. */
+  /** A missing field stays missing. Otherwise it gets the user of the token. */
   readonly keepMissing?: true;
 }
 
@@ -16,27 +16,18 @@ export interface PeopleField {
 
 export interface UserRule {
   /**
-   * `self` needs a grant in the organization, stored or in the token, so that organizations cannot be guessed, and the
-   * role viewer on named documents and folders.
+   * `self` needs a grant in the organization, so that organizations cannot be guessed, and the role viewer on named
+   * resources.
    */
   readonly needs: AccessRole | 'self';
   /** `run` also gets users without any access, and must answer all of them alike (`isStranger`). */
   readonly answersStrangers?: true;
-  /**
-   * - `document`: `documentId`, required
-   * - `documents`: `documentId` or `documentIds`
-   * - `selection`: `documentId`, `documentIds` and `folderId` if given, otherwise the organization
-   */
+  /** A `selection` has `documentId`, `documentIds` and `folderId` if given. Otherwise it is the organization. */
   readonly on: 'document' | 'documents' | 'selection' | 'organization';
   /** Another user in these fields is PERMISSION_DENIED. */
   readonly actor?: readonly ActorField[];
   readonly people?: readonly PeopleField[];
-  /**
-   * Only the customer's servers may send these. With a user token, any value except `false` and null is
-   * PERMISSION_DENIED.
-   */
   readonly refuses?: readonly string[];
-  /** Left out with a user token, as if the request did not have them. */
   readonly omits?: readonly string[];
 }
 

@@ -4,7 +4,6 @@ import { MAX_DELAY_SECONDS } from '../../shared/sqsLimits.ts';
 export interface Timing {
   /** The pause before each attempt, from the event or the end of the previous attempt. */
   readonly schedule: readonly number[];
-  /** How long a delivery can be overdue before its message counts as lost. */
   readonly marginMs: number;
 }
 
@@ -14,32 +13,30 @@ export function parseSchedule(text: string): number[] {
 
 const HOUR = 60 * 60 * 1000;
 
-/** At least 30 hours, and 2 hours longer than the schedule, because the circuit breaker can pause deliveries. */
+/** Returns at least 30 hours, and 2 hours more than the schedule, because the circuit breaker can pause deliveries. */
 export function deliveryLifetime(schedule: readonly number[]): number {
   return Math.max(30 * HOUR, schedule.reduce((sum, pause) => sum + pause, 0) + 2 * HOUR);
 }
 
 /**
- * From this step on (counted from 0), pauses vary by up to 20 %, so that deliveries that failed together are retried at
+ * Pauses vary by up to 20 % from this step on (counted from 0), so deliveries that failed together are retried at
  * different times.
  */
 const FIRST_STEP_WITH_JITTER = 2;
 const JITTER = 0.2;
-/** The last attempt may still have to wait in a queue. */
 const BEFORE_DEADLINE = HOUR / 2;
 
 export interface FailedAttempt {
   readonly made: number;
   readonly now: number;
   readonly deadline: number;
-  /** From a 429 or 503 response. */
   readonly retryAfterSeconds?: number | undefined;
   readonly random: number;
 }
 
 /**
- * Epoch ms, or undefined if no attempt remains. `Retry-After` can make the pause up to twice as long. An attempt that
- * would miss the deadline is moved to half an hour before it.
+ * Returns epoch ms, or undefined if no attempt remains. `Retry-After` can double the pause. An attempt that would miss
+ * the deadline is moved to half an hour before it.
  */
 export function nextAttemptAt(
   { made, now, deadline, retryAfterSeconds = 0, random }: FailedAttempt,
@@ -56,10 +53,7 @@ export function nextAttemptAt(
 /** With the default margin, the longest wait is about 5 hours. */
 const MAX_DOUBLINGS = 6;
 
-/**
- * How long the sweep waits before a message counts as lost again. `sweeps` counts how often it was lost. Each time
- * doubles the margin.
- */
+/** Returns how long the sweep waits before a message counts as lost again. Each loss (`sweeps`) doubles the margin. */
 export function marginAfter(sweeps: number, marginMs: number): number {
   return marginMs * 2 ** Math.min(sweeps, MAX_DOUBLINGS);
 }
@@ -68,7 +62,7 @@ export function marginAfter(sweeps: number, marginMs: number): number {
 const SWEEP_AHEAD = 90_000;
 
 export interface AttemptPlan {
-  /** Undefined if SQS cannot delay a message that long. Then the sweep sends it at `dueAt` (epoch ms). */
+  /** Undefined if SQS cannot delay a message that long. The sweep then sends the message at `dueAt` (epoch ms). */
   readonly delaySeconds: number | undefined;
   readonly dueAt: number;
 }
