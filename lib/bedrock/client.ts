@@ -18,7 +18,6 @@ export function openBedrock(): BedrockRuntimeClient {
 /** Milliseconds. */
 export interface RetryPolicy {
   readonly attempts: number;
-  /** For the answer to one attempt. */
   readonly timeout: number;
   /** The longest pause after the first attempt. It doubles with each attempt, at most four times. */
   readonly pause: number;

@@ -44,7 +44,6 @@ export class RequestSigner {
       'x-amz-date': time,
       ...(sessionToken !== undefined && { 'x-amz-security-token': sessionToken }),
     };
-    // Required by Signature Version 4.
     const sortedNames = Object.keys(headers).sort();
     const names = sortedNames.join(';');
     const lines = sortedNames.map((name) => `${name}:${headers[name]}\n`);

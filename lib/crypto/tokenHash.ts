@@ -6,7 +6,7 @@ export function tokenHash(token: string): Uint8Array {
   return Buffer.from(hash('sha256', token, 'hex'), 'hex');
 }
 
-/** In constant time. */
+/** The comparison takes constant time. */
 export function matchesAny(hash: Uint8Array, stored: readonly Uint8Array[]): boolean {
   let matches = false;
   for (const storedHash of stored)

@@ -2,7 +2,6 @@ import ipaddr from 'ipaddr.js';
 import { type Capability, optionalVariable } from '../app/capability.ts';
 
 export interface AddressPolicy {
-  /** True only in the local run. */
   readonly allowLoopback: boolean;
 }
 
