@@ -14,7 +14,7 @@ import { type UserWalk, WalkPosition, walkUsers } from './userWalk.ts';
 const STEP_MILLISECONDS = 2_000;
 const PARALLEL = 4;
 
-const Progress = z.object({
+const ErasureProgress = z.object({
   /** 1 or 2. Pass 2 also counts finished tasks. */
   pass: z.number(),
   /** The last organization that the pass has started, if the job erases the users everywhere. */
@@ -30,9 +30,9 @@ const Progress = z.object({
   /** Indexes of users who got new access after the request, and therefore keep their profile. */
   kept: z.array(z.number()),
 });
-type Progress = z.output<typeof Progress>;
+type ErasureProgress = z.output<typeof ErasureProgress>;
 
-const initialProgress: Progress = { pass: 1, index: 0, users: 0, tasksDone: 0, kept: [] };
+const initialProgress: ErasureProgress = { pass: 1, index: 0, users: 0, tasksDone: 0, kept: [] };
 
 /** Idempotent: it can run twice, in parallel, or from older progress. */
 export async function eraseUsersStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
@@ -44,14 +44,14 @@ class ErasureStep {
   readonly #job: StoredJob;
   readonly #budget: PurgeBudget;
   readonly #data: ErasureJob;
-  #progress: Progress;
+  #progress: ErasureProgress;
 
   constructor(table: Table, job: StoredJob, clock: () => number) {
     this.#table = table;
     this.#job = job;
     this.#budget = { clock, deadline: clock() + STEP_MILLISECONDS };
     this.#data = ErasureJob.parse(JSON.parse(job.data));
-    this.#progress = job.progress === undefined ? initialProgress : Progress.parse(JSON.parse(job.progress));
+    this.#progress = job.progress === undefined ? initialProgress : ErasureProgress.parse(JSON.parse(job.progress));
   }
 
   async run(): Promise<StepResult> {

@@ -28,11 +28,11 @@ export const UserRemoval = z.object({
 export type UserRemoval = z.output<typeof UserRemoval>;
 
 /** The job walks twice, because some items are written or indexed during the first pass. */
-const Progress = WalkPosition.extend({
+const RemovalProgress = WalkPosition.extend({
   stage: z.enum(['first', 'second', 'revocations']),
   stack: WalkStack.optional(),
 });
-type Progress = z.output<typeof Progress>;
+type RemovalProgress = z.output<typeof RemovalProgress>;
 
 interface RemovalStep {
   readonly table: Table;
@@ -50,8 +50,8 @@ export async function removeUsersStep(
   maxKeys = MAX_KEYS,
 ): Promise<StepResult> {
   const removal = UserRemoval.parse(JSON.parse(job.data));
-  const progress: Progress =
-    job.progress === undefined ? { stage: 'first', user: 0 } : Progress.parse(JSON.parse(job.progress));
+  const progress: RemovalProgress =
+    job.progress === undefined ? { stage: 'first', user: 0 } : RemovalProgress.parse(JSON.parse(job.progress));
   const scope: OrganizationScope = { tenant: job.tenant, organizationKey: removal.organizationKey };
   const step: RemovalStep = { table, scope, job, removal, clock };
   const secondPassAt = job.createdAt + REQUESTS_ENDED_MS;
@@ -115,7 +115,7 @@ function limitsOf({ job, removal }: RemovalStep, user: MaybeUser): UserLimits | 
   return at === undefined ? undefined : { access: at, content: at };
 }
 
-async function endRevocations(step: RemovalStep, progress: Progress): Promise<StepResult> {
+async function endRevocations(step: RemovalStep, progress: RemovalProgress): Promise<StepResult> {
   const { table, scope, job, removal } = step;
   const { jobId } = job;
   const { userIds, resource, ...ids } = removal;
