@@ -202,7 +202,7 @@ describe('POST /v2/workspace/apikey/update', () => {
       engine,
       WorkspaceApiKeyEntity.key({ workspaceId: workspace.id, apiKey: workspace.apiKey }),
     );
-    expect(after).toEqual({ ...before, apiKeyName: 'Staging', _r: Number(before!._r) + 1 });
+    expect(after).toEqual({ ...before, apiKeyName: 'Staging', _r: Number(before!._r) + 1, _w: expect.any(String) });
   });
 
   test.each([
