@@ -43,7 +43,7 @@ export interface ThreadChanges extends Change {
   readonly agents?: readonly CommentAgent[];
   /** Further operations. A deletion of an item that the change deletes too is left out. */
   readonly ops?: readonly WriteOp[] | undefined;
-  /** Users are removed or erased. Nobody is assigned, and nobody loses access that others must hear of. */
+  /** Users are removed or erased. The change assigns nobody and stores no change of access. */
   readonly isRemoval?: boolean;
 }
 
