@@ -89,7 +89,6 @@ export const endpoint = defineEndpoint(
   },
 );
 
-/** Returns whether the options apply the call to all organizations or to all documents. */
 function isWide(
   options: { readonly all?: boolean | undefined; readonly allDocuments?: boolean | undefined } | undefined,
 ): boolean {
