@@ -12,7 +12,7 @@ import {
   questionAbout,
   skipAllParts,
 } from '../../../lib/agents/rules/extraction/modelQuestions.ts';
-import { type ModelAnswer } from '../../../lib/bedrock/rules.ts';
+import type { ModelAnswer } from '../../../lib/bedrock/rules.ts';
 import { times } from '../../support/times.ts';
 
 const rows = (...texts: string[]) => texts.map((text, index) => ({ number: index + 1, cells: [text, 'more'] }));

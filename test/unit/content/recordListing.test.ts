@@ -9,7 +9,7 @@ import {
   type ListingPage,
   type RecordPageOptions,
 } from '../../../lib/content/recordListing.ts';
-import { type RecordPage } from '../../../lib/table/recordPage.ts';
+import type { RecordPage } from '../../../lib/table/recordPage.ts';
 import { times } from '../../support/times.ts';
 
 type Records = Map<string, string[]>;
