@@ -6,10 +6,7 @@ export interface DocumentCommand<Output> {
   readonly output?: Output;
 }
 
-/**
- * Names, inputs and outputs are those of the SDK's document client. The SDK's classes would add a serialisation that
- * `documentClient.ts` does not use to every bundle.
- */
+/** The SDK's document client has the same commands. Its classes would add an unused serialisation to every bundle. */
 class TableCommand<Input extends object, Output> implements DocumentCommand<Output> {
   readonly input: Input;
   declare readonly output?: Output;

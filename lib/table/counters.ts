@@ -67,8 +67,8 @@ interface Advance {
 }
 
 /**
- * Returns the number before. A missing number, one below `least`, or one of a lower `revision` counts as `from`. Above
- * `most`, adds nothing and returns `tooHigh`. Costs one call if the stored number counts, otherwise two.
+ * Adds `by` and returns the number before. A missing number, one below `least`, or one of a lower `revision` counts as
+ * `from`. Above `most`, adds nothing and returns `tooHigh`. Costs one call if the stored number counts, otherwise two.
  */
 export async function advanceNumber<P, K>(
   table: Table,

@@ -48,8 +48,7 @@ class DocumentClient implements TableClient {
 
   /**
    * Repeats failed attempts as the SDK would, and throws errors with AWS's names. Throws an AbortError after the
-   * deadline of the request: a call that still waits would otherwise be sent when Lambda uses the instance again,
-   * perhaps minutes later.
+   * deadline of the request: Lambda would otherwise send a waiting call when it uses the instance again.
    */
   async send<Output>(command: DocumentCommand<Output>): Promise<Output> {
     const operation = operationOf(command);

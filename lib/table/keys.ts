@@ -6,7 +6,7 @@ export function joinKey(parts: readonly string[]): string {
   return parts.map(encodePart).join(SEPARATOR);
 }
 
-/** Ends with the separator, so that the prefix for `doc1` does not match `doc10`. */
+/** The separator at the end keeps the prefix for `doc1` from matching `doc10`. */
 export function keyPrefix(parts: readonly string[]): string {
   return parts.length === 0 ? '' : joinKey(parts) + SEPARATOR;
 }

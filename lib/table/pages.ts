@@ -1,6 +1,5 @@
 export interface ItemPage<V> {
   readonly values: V[];
-  /** Undefined on the last page. */
   readonly next: string | undefined;
 }
 

@@ -7,8 +7,8 @@ import { storeCapability } from './storeCapability.ts';
 import type { Table } from './table.ts';
 
 /**
- * Calls of a subject, such as an e-mail address, in a time window. Expires one window after its end, so a process whose
- * clock is late can still count.
+ * Calls of a subject, such as an e-mail address, in a time window. Expires a window after its end, so a process with a
+ * late clock can still count.
  */
 export const RateLimitEntity = defineEntity({
   type: 'RateLimit',

@@ -7,8 +7,7 @@ export interface ListedRecord<V> {
 /** A page of the matching records of one document. It can be empty although more pages follow. */
 export interface RecordPage<V> {
   readonly records: readonly ListedRecord<V>[];
-  /** The sort key after which the next page starts. Undefined on the last page of the document. */
+  /** The sort key after which the next page starts. Undefined on the last page. */
   readonly next: string | undefined;
-  /** The size in bytes of all items that were read. */
   readonly bytes: number;
 }

@@ -8,7 +8,6 @@ export const RETRY_MILLISECONDS = 8_000;
 const [FIRST_PAUSE_MILLISECONDS, MAX_PAUSE_MILLISECONDS] = [40, 1_000];
 
 export interface RetryContext {
-  /** Epoch milliseconds. */
   readonly clock: () => number;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
   readonly random: () => number;

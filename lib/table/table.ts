@@ -48,7 +48,7 @@ const unlessNewer = (revision: number): Condition => ({
 });
 
 /**
- * Conflicts if the item exists. An expired item counts as absent. If an item can be created again after its deletion, pass a
+ * Conflicts if the item exists and is not expired. If an item can be created again after its deletion, pass a
  * `revision` that is new each time, such as the time: a writer that read the deleted item then cannot overwrite the new
  * one.
  */
@@ -179,7 +179,7 @@ export class Table {
     this.#now = now;
   }
 
-  /** For operations that few functions need: every method of this class is in every bundle. */
+  /** For operations that few functions need, because every method of this class is in every bundle. */
   get connection(): { readonly client: TableClient; readonly name: string } {
     return { client: this.#client, name: this.#name };
   }
@@ -379,8 +379,8 @@ export class Table {
   }
 
   /**
-   * Puts an item. With a condition, the item gets a random write id. The SDK repeats a put whose answer was lost, and the condition
-   * of the repetition fails: the put has succeeded if the stored item has its write id. Transactions have a client token instead.
+   * A put with a condition writes a random write id. If the SDK repeats a put whose answer was lost, the condition
+   * fails: the put has succeeded if the stored item has its write id.
    */
   async #put(item: Record<string, unknown>, condition: Pick<PutCommandInput, ConditionField>): Promise<void> {
     const writeId = condition.ConditionExpression === undefined ? undefined : randomBytes(6).toString('base64url');
@@ -423,7 +423,7 @@ export class Table {
     const maxLoops = () =>
       this.#removals.length < BATCH_WRITE_KEYS ? PARTIAL_BATCH_WRITES_AT_A_TIME : BATCH_WRITES_AT_A_TIME;
     while (this.#removals.length > 0 && this.#removalLoops < maxLoops()) void this.#removeQueued();
-    // Otherwise deletions would run in the background after an error.
+    // Otherwise other deletions would continue after an error.
     const outcomes = await Promise.allSettled(removals.map(({ promise }) => promise));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason as Error;
   }
@@ -492,8 +492,8 @@ export class Table {
   }
 
   /**
-   * Writes a value if no item exists (`absent`), or over an item with a given `claim`. Otherwise returns the stored
-   * value, even if it has expired, which the caller can replace by passing its claim.
+   * Writes the value if no item exists (`absent`), or over the item with the given `claim`. Otherwise returns the
+   * stored value, even an expired one. Pass its claim to replace it.
    */
   async putIf<T extends { claim: string }, P, K>(
     entity: Entity<T, P, K>,

@@ -2,7 +2,6 @@ import { inParallel } from '../shared/inParallel.ts';
 import { Retries } from './retryOnConflict.ts';
 import { inTransactions, type Table, type WriteOp } from './table.ts';
 
-/** The item's result for the response, and its writes. */
 export interface Decision<R> {
   readonly result: R;
   readonly ops: readonly WriteOp[];
@@ -15,10 +14,9 @@ export interface EachOptions<I, S, R> {
   /** Must be pure, because it runs again with a new state after a conflict. */
   readonly decide: (item: I, state: S) => Decision<R>;
   readonly conflicted: (item: I) => R;
-  /** Operations besides those of the items, for each attempt of a transaction. */
+  /** Further operations, for each attempt of a transaction. */
   readonly addToTransaction?: (changing: readonly { readonly item: I; readonly state: S; readonly result: R }[]) => {
     readonly ops: readonly WriteOp[];
-    /** Called after the transaction has succeeded. */
     readonly onWritten: () => void;
   };
 }
