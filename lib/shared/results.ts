@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { dict } from './collections.ts';
 import { defineNamedSchema, defineSchema } from './schema.ts';
 
-/** The fields of a result that has further fields. */
+/** For results with further fields. */
 export const outcomeFields = /* @__PURE__ */ defineSchema(() => ({
   success: z.boolean().describe('Whether the call did its work for this item.'),
   message: z.string().describe('What was done, or why the item failed, as a sentence for people.'),

@@ -257,7 +257,7 @@ export function fieldRuleOf(check: object): FieldRule | undefined {
   return fieldRules.get(check);
 }
 
-/** A twin is the same operation in the other version of the API. Its `data` differs in these fields. */
+/** The `data` of a twin differs in these fields. */
 export interface FieldChanges {
   readonly ignored?: readonly string[];
   readonly required?: readonly string[];
@@ -265,7 +265,6 @@ export interface FieldChanges {
 
 const changedFields = new WeakMap<z.core.$ZodType, { readonly base: z.ZodType; readonly changes: FieldChanges }>();
 
-/** Returns what `withFieldChanges` recorded. */
 export function fieldChangesOf(schema: z.core.$ZodType) {
   return changedFields.get(schema);
 }

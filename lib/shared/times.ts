@@ -7,7 +7,7 @@ const LAST_TIME = 253_402_300_799_999;
 
 export const EpochMilliseconds = /* @__PURE__ */ defineSchema(() => z.int().min(0).max(LAST_TIME));
 
-/** A request has epoch ms or ISO 8601. The parsed value is in epoch ms. */
+/** A request has epoch ms or ISO 8601, the parsed value epoch ms. */
 export const Instant = /* @__PURE__ */ defineSchema(() =>
   z.union(
     [

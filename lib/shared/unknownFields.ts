@@ -12,7 +12,7 @@ const MAX_NAME_CHARACTERS = 100;
 
 type Path = readonly (string | number)[];
 
-/** Undefined: the schema has no objects, or takes any fields. */
+/** The functions return undefined for a schema without objects, or with any fields. */
 export type FieldTree =
   | {
       readonly kind: 'object';
@@ -137,7 +137,7 @@ function walk(
   });
 }
 
-/** The discriminator decides, then the number of unknown fields. Undefined: an alternative takes any fields. */
+/** The discriminator decides, then the number of unknown fields. Undefined if an alternative takes any fields. */
 function alternative({ options }: Extract<FieldTree, { kind: 'union' }>, data: object): FieldTree | undefined {
   const trees = options.map((option) => option());
   const [first, ...others] = trees.filter(

@@ -1,7 +1,7 @@
 const waiting: (() => void)[] = [];
 
 /**
- * Yields to the event loop, to a turn in which no other caller continues. Input and timers are processed between many
+ * Continues in a turn of the event loop in which no other caller continues, so input and timers run between many
  * callers.
  */
 export function yieldToEventLoop(): Promise<void> {
