@@ -22,7 +22,7 @@ export interface CallingUser {
   /** The lowest role on the resources that the request names. Undefined if the endpoint needs no role. */
   readonly role: AccessRole | undefined;
   readonly access: TokenAccess;
-  /** See `NamedPeople`. The endpoint must refuse them, unless they take part in the thread. */
+  /** Named users without access. The endpoint must refuse them, unless they take part in the thread. */
   readonly strangers: ReadonlySet<string>;
 }
 

@@ -96,7 +96,7 @@ export interface AuthorizerCall<U extends Uses> extends WorkerCall<U> {
 /**
  * A worker can run twice for the same message, and several times at once. SQS redelivers a failed message up to five
  * times, and Lambda repeats a failed batch without a pause. A worker for records returns the ids of failed ones: Lambda
- * sends the first of them and all later records again.
+ * repeats all from the first of them on.
  */
 export type WorkerRun<S extends Source, U extends Uses> =
   S extends FromQueue<infer M>

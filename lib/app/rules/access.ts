@@ -72,7 +72,7 @@ export interface UserClaims {
   readonly issuedAt: number;
   readonly expiresAt: number;
   readonly grants: readonly TokenGrant[];
-  /** See `tokenAccess`. */
+  /** Ids of removals from before the issue of the token, which do not end its grants. */
   readonly seen?: readonly string[] | undefined;
 }
 
