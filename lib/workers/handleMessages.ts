@@ -38,7 +38,7 @@ export async function handleMessages<U extends Uses>(
         : new Error('The worker threw a value that is not an Error', { cause: error });
     }
   };
-  // A batch processor has the state of one batch.
+  // A batch processor keeps the state of one batch.
   const answer = await processPartialResponse(event, handle, new BatchProcessor(EventType.SQS), {
     throwOnFullBatchFailure: false,
   });

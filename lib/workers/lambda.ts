@@ -73,7 +73,6 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
     } catch (error) {
       log.error(logMessages.workerRunFailed, { error });
       end({ failed: 1 }, 1);
-      // Lambda repeats the event. It splits a batch of stream records and repeats both parts.
       throw error;
     }
     end(result.counts, result.faults);

@@ -35,7 +35,8 @@ export const queues = {
       'Retries, resends and recoveries of webhooks, in a separate queue so that first attempts never wait for them',
     impact: 'retries of failed webhooks are late',
     batchSize: 10,
-    // The alarm on overdue deliveries watches the attempts, because messages wait here for up to 15 minutes.
+    // No `lateAfterSeconds`: messages wait here for up to 15 minutes, and an alarm on overdue deliveries watches the
+    // attempts.
     maxConcurrency: 20,
   },
   mail: {
@@ -65,7 +66,7 @@ export const queues = {
     impact: 'retries after pauses of more than 15 minutes are not made, and lost queue messages are not replaced',
     batchSize: 10,
     maxConcurrency: 20,
-    // The worker drops messages older than a minute. Older messages mean that it does not run.
+    // The worker drops messages older than a minute, so older ones mean that it does not run.
     lateAfterSeconds: 600,
   },
 } as const satisfies Readonly<Record<QueueName, QueueDeclaration>>;

@@ -22,7 +22,6 @@ export type SweepMessage = z.output<typeof SweepMessage>;
 const PAGE = 100;
 /** Milliseconds. A run reads no further pages with less time left. The next run starts with the oldest work. */
 const STOP_BEFORE_DEADLINE = 5_000;
-/** A message of this age is dropped, because the timer has sent a newer one for the shard. */
 const MESSAGE_LIFETIME = 60_000;
 
 /** A failed sweep does not stop the others. Throws the first failure when all have ended. */
@@ -58,7 +57,6 @@ export async function sweepPages<T>(
   } while (after !== undefined && clock() < deadline - STOP_BEFORE_DEADLINE);
 }
 
-/** The reading stops 5 seconds before the deadline of the run. */
 export async function sweepShards<T>(
   shards: number,
   call: Pick<SweepCall, 'clock' | 'deadline'>,

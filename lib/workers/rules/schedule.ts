@@ -53,7 +53,10 @@ export function nextAttemptAt(
 /** With the default margin, the longest wait is about 5 hours. */
 const MAX_DOUBLINGS = 6;
 
-/** Returns how long the sweep waits before a message counts as lost again. Each loss (`sweeps`) doubles the margin. */
+/**
+ * Returns how long the sweep waits before a message counts as lost again. Each loss (`sweeps`) doubles the margin,
+ * because the first message may still wait in a long queue.
+ */
 export function marginAfter(sweeps: number, marginMs: number): number {
   return marginMs * 2 ** Math.min(sweeps, MAX_DOUBLINGS);
 }
