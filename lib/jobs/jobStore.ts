@@ -51,7 +51,6 @@ const Schema = z.object({
 });
 export type Job = z.output<typeof Schema>;
 
-/** A job is in gsi3, by its due time, until it is done and deleted. */
 export const JobEntity = defineEntity({
   type: 'Job',
   version: 1,
@@ -78,7 +77,7 @@ function dueJobs(shard: number): string[] {
 
 export const dueJobIndex: DueIndex = { shards: SHARDS, partition: dueJobs };
 
-/** The sweep sends a message at `dueAt` (epoch ms) if the first one is lost. */
+/** The sweep sends a message at `dueAt` if the first one is lost. */
 export interface NewJob {
   readonly jobId: string;
   readonly kind: JobKind;
