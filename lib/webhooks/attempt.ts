@@ -131,7 +131,6 @@ const EARLY = 5_000;
 
 interface LoadedDelivery extends LoadedItems {
   readonly delivery: StoredDelivery<PendingDelivery>;
-  /** The delivery waits for the circuit breaker, without a next attempt. */
   readonly wasParked: boolean;
   readonly target: Stored<Target>;
 }
@@ -192,7 +191,7 @@ class DeliveryAttempt {
 
     if (this.#isAfterHealthy) await this.#ports.requestsWritten();
 
-    // Nothing was read, written or waited for since the settings were read.
+    // No other read, write or wait has followed the read of the settings.
     const isCurrent = isFirst(delivery) && breaker === 'closed' && slot === undefined && !this.#isAfterHealthy;
     const sent = await this.#send(claimed, { ...loaded, isCurrent }, slot);
     if (!sent) {
@@ -319,7 +318,6 @@ class DeliveryAttempt {
     if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, now));
   }
 
-  /** `lost` if another run changed the health first. */
   async #takeProbe({ target, health }: LoadedDelivery): Promise<Stored<EndpointHealth> | 'lost'> {
     const now = this.#call.clock();
     const current = healthAt(health, target._r);

@@ -27,7 +27,7 @@ export type DeliveryMessage = z.output<typeof DeliveryMessage>;
 
 export type DueDelivery = PendingDelivery & { readonly tenant: string };
 
-/** No message if SQS cannot delay it that long. The sweep then sends it later. */
+/** Empty if SQS cannot delay the message that long. The sweep then sends it. */
 export function nextAttemptMessages(delivery: DueDelivery, now: number): QueueMessage[] {
   const { tenant, eventId, endpointId, nextAt, slot, slotRevision } = delivery;
   const { delaySeconds } = planAttempt(nextAt, now, 0);

@@ -17,14 +17,11 @@ export function isExhaustion(current: Delivery, next: Delivery): boolean {
 
 interface ExhaustedEventOptions {
   readonly lastAttempt?: LastAttempt | undefined;
-  /** Otherwise the event has no entry in the outbox. */
+  /** Without receivers, the event has no entry in the outbox. */
   readonly isReceived?: boolean;
 }
 
-/**
- * None if the delivered event is itself about deliveries or endpoints: each event about a failing endpoint would cause
- * another one.
- */
+/** None if the delivered event is itself about deliveries or endpoints: each such event would cause another one. */
 export function exhaustedEvent(
   tenant: string,
   current: Delivery,

@@ -69,7 +69,6 @@ export class FirstAttemptStore {
     return created;
   }
 
-  /** Call it only when each endpoint of the group has a delivery. */
   async delete(of: Pick<FirstAttemptGroup, 'tenant' | 'eventId' | 'group'>): Promise<void> {
     await this.#table.write([remove(FirstAttemptsEntity, of)]);
   }

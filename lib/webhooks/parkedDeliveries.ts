@@ -20,10 +20,7 @@ export interface EndpointState {
 
 export interface ParkedPage {
   readonly deliveries: StoredDelivery<ParkedDelivery>[];
-  /**
-   * The query found no index entry. The index is eventually consistent, so entries can be of deliveries that are not
-   * parked any more.
-   */
+  /** The index has no entry. An entry can be of a delivery that is not parked any more. */
   readonly isEmpty: boolean;
 }
 
@@ -70,10 +67,7 @@ export class ParkedDeliveryStore {
     };
   }
 
-  /**
-   * No endpoint receives the event, but customers can list it. Single writes cost half as much as a transaction.
-   * Existing items stay.
-   */
+  /** Without a transaction, for half the price. Existing items stay. */
   async writeListedEvent(ops: readonly WriteOp[]): Promise<void> {
     for (const op of ops) await this.#table.write([op]);
   }

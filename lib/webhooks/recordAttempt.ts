@@ -53,10 +53,7 @@ export class AttemptRecorder {
     this.#call = call;
   }
 
-  /**
-   * Sends the message of the next attempt, unless SQS cannot delay it that long. Undefined if another worker has
-   * changed the delivery.
-   */
+  /** Undefined if another worker has changed the delivery. */
   async record(claimed: ClaimedDelivery, { at, endedAt, result }: SentAttempt): Promise<StoredDelivery | undefined> {
     const { random, retryQueue, timing } = this.#ports;
     const entry = toLogEntry(claimed, at, result);

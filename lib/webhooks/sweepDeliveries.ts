@@ -26,7 +26,7 @@ const PARALLEL = 4;
 
 /**
  * A conditional write postpones each delivery before its message is sent, so one of two simultaneous sweeps sends it.
- * While the queue of first attempts is long, their messages are still in the queue and are not sent again.
+ * While the queue of first attempts is long, their messages are not sent again.
  */
 export function sweepDeliveries({ deliveries, ...ports }: Omit<DeliverySweepPorts, 'groups'>): ShardSweep {
   return sweepOverdue(ports, {

@@ -28,7 +28,7 @@ export interface HealthPorts extends DisablingPorts {
   readonly jobQueue: QueueSender;
   readonly timing: Timing;
   readonly random: () => number;
-  /** A batch can have 200 unhealthy endpoints. Requests to healthy ones must not wait until all of them are stored. */
+  /** A batch can have 200 unhealthy endpoints. Requests to healthy ones must not wait for all their writes. */
   readonly yieldToEventLoop: () => Promise<void>;
 }
 

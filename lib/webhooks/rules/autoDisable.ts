@@ -27,7 +27,6 @@ export function findDueWarning({ since, days, warned }: Failing, now: number): W
   return warningDays.findLast((day) => day > warned && now - since >= day * DAY && days > 1);
 }
 
-/** Failures must be counted on more than one day. */
 export function hasFailedTooLong({ since, days }: Failing, now: number): boolean {
   return now - since >= DISABLED_AFTER && days > 1;
 }

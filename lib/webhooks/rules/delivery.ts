@@ -2,10 +2,7 @@ import * as z from 'zod';
 import { deliveryLifetime, marginAfter, planAttempt, type Timing } from '../../workers/rules/schedule.ts';
 import { LoggedAttempt } from './loggedAttempt.ts';
 
-/**
- * A PENDING delivery has a next attempt or is parked. A CANCELLED one is not allowed any more. Only a resend or a
- * recovery makes an ended delivery pending again.
- */
+/** A CANCELLED delivery is not allowed any more. Only a resend or a recovery makes an ended one pending again. */
 const deliveryStatuses = ['PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
@@ -33,7 +30,7 @@ export const Delivery = z.object({
   otherwise: z.object({ status: z.enum(deliveryStatuses), nextAt: z.number().optional() }).optional(),
   /** A deferred test. Its attempt must pass an open circuit breaker. */
   isTest: z.literal(true).optional(),
-  /** A repetition of the interrupted call that resent the delivery plans no other attempt. */
+  /** The call that resent the delivery. Its repetition plans no other attempt. */
   resendId: z.string().optional(),
   first: LoggedAttempt.optional(),
   createdAt: z.number(),
@@ -123,10 +120,7 @@ export function unparkDelivery<D extends ParkedDelivery>(
   return { ...delivery, ...attemptTimes(nextAt, now, timing) };
 }
 
-/**
- * The time doubles with each copy of the message, because the first one may still wait in a long queue. A delivery with
- * a lease is checked again at the end of the lease.
- */
+/** A delivery with a lease is checked again at the end of the lease. */
 export function afterSweep(delivery: PendingDelivery, now: number, { marginMs }: Timing): PendingDelivery {
   if (isClaimed(delivery, now)) return { ...delivery, dueAt: delivery.leaseUntil ?? now };
   const sweeps = delivery.nextAt <= now ? delivery.sweeps + 1 : delivery.sweeps;
@@ -139,7 +133,6 @@ export function endDelivery(delivery: Delivery, status: Exclude<DeliveryStatus, 
   return { ...ended, ...noSlot, sweeps: 0, status: isRestored ? otherwise.status : status };
 }
 
-/** If the attempt fails, the delivery gets its earlier state back. */
 export function resendDelivery(delivery: Delivery, now: number, timing: Timing): PendingDelivery {
   const otherwise = delivery.otherwise ?? { status: delivery.status, nextAt: delivery.nextAt };
   return {

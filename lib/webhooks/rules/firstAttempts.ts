@@ -5,7 +5,7 @@ export const FirstAttempts = z.object({
   eventId: z.string(),
   group: z.string(),
   endpointIds: z.array(z.string()),
-  /** By then, a group whose attempts have ended is deleted. */
+  /** When the sweep repeats the message, unless the group is deleted by then. */
   dueAt: z.number(),
   sweeps: z.number(),
   createdAt: z.number(),
@@ -29,7 +29,6 @@ export function newFirstAttempts(
   return { ...of, endpointIds: [...endpointIds], sweeps: 0, dueAt: now + (schedule[0] ?? 0) + marginMs };
 }
 
-/** The time doubles with each copy of the message, because the first one may still wait in a long queue. */
 export function afterGroupSweep<G extends FirstAttempts>(group: G, now: number, { marginMs }: Timing): G {
   const sweeps = group.sweeps + 1;
   return { ...group, sweeps, dueAt: now + marginAfter(sweeps, marginMs) };

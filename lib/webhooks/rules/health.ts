@@ -13,7 +13,7 @@ export const EndpointHealth = z.object({
 });
 export type EndpointHealth = z.output<typeof EndpointHealth>;
 
-/** Healthy unless health of the same revision is stored. */
+/** Without stored health of this revision, the endpoint is healthy. */
 export function healthAt<H extends EndpointHealth>(stored: H | undefined, revision: number): H | EndpointHealth {
   return stored?.about === revision ? stored : { about: revision, breaker: closedBreaker, writtenAt: 0 };
 }

@@ -15,7 +15,7 @@ const MAX_WAIT_MILLISECONDS = 2_000;
  */
 const LOW_RATE = 10;
 
-/** The sum of a time and a shorter interval has more digits than a number in DynamoDB. */
+/** DynamoDB could not store all digits of a time plus a shorter interval. */
 const MIN_INTERVAL = 0.001;
 
 export function slotInterval(rateLimit: number): number {
@@ -35,7 +35,7 @@ export function prepareAhead(duration: number): number {
 
 const MAX_AHEAD_MILLISECONDS = 1_600;
 
-/** An expired slot means that the table or the machine is slow, so a slot that begins now would expire too. */
+/** After an expired slot, the table or the machine is slow: a slot that begins now would expire too. */
 export function reserveAhead(expired: number): number {
   return expired === 0 ? 0 : Math.min(MAX_AHEAD_MILLISECONDS, SLOT_TOLERANCE * 2 ** (expired - 1));
 }

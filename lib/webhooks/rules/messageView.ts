@@ -97,7 +97,6 @@ export const AttemptResponse = /* @__PURE__ */ defineNamedSchema('WebhookAttempt
 
 const BODY_BYTES = 1024;
 
-/** The response body is the receiver's text and untrusted, so every page must escape it. */
 export function toAttemptResponse({
   endpointId,
   attempt,

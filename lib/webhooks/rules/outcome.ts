@@ -12,7 +12,6 @@ export interface AttemptResult {
   readonly durationMs: number;
 }
 
-/** A failed resend gives the delivery its earlier state back. */
 export function recordOutcome(
   delivery: PendingDelivery,
   { outcome, retryAfterSeconds }: Pick<AttemptResult, 'outcome' | 'retryAfterSeconds'>,

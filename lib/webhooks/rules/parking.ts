@@ -12,7 +12,6 @@ export type ParkingAction =
   | { readonly do: 'probe' }
   | { readonly do: 'release' };
 
-/** Health of an older revision does not count. */
 export function decideParking(
   target: { readonly _r: number } | undefined,
   health: EndpointHealth | undefined,

@@ -6,7 +6,7 @@ import { protectData } from './dataProtection.ts';
 import { fillTemplates } from './templates.ts';
 
 export interface DeliverableEvent {
-  /** All deliveries of the event have the same id. */
+  /** All deliveries of an event have this id. */
   readonly eventId: string;
   readonly event: string;
   readonly createdAt: number;

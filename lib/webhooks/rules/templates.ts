@@ -1,6 +1,6 @@
 import { isObject } from '../../shared/collections.ts';
 
-/** Fields with a text template. `<name>Data` has the values of its variables. */
+/** Fields with a text template. Their variables are in `<name>Data`. */
 const TEMPLATE = /^display\w+Template$/;
 /** `{name}` in notifications, `{{name}}` in activities. */
 const VARIABLE = /\{\{([^{}]+)\}\}|\{([^{}]+)\}/g;

@@ -9,7 +9,7 @@ export interface SignedContent {
 
 const PREFIX = 'whsec_';
 
-/** Creating a key takes longer than signing. */
+/** Keep the key, because creating it takes longer than signing. */
 export function signingKey(secret: string): KeyObject {
   return createSecretKey(Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, 'base64'));
 }
