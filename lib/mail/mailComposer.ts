@@ -46,7 +46,6 @@ export interface MailComposerDeps {
   readonly table: Table;
   readonly box: SecretBox;
   readonly links: UnsubscribeLinks;
-  /** Undefined if the operator has not set `mailFrom`. */
   readonly ses: MailSender | undefined;
   readonly sendGrid: (account: SendGridAccount) => MailSender;
   readonly clock: () => number;

@@ -30,9 +30,8 @@ interface CreateMailsDeps {
 export type MailFanOutDeps = CreateMailsDeps & AudienceDeps;
 
 /**
- * One call opens the consumer of one batch, which reads the configuration of each tenant once. Each mail is stored
- * before its queue message is sent: an event that is consumed again creates no second mail, and the sweep replaces a
- * message that cannot be sent.
+ * Each mail is stored before its queue message is sent: an event that is consumed again creates no second mail, and the
+ * sweep replaces a message that cannot be sent.
  */
 export function fanOutMails(deps: MailFanOutDeps): (log: Log) => EventConsumer {
   const { table, clock, queue } = deps;

@@ -7,7 +7,7 @@ import type { ReadyMail } from './rules/mailRecord.ts';
 export const MailMessage = z.object({ tenant: z.string(), mailId: z.string() });
 export type MailMessage = z.output<typeof MailMessage>;
 
-/** No message if SQS cannot delay it until `nextAt` (epoch ms). The sweep then sends it later. */
+/** Empty if SQS cannot delay the message that long. The sweep then sends it. */
 export function mailMessage(
   { tenant, mailId, nextAt }: Pick<ReadyMail, 'nextAt'> & MailMessage,
   now: number,

@@ -16,10 +16,7 @@ export interface MailSweepDeps {
 
 const PARALLEL = 8;
 
-/**
- * Repeats the messages of due mails: the message was lost, or the worker ended without a result. A conditional write
- * precedes each message, so one of several simultaneous sweeps sends it.
- */
+/** Repeats the messages of due mails after a conditional write, so one of several simultaneous sweeps sends each. */
 export function sweepMails({ mails, queue, timing }: MailSweepDeps): ShardSweep {
   return async (shard, call) => {
     const startedAt = call.clock();

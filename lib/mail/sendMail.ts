@@ -90,7 +90,6 @@ async function claimForSending(
   return stored === 'lost' ? undefined : stored;
 }
 
-/** Sends the message of the next attempt, unless SQS cannot delay it that long. */
 async function recordOutcome(
   { deps, message: { tenant }, clock, log, measures }: SendMailCall,
   mail: StoredMail,

@@ -12,7 +12,7 @@ export const UNSUBSCRIBE_PATH = '/v2/notifications/email/unsubscribe';
 const Token = z.tuple([z.string(), z.string(), z.string()]);
 const BOUND = ['unsubscribe'];
 
-/** SES accepts no longer header value. */
+/** SES accepts header values up to this length. */
 const MAX_HEADER_CHARACTERS = 870;
 
 /**

@@ -10,7 +10,7 @@ export interface HeadlineFacts {
   readonly actor: string;
   readonly mentioned: boolean;
   readonly assigned: boolean;
-  /** Whether the recipient wrote the comment or thread. */
+  /** The recipient wrote the comment or thread. */
   readonly own: boolean;
   readonly assignee: string | undefined;
   readonly status: string | undefined;

@@ -120,10 +120,7 @@ export function applyMailResult(mail: SendingMail, result: MailResult, end: Atte
   }
 }
 
-/**
- * Providers have no idempotency key, so another attempt could send the mail twice. A mail to an owner is sent again all
- * the same: a second copy of a report does less harm than a lost one.
- */
+/** A mail to an owner is sent again: a second copy of a report does less harm than a lost one. */
 export function resolveUnknown(mail: SendingMail, reason: string, end: AttemptEnd): MailRecord {
   return mail.about.kind === 'event' ? endMail(mail, 'UNKNOWN', reason) : retryMail(mail, reason, end);
 }
@@ -158,7 +155,6 @@ export function endMail(
   return { ...ended, status, sweeps: 0, ...(reason !== undefined && { reason }) };
 }
 
-/** Each sweep doubles the time until the next one, because the message may still wait in a long queue. */
 export function rescheduleSweep<M extends ReadyMail | SendingMail>(mail: M, now: number, { marginMs }: Timing): M {
   const messageAt = isReadyMail(mail) ? mail.nextAt : now;
   const sweeps = messageAt <= now ? mail.sweeps + 1 : mail.sweeps;

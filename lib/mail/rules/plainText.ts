@@ -1,4 +1,4 @@
-/** They change the text direction. In a name, they could disguise the text after it. */
+/** These characters change the text direction. In a name, they could disguise the text after it. */
 const DIRECTION_MARKS = /[\u202a-\u202e\u2066-\u2069]/g;
 /** A subject must not contain line breaks. */
 const BREAKS = /[\s\p{Cc}\u2028\u2029]+/gu;

@@ -1,5 +1,5 @@
 /**
- * They become a word of 64 characters. A line may have 76 (RFC 2047), and the first one also has the name of the
+ * 39 bytes become a word of 64 characters. A line may have 76 (RFC 2047), and the first one also has the name of the
  * header.
  */
 const WORD_BYTES = 39;

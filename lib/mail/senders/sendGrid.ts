@@ -43,7 +43,7 @@ export class SendGridSender implements MailSender {
     return { outcome: 'failed', reason, retry: status >= 500 };
   }
 
-  /** Of a time in epoch seconds. 0 without a number or for an earlier time. */
+  /** `reset` is in epoch seconds. Returns 0 for another value or an earlier time. */
   #secondsUntil(reset: unknown): number {
     const seconds = Number(reset) - this.#now() / 1000;
     return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : 0;

@@ -9,7 +9,7 @@ export interface Mail {
 }
 
 export interface OutgoingMail extends Mail {
-  /** The provider repeats it in its reports. */
+  /** The provider's reports contain this id. */
   readonly mailId: string;
   readonly sender: { readonly name?: string | undefined; readonly address?: string | undefined };
   readonly toName?: string | undefined;

@@ -91,8 +91,8 @@ export class SesSender implements MailSender {
 }
 
 /**
- * An error with a status is a response of SES. The message of an error can contain the recipient's address, so it is no
- * reason.
+ * An error with a status is a response of SES. Its message can contain the recipient's address, so `reason` never
+ * quotes it.
  */
 function failureOf(error: unknown): MailResult {
   const {
