@@ -98,7 +98,7 @@ export const credentials: Capability<Credentials> = {
   open: (env) => new Credentials(openTable(env)),
 };
 
-/** Compares both the key and the token, so the time of the check does not tell which of them is wrong. */
+/** Compares both key and token, so the time of the check does not tell which of them is wrong. */
 export function requireOwnCredentials(
   caller: ApiKeyCaller | UserCaller,
   { apiKey, authToken }: { readonly apiKey: string; readonly authToken: string },

@@ -2,9 +2,9 @@ import type { Context } from 'aws-lambda';
 import { ApiError } from '../shared/errors.ts';
 import { callSignal, withRetryContext } from '../table/retryOnConflict.ts';
 
-/** A request ends so long before the function's timeout, so that the caller still gets an answer. */
+/** A request ends this long before the function's timeout, so the caller still gets an answer. */
 const EARLY_TIMEOUT_MILLISECONDS = 500;
-/** Retries of conflicting writes end so long before the function's timeout: ABORTED is more precise than DEADLINE_EXCEEDED. */
+/** Retries of conflicting writes end this long before the timeout: ABORTED is more precise than DEADLINE_EXCEEDED. */
 const RETRIES_END_MILLISECONDS = 1_500;
 
 /** Table calls of an invocation end at its deadline, and so does each `untilDeadline`. */

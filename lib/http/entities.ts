@@ -49,7 +49,7 @@ export const ApiKeyEntity = defineEntity({
     userTokenRevocations: z.number().optional(),
     /** Features that the operator withholds. In this item, because every request reads it. */
     withheld: z.array(z.enum(features)).optional(),
-    /** Calls per second, by class. A class without a limit has that of the settings. */
+    /** Calls per second. */
     limits: z.partialRecord(z.enum(limitClasses), z.number()).optional(),
     /** Epoch ms. Absent if it does not expire. */
     expiresAt: z.number().optional(),

@@ -12,7 +12,9 @@ export const BODY_BYTES = 5_500_000;
 const BODY_LEVELS = 128;
 /** Lambda's limit of an answer as JSON is 6 MB, of which 64 KB are for headers. */
 const LAMBDA_BYTES = 6_291_456 - 65_536;
-/** The most UTF-8 bytes of one UTF-16 code unit inside a JSON string. An escaped character needs two. */
+/**
+ * UTF-8 needs at most this many bytes for one UTF-16 code unit inside a JSON string. An escaped character needs two.
+ */
 const BYTES_PER_UNIT = 3;
 /**
  * Issues can repeat long texts of the request. Other details are an answer, such as the permissions of 100 users.

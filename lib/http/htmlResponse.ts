@@ -5,10 +5,7 @@ import { type ApiError, errorCatalogue } from '../shared/errors.ts';
 import { html } from '../shared/html.ts';
 import { lazy } from '../shared/lazy.ts';
 
-/**
- * The security policy contains its hash. Escaping for HTML would change the text, so it has no characters that are
- * escaped.
- */
+/** The security policy contains the hash of this text, so the text has no characters that HTML escapes. */
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1b1b22; --soft: #5b5b66; --ground: #f4f4f6; --card: #ffffff; --accent: #2f4bd8; --on-accent: #ffffff; }
 @media (prefers-color-scheme: dark) { :root { --ink: #f1f1f4; --soft: #a9a9b6; --ground: #14141a; --card: #1f1f27; --accent: #9fb0ff; --on-accent: #14141a; } }

@@ -47,10 +47,7 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
   return handlerOf(endpoint, undefined, source);
 }
 
-/**
- * The twin is the same operation in the other version of the API. The route of a request decides which of the two
- * answers.
- */
+/** The route of a request decides whether the endpoint or its twin answers. */
 export function toLambdaWithTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
   twin: TwinOf<z.ZodType<z.output<I>>, z.ZodType, U, A>,

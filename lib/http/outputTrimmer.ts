@@ -8,7 +8,7 @@ const keep: Trim = (value) => value;
 
 /**
  * Returns the function that removes undeclared fields. It checks no types, so it is faster than parsing. A path has the
- * form `data[].comments[].text`, with `*` for keys of a map, which are ids of customers.
+ * form `data[].comments[].text`, with `*` for keys of a map.
  */
 export function outputTrimmer(schema: z.core.$ZodType, path = ''): Trim {
   const { def } = (schema as z.core.$ZodTypes)._zod;

@@ -51,7 +51,7 @@ const MAX_BUCKETS = 1_000;
 const PAUSE_AFTER_FAILURE = 1_000;
 
 export interface BucketRequest extends BucketKey {
-  /** The API key's own limit. The default is that of the settings. */
+  /** The API key's own limit. */
   readonly perSecond?: number | undefined;
   /** Tokens after the call's first one. */
   readonly more?: number | undefined;
@@ -78,9 +78,9 @@ interface LocalBucket {
 }
 
 /**
- * Calls take tokens from this process's copy of a bucket. After the tokens of a tenth of a second, one write adds them to the shared
- * bucket and returns those of all processes. Calls wait for it after those of a fifth. A call that needs a tenth by itself takes it
- * from the shared bucket first. If the table fails, each process limits only its own calls.
+ * Each process has a copy of a bucket, from which its calls take tokens. After those of a tenth of a second, one write
+ * adds them to the shared bucket and reads those of other processes. After a fifth, calls wait for this write. A call
+ * that needs a tenth by itself writes first. If the table fails, each process limits only its own calls.
  */
 export class RateBuckets {
   readonly #table: Table;

@@ -49,7 +49,7 @@ export function stack(
     isPing(event) ? Promise.resolve({ statusCode: 204 }) : withDeadline(context, () => handle(event, context));
 }
 
-/** The other hooks run when the answer exists. One that waits must give up at the deadline without an error. */
+/** The other hooks run when the answer exists. They must give up at the deadline without an error. */
 function endsAtDeadline({ before, ...hooks }: Middleware): Middleware {
   if (!before) return hooks;
   return {

@@ -8,16 +8,13 @@ import { withFieldChanges } from '../shared/schema.ts';
 const MAX_PAGES = 5;
 
 interface CommonDifference<I extends z.ZodType> {
-  /** In words, after "The same as <path>, " in the API reference. */
   readonly differs?: string;
   readonly message?: string;
   readonly ignored?: readonly (keyof z.input<I> & string)[];
   readonly required?: readonly (keyof z.input<I> & string)[];
 }
 
-/**
- * The twin is the same operation in the other version of the API: a route of its own to the function of the endpoint.
- */
+/** A twin has a route of its own to the function of the endpoint. */
 export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
   { differs, message = endpoint.message as string, ignored = [], required = [] }: CommonDifference<I> = {},
@@ -42,7 +39,6 @@ interface PagedAnswer {
 }
 
 interface UnpagedDifference<I extends z.ZodType, R extends z.ZodType> extends CommonDifference<I> {
-  /** The parameter that makes an answer smaller, for the error of one that is too large. */
   readonly narrowBy: keyof z.output<I> & string;
   readonly row: R;
   readonly toRow?: (row: never) => z.output<R>;

@@ -14,12 +14,12 @@ export function userLimit({ perSecond, burstSeconds }: Limit): Limit {
   return { perSecond: Math.max(1, perSecond * USER_SHARE), burstSeconds };
 }
 
-/** Of an API key's bucket. */
+/** All users together can take this share of an API key's bucket. */
 const USERS_SHARE = 4 / 5;
 
-/** Items, or KB. */
+/** An item or a KB is a unit. */
 const UNITS_PER_TOKEN = 10;
-/** The slowest measured write makes 600 items per second. The shortest endpoint has 25 s. */
+/** The slowest measured write makes 600 items per second, and every endpoint has at least 25 s. */
 export const MAX_UNITS = 10_000;
 
 export function unitsOf({ items }: Work, bodyBytes: number): number {
@@ -95,7 +95,6 @@ export function timeOf(tokens: number, { perSecond }: Limit): number {
   return (tokens * 1000) / perSecond;
 }
 
-/** A tenth of the limit per second. */
 export function tokensPerWrite({ perSecond }: Limit): number {
   return Math.max(1, Math.floor(perSecond / 10));
 }
