@@ -21,7 +21,6 @@ function tooManyPeople({ at }: NamedPerson): ApiError {
   return invalid({ path: [...at], code: 'too_many_users', message });
 }
 
-/** The token, the user that the request names as acting, and the user's access. */
 class TokenAccessChecker implements UserAccessChecker {
   readonly #credentials: UserCredentials;
   readonly #access: UserAccessReader;

@@ -20,8 +20,7 @@ interface KeyRecord {
 
 /**
  * Verifies with the public keys in the record of the API key, so functions that verify tokens cannot issue them. Record
- * and allowed domains are one BatchGet, kept for 10 s. If they lack a key or an origin, they are read again, so new
- * ones work at once.
+ * and allowed domains are one BatchGet, kept for 10 s. A missing key or origin is read again, so new ones work at once.
  */
 export class UserCredentials {
   readonly #serviceName: string;

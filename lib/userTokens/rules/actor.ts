@@ -18,7 +18,7 @@ export function fillActor(data: unknown, fields: readonly ActorField[], actor: A
   );
 }
 
-/** The stored profile replaces what the browser sent: it could write under someone else's name. */
+/** The stored profile replaces what the browser sent, which could name someone else. */
 export function completeActor(input: unknown, fields: readonly ActorField[], actor: Actor): unknown {
   const { userId, profile } = actor;
   const complete = {

@@ -94,7 +94,7 @@ export interface TokenKey {
   readonly revocations: number;
 }
 
-/** In the header of a token. */
+/** The `kid` in the header of a token. */
 export function tokenKeyId({ version, revocations }: TokenKey): string {
   return `${version}.${revocations}`;
 }

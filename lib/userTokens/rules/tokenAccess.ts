@@ -35,7 +35,10 @@ export function disablingId(organizationKey: string, disabledAt: number): string
   return `${organizationKey}@${disabledAt}`;
 }
 
-/** Removals whose times alone would end a new token. `overlaps`: one was written after `start` (epoch ms). */
+/**
+ * Returns the ids of removals whose times alone would end a new token. `overlaps`: one was written after `start` (epoch
+ * ms).
+ */
 export function seenRemovals(removals: readonly AccessRemoval[], start: number): string[] | 'overlaps' {
   if (removals.some(({ removedAt }) => removedAt > start)) return 'overlaps';
   return removals.flatMap(({ id, removedAt }) => (id !== undefined && canFollow(removedAt, start) ? [id] : []));
@@ -46,8 +49,7 @@ function canFollow(removedAt: number, issuedAt: number): boolean {
 }
 
 /**
- * Returns the access of a user with a token. A grant of the token is not valid if one of these happened after its
- * issue:
+ * A grant of the token is not valid if one of these happened after its issue:
  * - The grant on the same resource was removed.
  * - The user was removed from the resource, a folder above it, or the organization.
  * - The organization was disabled.
@@ -55,7 +57,7 @@ function canFollow(removedAt: number, issuedAt: number): boolean {
  * have been in that folder.
  *
  * The clocks of functions cannot tell the order of an issue and a removal that overlap. A removal therefore counts as
- * later than all tokens until a minute after its time, except tokens that name it.
+ * later than all tokens until a minute after its time, except tokens that name it in `seen`.
  */
 export function tokenAccess(
   { grants, issuedAt, seen = [] }: Pick<UserClaims, 'grants' | 'issuedAt' | 'seen'>,
