@@ -30,7 +30,6 @@ export const WorkspaceApiKeyEntity = defineEntity({
   sk: (key: { apiKey: string }) => ['KEY', key.apiKey],
 });
 
-/** `sealed` is its encrypted text. */
 export const AuthTokenEntity = defineEntity({
   type: 'AuthToken',
   version: 1,

@@ -347,7 +347,6 @@ export const ownRegion: Capability<string> = {
   open: (env) => env.MASTER_KEY_SECRET_ARN.split(':')[3] ?? '',
 };
 
-/** In days. */
 export const unverifiedGraceDays: Capability<number> = {
   grants: [],
   env: ['UNVERIFIED_GRACE_DAYS'],

@@ -14,7 +14,7 @@ export const ApiKeyConfigEntity = defineConfig(
 
 const aiKeyOf = (tenant: string, provider: string): SecretOwner => ({ tenant, purpose: 'aiModelKey', id: provider });
 
-/** By provider: encrypted, and masked for answers. Both texts are empty if the request deletes the key. */
+/** By provider. Both texts are empty if the request deletes the key. */
 export async function sealAiKeys(
   box: SecretBox,
   tenant: string,

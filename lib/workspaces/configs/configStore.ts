@@ -6,7 +6,7 @@ import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { tableWith } from '../../table/storeCapability.ts';
 import { insertOrReplace, type Table, type WriteOp } from '../../table/table.ts';
 
-/** Stored encrypted: `field` in the object `group`. An empty text is not encrypted. */
+/** `field` in the object `group` is stored encrypted, unless it is an empty text. */
 interface SecretField extends Pick<SecretOwner, 'purpose' | 'id'> {
   readonly group: string;
   readonly field: string;
@@ -24,7 +24,6 @@ interface ConfigDefinition<S extends z.ZodObject> {
 export type ConfigEntity<S extends z.ZodObject> = Entity<z.output<S>, { tenant: string }, unknown> &
   ConfigDefinition<S>;
 
-/** `kind` is the sort key of its items. */
 export function defineConfig<S extends z.ZodObject>(
   kind: string,
   purpose: string,

@@ -62,7 +62,7 @@ function isDomainName(name: string): boolean {
 export interface DomainChange {
   readonly domains: string[];
   readonly changed: string[];
-  /** Added ones that were in the list, or removed ones that were not. */
+  /** Added domains that were in the list, or removed ones that were not. */
   readonly skipped: string[];
 }
 

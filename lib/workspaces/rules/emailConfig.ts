@@ -22,7 +22,6 @@ const texts = {
   triggers: 'Which events are mailed. A trigger that was never set is off.',
 } as const;
 
-/** The provider's API key is encrypted in the table, and plain text in answers. */
 export const EmailConfig = /* @__PURE__ */ defineNamedSchema('EmailConfig', () =>
   z
     .object({

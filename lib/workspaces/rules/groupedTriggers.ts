@@ -23,7 +23,6 @@ export const commentVerbs = {
   unsubscribed: 'comment_annotation.unsubscribe',
 } as const;
 
-/** Event types by trigger in configurations of notifications. */
 export const huddleVerbs = { created: 'huddle.create', join: 'huddle.join' } as const;
 
 /** By group (such as `comment`) and verb (such as `added`). */

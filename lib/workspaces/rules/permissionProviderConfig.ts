@@ -14,7 +14,6 @@ const texts = {
   authToken: 'The secret of the provider, stored encrypted. No effect yet. Empty means none.',
 } as const;
 
-/** The auth token is encrypted in the table, and plain text in answers. */
 export const PermissionProviderConfig = z.object({
   usePermissionProvider: z.boolean().describe(texts.usePermissionProvider),
   permissionProviderConfig: z
@@ -26,7 +25,6 @@ export const PermissionProviderConfig = z.object({
 });
 export type PermissionProviderConfig = z.output<typeof PermissionProviderConfig>;
 
-/** An empty text deletes the stored value. */
 export const PermissionProviderConfigChange = z.object({
   usePermissionProvider: optional(z.boolean()).describe(texts.usePermissionProvider),
   permissionProviderConfig: optional(

@@ -18,7 +18,6 @@ export const AvatarUrl = /* @__PURE__ */ defineSchema(() =>
     .pipe(Text),
 );
 
-/** One minute to 48 hours. */
 export const VerifyWithinMs = /* @__PURE__ */ defineSchema(() =>
   z
     .int()
