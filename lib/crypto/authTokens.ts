@@ -14,7 +14,7 @@ export class TokenIssuer {
     this.#issuer = issuer;
   }
 
-  /** A JWT (HS256). `tokenId` makes it unique. `now` is epoch milliseconds. */
+  /** A JWT (HS256). `tokenId` makes it unique. `now` is epoch ms. */
   async issue(apiKey: string, tokenId: string, now: number): Promise<string> {
     const { version, key } = await this.#ring.current();
     return new SignJWT()

@@ -5,10 +5,7 @@ import { openSecrets } from './secretsClient.ts';
 
 const Secret = z.object({ current: z.string() }).catchall(z.string());
 
-/**
- * Between two reads that missing versions cause. Callers can send invented versions, which must not flood Secrets
- * Manager.
- */
+/** Callers can send invented versions, which must not flood Secrets Manager with reads. */
 const RETRY_MILLISECONDS = 10_000;
 /** A rotation takes effect within this time. */
 export const CURRENT_KEY_MILLISECONDS = 5 * 60_000;
@@ -30,7 +27,6 @@ export class KeyRing {
     this.#openClient = openClient;
   }
 
-  /** The version that seals new values. */
   async current(): Promise<{ version: string; key: string }> {
     if (this.#keys && Date.now() - this.#readAt > CURRENT_KEY_MILLISECONDS) this.#refresh(this.#keys);
     const keys = await this.#read();

@@ -30,7 +30,7 @@ export class RequestSigner {
     this.#service = service;
   }
 
-  /** Epoch milliseconds. */
+  /** `now` is epoch ms. */
   sign(
     { host, path, headers: signed, body }: UnsignedRequest,
     { accessKeyId, secretAccessKey, sessionToken }: SigningCredentials,

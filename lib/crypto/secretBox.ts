@@ -13,8 +13,8 @@ export interface SecretOwner {
 const MAX_TENANT_KEYS = 1_000;
 
 /**
- * AES-256-GCM under a key of the tenant, derived from the master key. The result is `<version of the master
- * key>.<base64url>`, so old secrets stay readable after a rotation.
+ * AES-256-GCM under a key of the tenant, derived from the master key. The result begins with the version of the master
+ * key, so old secrets stay readable after a rotation.
  */
 export class SecretBox {
   readonly #ring: KeyRing;

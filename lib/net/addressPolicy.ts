@@ -9,7 +9,7 @@ const publicOnly: AddressPolicy = { allowLoopback: false };
 
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** In any notation. Public addresses, and loopback if `allowLoopback`. False for other text. */
+/** Accepts public addresses in any notation, and loopback if `allowLoopback`. */
 export function isAllowedAddress(address: string, { allowLoopback }: AddressPolicy = publicOnly): boolean {
   if (!ipaddr.isValid(address)) return false;
   const ip = ipaddr.process(address);
@@ -19,10 +19,7 @@ export function isAllowedAddress(address: string, { allowLoopback }: AddressPoli
   return range === 'unicast' && (ip.kind() === 'ipv4' || ip.match(GLOBAL_IPV6));
 }
 
-/**
- * Without a DNS query: checks local names and IP addresses. For other names, `isAllowedAddress` checks the addresses at
- * each connection.
- */
+/** Checks local names and IP addresses. For other names, `isAllowedAddress` checks the addresses at each connection. */
 export function isAllowedHost(hostname: string, policy: AddressPolicy = publicOnly): boolean {
   const host = trimFinalDots(hostname.toLowerCase().replace(/^\[|\]$/g, ''));
   if (host === 'localhost' || host.endsWith('.localhost')) return policy.allowLoopback;

@@ -1,5 +1,5 @@
 /**
- * The text under which limits count an address: of IPv6 its /64 network, because a client can use all its addresses.
+ * Limits count an address under this text: of IPv6 its /64 network, because a client can use all its addresses.
  * `sourceIp` must come from the gateway, never from a header.
  */
 export function sourceOf(sourceIp: string): string {
