@@ -54,7 +54,7 @@ function readRows(bytes: Buffer, delimiter: string, sample: Records): FileTable 
 }
 
 /**
- * A quoted cell has several lines, and its row a quote where CSV allows none: its opening quote was probably never
+ * A quoted cell has several lines, and its row has a quote where CSV allows none: the first quote was probably never
  * closed.
  */
 class OpenQuote extends Error {}

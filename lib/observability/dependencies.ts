@@ -24,14 +24,14 @@ const outageNames: ReadonlySet<unknown> = new Set([
   'TooManyRequestsException',
 ]);
 
-/** Since the end of the previous invocation. An instance has one invocation at a time. */
+/** Failures since the end of the previous invocation. An instance has one invocation at a time. */
 const failed = new Set<Dependency>();
 
 export function noteOutage(dependency: Dependency): void {
   failed.add(dependency);
 }
 
-/** Refused input shows no outage. */
+/** An error that refuses the input shows no outage. */
 export function noteFailure(dependency: Dependency, error: unknown): void {
   if (isOutage(error)) failed.add(dependency);
 }

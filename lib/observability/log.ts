@@ -62,7 +62,6 @@ class LogWithKeys implements Log {
   }
 }
 
-/** INFO by default. */
 function readSettings({ AWS_LAMBDA_LOG_LEVEL, POWERTOOLS_LOG_LEVEL, POWERTOOLS_DEV }: NodeJS.ProcessEnv): Settings {
   const level = levels.indexOf((AWS_LAMBDA_LOG_LEVEL ?? POWERTOOLS_LOG_LEVEL ?? '').toUpperCase());
   return { lowest: level < 0 ? levels.indexOf('INFO') : level, toConsole: POWERTOOLS_DEV === 'true' };
