@@ -110,7 +110,7 @@ export interface OrganizationRemoval extends Pick<EraseHook, 'entities' | 'isEar
 export interface ContentKind {
   readonly name: string;
   readonly ids: RecordIds | 'none';
-  /** The data of a user, and the documents that the user is involved in. */
+  /** For the listings of a user's data and of the documents that involve the user. */
   readonly involve: KindInvolvements | 'none';
   readonly locate: KindLocations | 'none';
   readonly hint: KindHints | KindPushes | 'none';

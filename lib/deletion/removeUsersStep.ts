@@ -22,7 +22,7 @@ export const UserRemoval = z.object({
   organizationId: z.string(),
   resource: z.object({ resourceType: z.enum(resourceTypes), internalId: z.string() }),
   userIds: z.array(z.string()),
-  /** Epoch ms. Data of users without a profile goes up to this time, that of others up to their revocation. */
+  /** Epoch ms. The job removes data of a user up to the revocation, and of a user without a profile up to this time. */
   at: z.number(),
 });
 export type UserRemoval = z.output<typeof UserRemoval>;

@@ -41,7 +41,6 @@ export interface OpenApiDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string; readonly description: string }[];
   readonly tags: readonly Tag[];
-  /** By path. Every endpoint is called with POST. */
   readonly paths: Readonly<Record<string, { readonly post: Operation }>>;
   readonly webhooks: Webhooks;
   readonly components: {

@@ -165,8 +165,7 @@ function withNull(schema: JsonSchema): JsonSchema | undefined {
   const { type, not, ...others } = schema;
   // A field that the service refuses accepts no value, or only null.
   if (not || type === 'null') return { ...others, type: 'null' };
-  // Generators write an enum that contains null, and the one for Python an enum of booleans, as code that does not
-  // compile.
+  // For an enum that contains null, and in Python for an enum of booleans, generators write code that does not compile.
   if (typeof type !== 'string' || 'const' in schema || 'enum' in schema) return undefined;
   return { type: [type, 'null'], ...others } as unknown as JsonSchema;
 }

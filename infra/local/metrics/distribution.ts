@@ -1,6 +1,6 @@
 /**
- * Counts values, rounded to three digits, so a few hundred differ at most. The first read replaces the map by sorted
- * arrays, which need less memory.
+ * Counts values, rounded to three digits: at most 900 differ per power of ten. The first read replaces the map by
+ * sorted arrays, which need less memory.
  */
 export class Distribution {
   #table: Map<number, number> | undefined;

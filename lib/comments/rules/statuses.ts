@@ -37,7 +37,6 @@ const StatusOfType = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** An id, an object with an id, or an object with only a type. */
 export const SentStatus = /* @__PURE__ */ defineSchema(() =>
   z.union([Id, StatusObject, StatusOfType], {
     error: `must be the id of a status, an object with the id, or an object with a type (${statusTypes.join(', ')})`,

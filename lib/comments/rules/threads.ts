@@ -520,7 +520,6 @@ function changeStatus(
   };
 }
 
-/** Replaces the author and the assignee. */
 export function replaceThreadUsers(thread: Thread, replacement: (userId: string) => ContentUser | undefined): Thread {
   return {
     ...thread,

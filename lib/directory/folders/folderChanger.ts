@@ -329,7 +329,7 @@ class TreeChange {
     return this.#lock.scope();
   }
 
-  /** For changes of access types, whose transactions do not write the organization. */
+  /** Starts the job before changes of access types, whose transactions do not write the organization. */
   async start(): Promise<void> {
     if (this.#isStarted) return;
     await retryOnConflict(async () => {

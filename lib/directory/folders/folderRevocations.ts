@@ -9,7 +9,7 @@ import { crosses, type Move } from '../rules/folders.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const PAGE = 1_000;
-/** Job and folder of the item that exists while users are being removed from any folder. */
+/** The item with this key exists while users are being removed from any folder. */
 const ANY = 'any';
 /** How long the last pass of a removal usually takes. */
 const LAST_PASS_SECONDS = 5;
