@@ -8,8 +8,8 @@ import { errorName, throttled } from './writeErrors.ts';
 const ADVANCE_TRIES = 5;
 
 /**
- * Adds 1 to a counter atomically, unless this would exceed `limit`, and returns whether it did. Creates the item, which
- * expires at `expiresAt` (epoch seconds).
+ * Adds 1 to a counter atomically and returns true, unless this would exceed `limit`. Creates the item, which expires at
+ * `expiresAt` (epoch seconds).
  */
 export async function countUp<P, K>(
   table: Table,

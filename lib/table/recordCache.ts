@@ -2,10 +2,7 @@ import { BoundedMap } from '../shared/boundedMap.ts';
 
 /** Memory keeps a record for this time. A revoked token stops working within it. */
 export const POSITIVE_MILLISECONDS = 10_000;
-/**
- * Memory keeps for this time that a record does not exist. Also the shortest time between two reads because of refused
- * credentials.
- */
+/** Memory keeps for this time that a record is missing, and rereads a refused record at most once in this time. */
 const NEGATIVE_MILLISECONDS = 1_000;
 const MAX_RECORDS = 1_000;
 

@@ -1,4 +1,4 @@
-/** A record of a listing, and its sort key. If a page ends with this record, the next page starts after this key. */
+/** `key` is the sort key. If a page ends with this record, the next page starts after the key. */
 export interface ListedRecord<V> {
   readonly key: string;
   readonly value: V;
