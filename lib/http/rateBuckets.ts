@@ -28,10 +28,7 @@ interface BucketKey {
   readonly userKey?: string | undefined;
 }
 
-/**
- * Shared by all processes, for an API key or one of its users, and a class of calls. `at`: when it is full again, epoch
- * ms.
- */
+/** `at`: when the bucket is full again, epoch ms. */
 export const RateBucketEntity = defineEntity({
   type: 'RateBucket',
   version: 1,
@@ -45,9 +42,9 @@ export const RateBucketEntity = defineEntity({
 });
 
 const LIFETIME_SECONDS = 24 * 60 * 60;
-/** Of API keys, and of users. If there are more, the oldest is dropped. */
+/** Of API keys, and as many of users. */
 const MAX_BUCKETS = 1_000;
-/** Before the next write to a shared bucket. Milliseconds. */
+/** Milliseconds until the next write to a shared bucket. */
 const PAUSE_AFTER_FAILURE = 1_000;
 
 export interface BucketRequest extends BucketKey {
@@ -131,7 +128,7 @@ export class RateBuckets {
     const most = now + timeOf(mostUsed(limit, demand) - unwrittenTokens, limit);
     const write = this.#addToSharedBucket(local, key, limit, now, isLarge ? most : undefined);
     const sharedBucketWrites = [(local.write = write.then(() => undefined))];
-    // The caller gets a failure later. Before that, it would be an unhandled rejection.
+    // The caller awaits this promise later. Until then, a failure would be an unhandled rejection.
     local.write.catch(() => undefined);
     const tooHigh = isLarge ? await write.catch(() => undefined) : undefined;
     if (tooHigh === undefined) return { sharedBucketWrites };

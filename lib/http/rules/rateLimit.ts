@@ -9,7 +9,7 @@ export interface Limit {
 
 const USER_SHARE = 1 / 5;
 
-/** Of each user of an API key with this limit. Otherwise one browser could use up the calls of all others. */
+/** Each user of an API key has this limit, so one browser cannot use up the calls of all others. */
 export function userLimit({ perSecond, burstSeconds }: Limit): Limit {
   return { perSecond: Math.max(1, perSecond * USER_SHARE), burstSeconds };
 }
