@@ -4,7 +4,7 @@ import * as logMessages from '../observability/logMessages.ts';
 import { openSqs } from '../workers/sqsClient.ts';
 import type { SweepCall } from '../workers/sweep.ts';
 
-/** About as many messages are processed at the same time. */
+/** About this many messages are processed at the same time. */
 const NORMAL_BACKLOG = 1_000;
 
 export type IsBacklogged = (call: Pick<SweepCall, 'log'>) => Promise<boolean>;

@@ -1,7 +1,7 @@
 /**
- * While a circuit breaker is open, its endpoint's deliveries are parked: without a queue message and an entry in the
- * due index. One job per open breaker sends a probe at the end of each pause, and releases the deliveries when the
- * breaker has closed.
+ * While a circuit breaker is open, deliveries to its endpoint are parked: they have no queue message and no entry in
+ * the due index. One job per open breaker sends a probe after each pause, and releases them when the breaker has
+ * closed.
  */
 import { checkBreaker } from './breaker.ts';
 import { type EndpointHealth, healthAt } from './health.ts';
