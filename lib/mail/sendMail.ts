@@ -36,7 +36,7 @@ export interface SendMailCall extends Pick<
   readonly random: () => number;
 }
 
-/** Clocks differ. */
+/** A message this early counts as due, because clocks differ. */
 const EARLY = 5_000;
 
 /**

@@ -47,8 +47,8 @@ function utf8(Data: string): { Data: string; Charset: string } {
 
 /**
  * SES accepts only the operator's address as sender, so replies go to the customer's. Every mail has its own
- * connection, and the SDK does not retry: an idle connection can break while Lambda freezes the function, and a failure
- * on it would not show whether SES accepted the mail.
+ * connection, and the SDK does not retry: after a failure on an idle connection, which can break while Lambda freezes
+ * the function, it is unknown whether SES has the mail.
  */
 export class SesSender implements MailSender {
   readonly #from: string;
