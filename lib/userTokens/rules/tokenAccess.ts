@@ -13,9 +13,9 @@ export interface AccessRemoval {
   readonly id?: string | undefined;
   readonly internalId: string;
   readonly removedAt: number;
-  /** True if the user was removed from the resource and everything in it. False if only the grant on it was removed. */
+  /** False if only the grant on the resource was removed, not the user. */
   readonly isRevocation: boolean;
-  /** Documents and subfolders of a folder may have been moved since the removal. */
+  /** The resource is a folder. Its content may have been moved since. */
   readonly folder?: boolean | undefined;
 }
 

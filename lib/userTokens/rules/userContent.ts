@@ -50,7 +50,7 @@ interface MarkupField {
   readonly set: (markup: string) => void;
 }
 
-/** By field names, because objects of clients have no schema. */
+/** Finds markup and URLs by field names, because objects of clients have no schema. */
 export async function cleanUserContent(data: unknown, { allowedDomains, cleanMarkup }: ContentPolicy): Promise<void> {
   const issues: Issue[] = [];
   const found: MarkupField[] = [];
