@@ -27,7 +27,7 @@ export type WorkspaceApiKey = Omit<Parameters<typeof WorkspaceApiKeyEntity.toIte
 
 export type AuthToken = z.output<typeof AuthTokenResponse>;
 
-/** Replaced by one reset. At present, an API key has at most one token. */
+/** One reset replaces up to this many. At present, an API key has at most one. */
 const MAX_TOKENS = 50;
 
 /** The table has an auth token's hash, for authentication, and its encrypted text, which the owner can list. */

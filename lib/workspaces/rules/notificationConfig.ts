@@ -108,10 +108,7 @@ const firstEnable: NotificationConfig = {
   notificationServiceConfig: { triggers: defaultNotificationTriggers },
 };
 
-/**
- * If the update enables the service and no triggers are stored, the defaults are set. Triggers of the request take
- * precedence.
- */
+/** Triggers of the request take precedence over the defaults (`hasTriggers`). */
 export function changeNotificationConfig(
   stored: NotificationConfig = initialNotificationConfig,
   sent: Change<NotificationConfig>,
