@@ -2,17 +2,14 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 
 export const METRICS_NAMESPACE = 'CollaborationBackend';
 
-/**
- * The dimension `service`, if it is not the name of the service. Only a stack with another name than the default sets
- * it.
- */
+/** Replaces the name of the service in the dimension `service`. Only a stack without the default name sets it. */
 export const METRICS_SERVICE = 'POWERTOOLS_SERVICE_NAME';
 
 const byService = new Map<string, Metrics>();
 
 /**
- * Created once per service, because creating it takes longer than writing. Callers add and publish metrics without
- * waiting in between, so invocations cannot mix theirs.
+ * Created once per service, because this takes longer than writing. Callers add and publish metrics without waiting in
+ * between, so invocations cannot mix theirs.
  */
 export function metricsWriter(serviceName: string): Metrics {
   let writer = byService.get(serviceName);
