@@ -89,7 +89,7 @@ export const permissionKey: Capability<KeyRing> = {
   open: (env) => new KeyRing(env.PERMISSION_KEY_SECRET_ARN),
 };
 
-/** Names live channels and encrypts tokens for the WebSocket. */
+/** For the names of live channels, and to encrypt tokens for the WebSocket. */
 export const liveKey: Capability<KeyRing> = {
   grants: [{ resource: 'secret/liveKey', actions: ['GetSecretValue'] }],
   env: ['LIVE_KEY_SECRET_ARN'],

@@ -140,7 +140,6 @@ export function securityHeaders(): Middleware {
   return { after: set, onError: set };
 }
 
-/** User tokens go into `authorization`. */
 const AUTH_TOKEN = 'auth-token';
 
 export interface UserAuthentication {

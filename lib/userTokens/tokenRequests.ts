@@ -32,7 +32,7 @@ const TokenUserProperties = /* @__PURE__ */ defineNamedSchema('TokenUserProperti
     .describe('The organization and the profile of the user.'),
 );
 
-/** Has the organization in the properties of the user. */
+/** The older form has the organization in the properties of the user. */
 export const OlderTokenRequest = z.object({
   userId: Id,
   userProperties: TokenUserProperties,

@@ -242,7 +242,6 @@ function memberId({ tenant, userId }: UserClaims, organizationId: string): strin
   return JSON.stringify([tenant, userId, organizationId]);
 }
 
-/** After an error, the next call reads again. */
 function readOnce<T>(read: () => Promise<T>): () => Promise<T> {
   const values = new Map<'', Promise<T>>();
   return () => keep(values, '', read);

@@ -113,8 +113,8 @@ export async function attemptDelivery(ports: AttemptPorts, message: DeliveryMess
 }
 
 /**
- * Call it when each endpoint of the group has a delivery. `ALL_FIRST_ATTEMPTS` is not stored: its event leaves the
- * outbox instead.
+ * Call this when each endpoint of the group has a delivery. For `ALL_FIRST_ATTEMPTS`, no group is stored: its event
+ * leaves the outbox instead.
  */
 async function endGroup(
   { groups, outbox }: AttemptPorts,

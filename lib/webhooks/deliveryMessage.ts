@@ -6,7 +6,7 @@ import type { QueueMessage } from '../workers/sender.ts';
 import type { FirstAttemptGroup } from './firstAttempts.ts';
 import { nextAttemptNumber, type PendingDelivery } from './rules/delivery.ts';
 
-/** No group is stored, and the event stays in the outbox until these attempts have ended. */
+/** The event stays in the outbox until these attempts have ended, without a stored group. */
 export const ALL_FIRST_ATTEMPTS = 'all';
 
 export const TEST_ATTEMPT = 'test';

@@ -40,7 +40,7 @@ const Payload = z.object({
 });
 export type TokenPayload = z.output<typeof Payload>;
 
-/** Grants are grouped by organization, so that the token fits into a header. */
+/** Groups grants by organization, so that the token fits into a header. */
 export function toPayload(issuer: string, claims: UserClaims): TokenPayload {
   const byOrganization = Map.groupBy(claims.grants, ({ organizationKey }) => organizationKey);
   return {
