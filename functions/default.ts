@@ -20,15 +20,14 @@ export const handler = stack(
   },
 );
 
-/** How many seconds a browser may cache the answer. Browsers have limits of their own. That of Chrome is two hours. */
+/** Chrome caches the answer of a preflight for at most two hours. */
 const MAX_AGE_SECONDS = 7_200;
 
-/** The headers that a browser may send with a user token. */
 const ALLOWED_HEADERS = 'content-type, authorization, idempotency-key';
 
 /**
- * Answers a CORS preflight. A preflight has no credentials, so requests from every origin get this answer. Whether scripts can
- * read the answer of the call that follows depends on the origins that the API key allows.
+ * A preflight has no credentials, so every origin gets this answer. Whether scripts can read the answer of the call
+ * that follows depends on the origins that the API key allows.
  */
 function answerPreflight({ headers }: APIGatewayProxyEventV2): APIGatewayProxyStructuredResultV2 {
   return {

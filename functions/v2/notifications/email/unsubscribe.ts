@@ -33,10 +33,7 @@ export const page = definePage(
   },
 );
 
-/**
- * Returns the page that asks whether the user wants to unsubscribe. Its form sends a POST request to the page's own
- * URL. Mail programs send the same request (RFC 8058).
- */
+/** The form sends a POST request to the page's own URL. Mail programs send the same request (RFC 8058). */
 function question(organization: string, token: string): View {
   return {
     status: 200,
@@ -54,7 +51,7 @@ const done: View = {
 <p><small>You can turn these mails on again where you set your notifications.</small></p>`,
 };
 
-/** The page for an unknown link. A mail program may have cut off the end of the link. */
+/** A mail program may have cut off the end of the link. */
 const unknown: View = {
   status: 410,
   title: 'This link does not work',

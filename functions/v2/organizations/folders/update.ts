@@ -9,7 +9,7 @@ import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { batchMessage, byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
 import { defineNamedSchema, Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
-/** The largest number of folders that one call can move. It is small, because folders are moved one after the other. */
+/** Folders are moved one after the other, so the limit is low. */
 const MAX_MOVED_FOLDERS = 30;
 
 const FolderChange = defineNamedSchema('FolderChange', () =>

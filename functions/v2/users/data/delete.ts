@@ -9,7 +9,7 @@ import * as logMessages from '../../../../lib/observability/logMessages.ts';
 import { distinct, distinctBy } from '../../../../lib/shared/collections.ts';
 import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
-/** The largest number of users that one call deletes. As documented, a call ignores all further users of its list. */
+/** A call ignores all further users of its list. */
 const MAX_USERS = 30;
 
 export const endpoint = defineEndpoint(

@@ -29,10 +29,7 @@ export const page = definePage(
   },
 );
 
-/**
- * Returns the page that asks the owner to confirm the address. The URL in its form is relative, so the form also works
- * if a custom domain has a base path.
- */
+/** The URL in the form is relative, so the form also works if a custom domain has a base path. */
 function question({ email }: LoginLink, token: string): View {
   return {
     status: 200,
