@@ -6,9 +6,9 @@ import type { CallOptions } from './types.ts';
 
 export interface CallSettings {
   readonly baseUrl: string;
-  /** The largest number of attempts of a call; 4 by default. */
+  /** 4 by default. */
   readonly attempts?: number | undefined;
-  /** The time-out of one attempt; 35 s by default. */
+  /** Of one attempt; 35 s by default. */
   readonly timeoutMilliseconds?: number | undefined;
   readonly fetch?: typeof fetch | undefined;
 }
@@ -56,7 +56,7 @@ export function isTokenRefused({ status, httpStatus, message }: ServiceError): b
   return status === 'PERMISSION_DENIED' && (httpStatus === 401 || message.endsWith(INVALID_USER_TOKEN));
 }
 
-/** Returns the random milliseconds that a live connection or an editor waits before its next attempt. */
+/** Returns milliseconds, for live connections and editors. */
 export function pauseBeforeRetry(failures: number): number {
   return randomPause(500, failures, 30_000);
 }

@@ -219,8 +219,8 @@ export class EditorProvider {
 
   #receive({ editorId, editorKey, update }: EditorMessage): void {
     if (editorId !== this.#name.editorId || this.#hasStopped) return;
-    // Another key means that the editor was deleted and added again. The read finds out which of the two this is. Yjs
-    // accepts updates in any order.
+    // With another key, the editor may have been deleted and added again: the read finds out. Yjs accepts updates in
+    // any order.
     if (update === undefined || editorKey !== this.#name.editorKey) this.#read();
     else this.#apply(fromBase64(update));
   }

@@ -47,7 +47,7 @@ export class NewestValues<V> {
     for (const value of values) {
       const [id, at] = [this.#idOf(value), this.#timeOf(value)];
       const stored = this.#entries.get(id);
-      // A read can have a renewed lease with the time of its removal. Then the removal counts.
+      // The answer of a read can contain a value with the time of its removal. Then the removal counts.
       if (stored && (stored.at > at || (stored.at === at && stored.value === undefined))) continue;
       if (stored?.at !== at) newer.push(value);
       this.#entries.set(id, { at, value });

@@ -318,7 +318,6 @@ function positionOf({ id, stream, key }: ChangedItem): StreamPosition {
   return { stream, sequence: id, partition: partitionName(key.PK) };
 }
 
-/** Everything in the ports except the hints, which the worker passes. */
 export const publishChangesCapability: Capability<Omit<LivePorts, 'hints'>> = /* @__PURE__ */ combine(
   { store: recordHints, keys: liveKeys, events: publishEventsLive },
   ({ store, keys, events }) => ({ store, keys, publisher: new ChannelPublisher(events) }),

@@ -5,7 +5,7 @@ import { type PresenceSweeper, sweepPresence as openSweeper } from './presences.
 
 /** Clients learn the end of a lease within 15 s. */
 const PASS_MILLISECONDS = 12_000;
-/** So shortly before the end of a run, no pass starts. */
+/** No pass starts this shortly before the end of a run. */
 const SPARE = 2_000;
 
 export interface PresenceSweepPorts {

@@ -36,7 +36,6 @@ export const accessTypesOfItems = [
   'DocumentSession',
 ] as const;
 
-/** Returns undefined if the change takes no access away. */
 export function accessChangeOf(changed: ItemChange): AccessChange | undefined {
   const { change, key, item } = changed;
   const [scope, tenantPart = '', kind = '', id = '', ...parts] = key.PK.split('#');

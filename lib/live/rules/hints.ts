@@ -46,16 +46,12 @@ export type EmptyHint<H extends UserHint | VersionedHint> = Omit<
 
 /** What all kinds of content tell connected clients. */
 export interface HintCatalogue {
-  /** What each type of hint announces. */
   readonly announced: Readonly<Record<string, Announced>>;
-  /** The entities whose changes lead to hints, and those whose items are pushed. */
   readonly hintedTypes: readonly string[];
   readonly pushedTypes: readonly string[];
   /** The names of the partitions whose removed items lead to hints. */
   readonly removed: KindHints['removed'];
-  /** Returns the hint of a changed item with its recipients, or undefined if the change has none. */
   hintOf(change: ItemChange): AddressedHint | undefined;
-  /** Returns the event that pushes a written item, or undefined for any other change. */
   pushOf(change: ItemChange, now: number): object | undefined;
 }
 
