@@ -103,7 +103,6 @@ export interface IdentifiedActivity extends NewActivity {
   readonly generated: boolean;
 }
 
-/** `names` has the ids that responses contain. */
 export interface ActivityListing extends ActivityFilter {
   readonly descending: boolean;
   readonly names: ResponseNames;

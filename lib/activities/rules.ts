@@ -147,10 +147,7 @@ export function threadIdOf({
   return threadFeatures.includes(featureType) ? targetEntityId : undefined;
 }
 
-/**
- * Returns the id of the comment that an activity is about. Returns undefined if it is not about a comment, or if
- * `targetSubEntityId` is not the id of a comment.
- */
+/** Undefined if the activity is not about a comment, or if `targetSubEntityId` is not the id of a comment. */
 export function commentIdOf({
   featureType,
   targetSubEntityId,
@@ -175,10 +172,8 @@ export const ActivityResponse = /* @__PURE__ */ defineNamedSchema('Activity', ()
 );
 export type ActivityResponse = z.output<typeof ActivityResponse>;
 
-/** The fields that are stored as JSON text. */
 const jsonFields = ['changes', 'entityData', 'entityTargetData', 'displayMessageTemplateData'] as const;
 
-/** Returns an activity in its stored form. */
 export function toActivity(
   sent: Omit<NewActivity, 'id'>,
   fixed: Pick<Activity, 'id' | 'documentId' | 'createdAt'>,
@@ -186,7 +181,6 @@ export function toActivity(
   return { ...sent, ...toJsonFields(jsonFields, sent), ...fixed } as Activity;
 }
 
-/** Returns an activity after a change. */
 export function changeActivity(stored: Activity, { id: _, ...change }: ActivityChange): Activity {
   return { ...stored, ...definedFields({ ...change, ...toJsonFields(jsonFields, change) }) } as Activity;
 }

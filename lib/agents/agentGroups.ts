@@ -48,7 +48,7 @@ export class AgentGroupStore {
     });
   }
 
-  /** Changes a group and returns it. Writes nothing if `change` returns its argument. Throws NOT_FOUND for an unknown group. */
+  /** Writes nothing if `change` returns its argument. Throws NOT_FOUND for an unknown group. */
   async change(tenant: string, groupId: string, change: (group: AgentGroup) => AgentGroup): Promise<AgentGroup> {
     const group = await this.#changeIfExists(tenant, groupId, change);
     if (!group) throw unknownGroup();

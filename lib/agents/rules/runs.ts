@@ -29,7 +29,6 @@ export function addRuns<T extends RunCount>(counted: T, runs: readonly AgentRun[
   };
 }
 
-/** Before the first execution, the number is 0 and the time is null. */
 export function toRunCountResponse({ executionCount = 0, lastExecutedAt }: RunCount) {
   return { executionCount, lastExecutedAt: lastExecutedAt ?? null };
 }

@@ -44,7 +44,7 @@ function replaceIn(value: unknown, { region, path, identity }: SecretPosition, r
       replaceIn(item, { region, path: [...path, index], identity: [...identity, idOf(item) ?? index] }, replace),
     );
   if (isObject(value)) {
-    // `Object.fromEntries` keeps a key `__proto__`. An assignment would set the prototype.
+    // Keeps a key `__proto__`.
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => {
         const position = { region: regionOf(key, item, region), path: [...path, key], identity: [...identity, key] };

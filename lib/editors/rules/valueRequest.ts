@@ -5,7 +5,6 @@ import { authorFields, editorName, EditorValue, ownIds } from './editors.ts';
 import { findValueFault } from './yjs/replaceValue.ts';
 import { crdtTypes } from './yjs/values.ts';
 
-/** `contentKey` is the name of the root type that contains the value in the Yjs document. */
 export const ValueRequest = z.object({
   ...editorName,
   data: EditorValue.describe(

@@ -1,7 +1,4 @@
-/**
- * Cosine distance, 0 to 2, as the vector index uses it: 1 minus the cosine of the angle. 1 if a vector has the length
- * 0.
- */
+/** Cosine distance as the vector index uses it: 0 to 2, and 1 if a vector has the length 0. */
 export function distance(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let [product, squaresOfA, squaresOfB] = [0, 0, 0];
   for (let index = 0; index < a.length; index++) {

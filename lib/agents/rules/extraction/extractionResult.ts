@@ -33,7 +33,7 @@ type ExtractedAgent = ExtractionResult['agents'][number];
 export type AgentCandidate = {
   readonly row?: number | undefined;
   readonly text: string;
-  /** Returns the title of the column that has a field of the agent. */
+  /** Returns the title of the field's column. */
   readonly titleOf?: (field: string) => string | undefined;
 } & ({ readonly agent: Readonly<Record<string, unknown>> } | { readonly reason: string });
 

@@ -28,8 +28,8 @@ export function encodeState(doc: Y.Doc): Uint8Array {
 }
 
 /**
- * Yjs ignores structs that the document has when it applies an update, but not when it merges updates. Another struct
- * under the id of a stored one must not count.
+ * Yjs ignores known structs when it applies an update, but not when it merges updates. A struct with the id of a stored
+ * one must not replace it.
  */
 export function withoutKnownChanges(doc: Y.Doc, update: Uint8Array): Uint8Array {
   return Y.diffUpdate(update, stateVectorOf(doc));

@@ -61,7 +61,6 @@ export function replaceMap(map: Y.Map<unknown>, target: Json, tools: JsonTools):
 
 const MAX_FEATURES = 100;
 
-/** Equal elements stay. Other elements change in place into the new elements that are most similar to them. */
 export function replaceArray(array: Y.Array<unknown>, target: readonly unknown[], tools: JsonTools): void {
   const { interner } = tools;
   const contents = array.toArray();

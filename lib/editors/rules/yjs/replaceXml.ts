@@ -49,7 +49,6 @@ function replaceSpelling(doc: Y.Doc, contentKey: string, target: string, { write
 
 const MAX_FEATURES = 100;
 
-/** Equal nodes stay in place, so that concurrent edits in them survive. */
 class XmlReplacement {
   readonly #tools: JsonTools;
   readonly #vocabulary: Vocabulary;
