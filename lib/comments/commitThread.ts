@@ -17,7 +17,6 @@ import { CommentEntity, ThreadEntity } from './threads.ts';
 
 export const MAX_OPERATIONS = 100;
 
-/** Where and when a thread changes. */
 export interface CommitTarget {
   readonly scope: DocumentScope;
   readonly now: number;

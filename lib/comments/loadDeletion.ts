@@ -13,7 +13,7 @@ import { ThreadReader } from './threads.ts';
 /** The most comments, and the most reactions, that one transaction deletes with their thread. */
 export const MAX_COMMENTS_IN_TRANSACTION = 20;
 
-/** The size of the comments that one transaction deletes with their thread. */
+/** Bytes of these comments. */
 export const MAX_BYTES_IN_TRANSACTION = 300_000;
 
 /** Adds the reactions. If there are too many, the thread is partial. */

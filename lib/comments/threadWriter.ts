@@ -62,7 +62,7 @@ export interface ThreadsUpdate {
   readonly viewer?: Viewer | undefined;
 }
 
-/** It has passed all checks that need no read. */
+/** Passed all checks that need no read. */
 interface ThreadDraft extends Pick<IdentifiedThread, 'annotationId' | 'generated'> {
   readonly agents: readonly CommentAgent[];
   readonly decided: Decided<ThreadAdded>;

@@ -115,10 +115,7 @@ export class ThreadReader {
     this.#table = table;
   }
 
-  /**
-   * In the order of the ids. Undefined for a thread that does not exist. `documentId` is the id that the customer
-   * chose.
-   */
+  /** In the order of the ids. Undefined for a thread that does not exist. */
   async findByIds(
     scope: DocumentScope,
     documentId: string,
@@ -317,7 +314,7 @@ function createdBetween({ createdAfter, createdBefore }: ThreadFilters): [from: 
   ];
 }
 
-/** Undefined for a deleted thread. `organizationId` is the id that the customer chose. */
+/** Undefined for a deleted thread. */
 export async function readThreadAccess(
   table: Table,
   { tenant, organizationKey }: OrganizationScope,

@@ -34,7 +34,8 @@ export interface CreateFlags {
 export type FindDocument = (tenant: string, reference: DocumentReference) => Promise<DocumentContext>;
 
 /**
- * Creates what is missing and has a flag. Otherwise throws like `FindDocument`, and FAILED_PRECONDITION if disabled.
+ * Creates what is missing if the request sets the flag for it. Otherwise throws like `FindDocument`, and
+ * FAILED_PRECONDITION if disabled.
  */
 export type EnsureDocument = (
   tenant: string,

@@ -59,7 +59,10 @@ const PAGE_BYTES = 4_000_000;
 const MAX_DOCUMENTS = 500;
 const MAX_BYTES_READ = 32_000_000;
 const DOCUMENTS_PER_PAGE = 100;
-/** What a query counts that finds only documents of a deleted folder, which a job purges within minutes. */
+/**
+ * A query that finds only documents of a deleted folder counts as this many. A job purges these documents within
+ * minutes.
+ */
 const EMPTY_PAGE_DOCUMENTS = 10;
 const MAX_PARALLEL_DOCUMENTS = 8;
 const FIRST_PARALLEL_DOCUMENTS = 4;

@@ -109,7 +109,7 @@ function involvementsOf(
   }));
 }
 
-/** They fail if the notification was changed after it was read. */
+/** The operations conflict if the notification has changed since it was read. */
 export function notificationDeletionOps(scope: DocumentScope, notification: Stored<Notification>): WriteOp[] {
   return [
     remove(NotificationEntity, { ...scope, ...notification }, notification._r),

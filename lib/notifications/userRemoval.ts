@@ -15,10 +15,7 @@ import { replace, type WriteOp } from '../table/table.ts';
 import { notificationDeletionOps, NotificationEntity } from './notifications.ts';
 import { eraseFromNotification, type Notification, quotedComment, removeFromNotification } from './rules.ts';
 
-/**
- * Erases users from the notifications of a document, page by page. It must run before comments are erased, because it reads the
- * quoted comments to find out who wrote them.
- */
+/** Must run before comments are erased, because it reads who wrote the quoted comments. */
 export const eraseNotifications: EraseHook = {
   entities: [NotificationEntity],
   isEarly: true,
@@ -56,10 +53,7 @@ export const eraseNotifications: EraseHook = {
   },
 };
 
-/**
- * Removes users from the notification to which an involvement refers. (An involvement is an item that refers from a user to a
- * record with data of the user.) Deletes the notification if no recipient remains.
- */
+/** Deletes the notification if no recipient remains. */
 export const removeNotifiedUser: RemoveInvolved = async (removal, involvement) => {
   const { table, scope, removedUsers, mode } = removal;
   const notification = await table.get(NotificationEntity, {
@@ -83,8 +77,8 @@ export const removeNotifiedUser: RemoveInvolved = async (removal, involvement) =
 };
 
 /**
- * Returns the operations that delete a notification. Returns none if its id belongs to a notification of another document by now:
- * its own document is deleted, and the purge of the document deletes it.
+ * Returns none if the id belongs to a notification of another document by now: the purge of the deleted document
+ * deletes this one.
  */
 async function deletionOps({ table, scope }: DocumentRemoval, notification: Stored<Notification>): Promise<WriteOp[]> {
   const [position] = await findRecordIds(table, scope, [recordIdKey('notification', notification.id)]);

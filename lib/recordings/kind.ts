@@ -78,7 +78,7 @@ export const recordingKind = defineContentKind({
   },
 });
 
-/** Returns the operations that delete a recording. Returns none if its document is deleted. */
+/** Returns none if the document is deleted. */
 async function deletionOps(removal: DocumentRemoval, recording: Stored<Recording>): Promise<WriteOp[]> {
   const isDeleted = await isDocumentDeleted(removal, recording.documentId);
   return isDeleted ? [] : recordingDeletionOps(removal.scope, [recording]);

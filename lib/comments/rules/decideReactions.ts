@@ -25,7 +25,6 @@ export interface ReactionStep extends ReactionRequest {
 }
 
 interface ReactionOptions {
-  /** The ids that the customer chose. */
   readonly names: ResponseNames & { readonly documentId: string };
   readonly now: number;
 }
@@ -53,7 +52,7 @@ export function decideReactionAddition(
     if ('refused' in outcome) return outcome.refused;
     if (isOnOtherThread(before, comment)) return REACTION_BUSY;
     const { reaction, added } = outcome;
-    // The comment must stay as it is: if another request has deleted the reaction, a new reference would have no reaction.
+    // No write checks the revision of the reaction, so a new reference in the comment could outlive the reaction.
     if (added.length === 0) return { after: current, events: [] };
     const references = addReference(comment?.reactions ?? [], reaction);
     if (!references) return 'Comment has too many reactions.';

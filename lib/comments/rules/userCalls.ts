@@ -37,7 +37,6 @@ function inComments(list: string, fields: readonly string[]): string[] {
   return ['commentData', 'comments'].flatMap((comments) => fields.map((field) => `${list}${comments}.*.${field}`));
 }
 
-/** Every user who may read a document may start threads. */
 export const newThreadsByUsers: UserRule = {
   needs: 'viewer',
   on: 'document',
@@ -51,7 +50,6 @@ export const newThreadsByUsers: UserRule = {
   people: below('commentAnnotations.*', peopleOfThread),
 };
 
-/** Every user who may read a thread may reply. */
 export const newCommentsByUsers: UserRule = {
   needs: 'viewer',
   on: 'document',
@@ -110,12 +108,10 @@ const editorFields = new Set([
   'resolvedByUserId',
 ]);
 
-/** Only an editor judges, and only the thread of somebody else. */
 export function mayJudge({ userId, role }: Viewer, thread: Pick<Thread, 'from'>): boolean {
   return role === 'editor' && thread.from.userId !== userId;
 }
 
-/** The author may change every field, an editor only `editorFields`. */
 export function mayUpdate(
   { userId, role }: Viewer,
   thread: Pick<Thread, 'from'>,
