@@ -57,7 +57,7 @@ export class UserRemover {
 
   /**
    * Ends earlier access to an organization, folder or document. Jobs, which are stored first, then purge it. A user
-   * without a profile and items in the organization fails in the own result.
+   * with neither a profile nor items in the organization fails alone.
    */
   async remove(request: UserRemovalRequest): Promise<ItemOutcome[]> {
     const { tenant, organization, resource, userIds, now, log } = request;

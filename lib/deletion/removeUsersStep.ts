@@ -22,7 +22,7 @@ export const UserRemoval = z.object({
   organizationId: z.string(),
   resource: z.object({ resourceType: z.enum(resourceTypes), internalId: z.string() }),
   userIds: z.array(z.string()),
-  /** Epoch ms. The job removes data of a user up to the revocation, and of a user without a profile up to this time. */
+  /** Epoch ms. Later data of users without a profile stays. For other users, the time of their revocation counts. */
   at: z.number(),
 });
 export type UserRemoval = z.output<typeof UserRemoval>;
@@ -42,7 +42,7 @@ interface RemovalStep {
   readonly clock: () => number;
 }
 
-/** Runs a step of a job that removes users. Idempotent: it can run twice, or from older progress. */
+/** Idempotent: it can run twice, or from older progress. */
 export async function removeUsersStep(
   table: Table,
   job: StoredJob,

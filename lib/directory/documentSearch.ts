@@ -9,7 +9,7 @@ import type { OrganizationScope } from './organizationScope.ts';
 import { matchesFilters, type MetadataFilter } from './rules/documentFilters.ts';
 import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
 
-/** A count with filters gives up after so many documents, or characters of metadata as JSON. */
+/** A count with filters gives up after this many documents, or characters of metadata as JSON. */
 const MAX_COUNTED_DOCUMENTS = 10_000;
 const MAX_COUNTED_CHARACTERS = 32_000_000;
 

@@ -371,7 +371,6 @@ function contactWrite(
   return insertOrReplace(ContactEntity, fresh, stored, addedAt);
 }
 
-// Access depends on the folders above a resource, so this store also reads folders.
 export const writeUsers = /* @__PURE__ */ storeCapability(UserWriter, [readFolders, 'BatchGetItem', 'PutItem']);
 
 export const grantAccess: Capability<Pick<UserWriter, 'find' | 'grant'>> = /* @__PURE__ */ storeCapability(UserWriter, [

@@ -42,10 +42,10 @@ const FolderProgress = z.object({
 type FolderProgress = z.output<typeof FolderProgress>;
 
 /**
- * 1. The first round rewrites the folders below each moved folder, or one with another access type, each from its
+ * 1. The first round rewrites the folders below each folder that moved or got another access type, each from its
  * parent.
  * 2. The second round rewrites them again, and deletes the content of deleted folders.
- * 3. The last step deletes the records of the changes, and takes the job from the organization's count.
+ * 3. The last step deletes the records of the changes, and subtracts the job from the organization's count.
  */
 export async function changeFoldersStep(
   table: Table,

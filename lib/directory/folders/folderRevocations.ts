@@ -40,8 +40,8 @@ export const FolderRevocationEntity = defineEntity({
 });
 
 /**
- * Throws ABORTED with `retry-after`. Read the organization first, then the folders, then call this: from the start of a
- * removal on, nothing moves across the boundary.
+ * Throws ABORTED with `retry-after` if a move enters or leaves a folder that users are being removed from. The caller
+ * must first read the organization, then the folders.
  */
 export async function refuseCrossings(
   table: Table,
@@ -64,7 +64,7 @@ export async function refuseCrossings(
   );
 }
 
-/** Write them in the transaction that stores and counts the jobs. */
+/** For the transaction that stores and counts the jobs. */
 export function startFolderRevocations(
   scope: OrganizationScope,
   jobIds: readonly string[],
@@ -83,7 +83,7 @@ export function requireNoRevocation(scope: OrganizationScope): WriteOp {
   return requireAbsent(FolderRevocationEntity, { ...scope, ...anyKey });
 }
 
-/** Write them in the transaction that ends the job. */
+/** For the transaction that ends the job. */
 export function endFolderRevocation(
   scope: OrganizationScope,
   jobId: string,

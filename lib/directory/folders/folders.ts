@@ -32,7 +32,6 @@ const Schema = z.object({
   ancestors: z.array(FolderName),
   /** The effective access type: the folder's own, or the inherited one. */
   accessType: z.enum(accessTypes),
-  /** The internal id of the folder that the access type comes from, or `root`. */
   accessFrom: z.string().default(rootFolderId),
   inheritAccessFromParent: z.boolean(),
   /** Epoch ms. `ancestors` has the same time for each folder above. */

@@ -48,7 +48,6 @@ export function isPrivate(visibility: Visibility | undefined): visibility is Vis
   return visibility !== undefined && visibility.type !== 'public';
 }
 
-/** Undefined if the thread is not `organizationPrivate`. */
 export function visibleToMembersOf({ visibility, organizationId }: ThreadAccess): string | undefined {
   return visibility?.type === 'organizationPrivate' ? (visibility.organizationId ?? organizationId) : undefined;
 }
