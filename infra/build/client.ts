@@ -4,7 +4,6 @@ import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 
 export const clientMethodsFile = 'lib/client/methods.ts';
 
-/** A segment has an endpoint, further segments, or both. */
 interface PathSegment {
   endpoint?: { readonly name: string; readonly declared: Endpoint };
   readonly children: Map<string, PathSegment>;

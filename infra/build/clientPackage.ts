@@ -47,7 +47,6 @@ export interface ClientPackage {
   readonly modules: readonly PackageFile[];
 }
 
-/** `gzipBytes` is the size after compression by gzip. */
 export interface PackageFile {
   readonly name: string;
   readonly bytes: number;
@@ -262,7 +261,6 @@ export type LiveStateMessage = LiveStateResponse & { readonly type: 'livestate.u
 `;
 }
 
-/** Writes plain types in place of references to declarations. */
 function methodTypes(endpoints: readonly (readonly [string, Endpoint])[], serviceName: string): string {
   const namedField = allOrganizationsField(serviceName);
   const types = endpoints.map(([name, { input, output }]) => {

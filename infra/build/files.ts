@@ -1,4 +1,3 @@
-/** Makes the files of assets by name. An asset is a public file, such as the API reference. */
 const makers: Readonly<Record<string, () => Promise<string>>> = {
   // These modules import every endpoint, so they are imported on demand.
   'openapi.json': async () => JSON.stringify(await (await import('./reference.ts')).bundledReference()),

@@ -10,7 +10,7 @@ export function registeredEndpoints(): readonly Endpoint[] {
   return Object.values(registry as Record<string, Endpoint>);
 }
 
-/** Browsers open pages and assets, which are public files such as the API reference. They are not part of the API. */
+/** Not part of the API. */
 export function registeredPages(): readonly (Page | Asset)[] {
   return Object.values(pages as Record<string, Page | Asset>);
 }

@@ -37,7 +37,6 @@ export function missingApproval(
 /** The commands that run the app, which takes seconds until it refuses invalid settings. */
 const appCommands = new Set(['bootstrap', 'deploy', 'destroy', 'diff', 'import', 'list', 'ls', 'synth', 'synthesize']);
 
-/** Returns the problems of the settings in cdk.json and in the arguments, or undefined. */
 async function invalidSettings(
   args: readonly string[],
   { config }: Pick<Session, 'config'>,

@@ -3,7 +3,7 @@ import { limitedClasses } from '../../../lib/observability/rateLimited.ts';
 import { prices } from '../../cost/prices.ts';
 import type { CostLine } from './idle.ts';
 
-/** An endpoint has a metric of all faults, and one of faults in instances in which many calls fail. */
+/** All faults, and those in function instances in which at least 1 % of the calls fail. */
 const FAULT_METRICS = 2;
 
 /**
