@@ -136,7 +136,7 @@ export class RateBuckets {
     return { retryAfter: Math.max(1, Math.ceil(tooHigh - most)), emptyBucketOf, sharedBucketWrites };
   }
 
-  /** With `most`, adds none if the shared bucket is full again only after that time. */
+  /** With `most` (epoch ms), adds no tokens if the shared bucket would be full again only later. */
   async #addToSharedBucket(
     local: LocalBucket,
     key: BucketKey,

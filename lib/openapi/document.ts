@@ -136,7 +136,7 @@ function operation(endpoint: Endpoint, components: ComponentSchemas): Operation 
   };
 }
 
-/** A twin has the text of its endpoint after how it differs. */
+/** A twin says how it differs, then has the text of its endpoint. */
 function descriptionOf({ twinOf, differs, description: text }: Endpoint): Pick<Operation, 'description'> {
   const twinText =
     twinOf === undefined ? undefined : `The same as \`${twinOf}\`${differs === undefined ? '' : `, ${differs}`}.`;

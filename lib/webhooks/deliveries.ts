@@ -236,8 +236,8 @@ export class DeliveryStore {
   }
 
   /**
-   * By endpoint and number. Above `limit` attempts, `isComplete` is false and those with the highest numbers are
-   * listed.
+   * Ordered by endpoint and number. Above `limit` attempts, lists only the last ones of this order, and `isComplete` is
+   * false.
    */
   async listAttempts(
     tenant: string,

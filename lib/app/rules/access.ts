@@ -72,7 +72,7 @@ export interface UserClaims {
   readonly issuedAt: number;
   readonly expiresAt: number;
   readonly grants: readonly TokenGrant[];
-  /** Ids of removals from before the issue of the token, which do not end its grants. */
+  /** Ids of removals that count as earlier than the token (`tokenAccess`). */
   readonly seen?: readonly string[] | undefined;
 }
 

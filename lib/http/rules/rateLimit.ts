@@ -44,7 +44,7 @@ export const fullBucket: Bucket = { used: 0, at: 0, unwrittenTokens: 0 };
 export interface Demand {
   readonly tokens: number;
   readonly taken: number;
-  /** A user's call on the API key's bucket. */
+  /** True if a user's call takes the tokens from the bucket of the API key. */
   readonly isOfUsers: boolean;
 }
 
@@ -90,7 +90,7 @@ function neededTokens(limit: Limit, demand: Demand): number {
   return Math.max(0, Math.min(demand.taken + demand.tokens, roomFor(limit, demand)) - demand.taken);
 }
 
-/** Milliseconds until so many tokens are back. */
+/** Milliseconds until this many tokens are back. */
 export function timeOf(tokens: number, { perSecond }: Limit): number {
   return (tokens * 1000) / perSecond;
 }
