@@ -201,8 +201,10 @@ export class CommentWriter {
     // one.
     const storedIds = deleted.length === 1 ? [before.thread.first.commentId] : await this.#selectIds(scope, key, {});
     const hasOnly = storedIds.every((id) => deleted.some(({ commentId }) => commentId === id));
-    const isLarge = jsonBytes(before.comments.slice(1)) >= MAX_BYTES_IN_TRANSACTION;
-    return hasOnly ? loadWholeThread(this.#table, scope, before, isLarge) : 'conflict';
+    // The event of the deletion lists them.
+    const comments = before.comments.toSorted((a, b) => a.commentId - b.commentId);
+    const isLarge = jsonBytes(comments.slice(1)) >= MAX_BYTES_IN_TRANSACTION;
+    return hasOnly ? loadWholeThread(this.#table, scope, { ...before, comments }, isLarge) : 'conflict';
   }
 
   async #beginCall(

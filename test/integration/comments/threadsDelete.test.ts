@@ -246,4 +246,12 @@ describe('POST /v2/commentannotations/comments/delete', () => {
       { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 },
     ]);
   });
+
+  test('lists the comments of the deleted thread in their order, whatever the order of the call', async () => {
+    await addThreads(customer, [thread('a', { commentData: times(3, () => comment()) })]);
+    await commentCalls(customer, 'a').remove({ commentIds: [3, 1, 2], triggerNotification: true });
+    const deletion = (await emitted()).find(({ event }) => event === 'comment.delete') as any;
+    const listed = deletion.data.commentAnnotation.comments.map(({ commentId }: any) => commentId);
+    expect(listed).toEqual([1, 2, 3]);
+  });
 });
