@@ -26,7 +26,7 @@ import { applyToAll } from './stackSettings.ts';
 import { WorkersStack } from './workers.ts';
 
 export interface BackendProps {
-  /** Endpoints with their twins in the other API version, pages and assets. */
+  /** With twins, pages and assets. */
   readonly endpoints: readonly Routed[];
   readonly workers: readonly Worker[];
   readonly code: (id: string) => Code;

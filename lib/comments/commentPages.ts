@@ -66,7 +66,6 @@ export class CommentPages {
   ): Promise<LocatedThread> {
     const { organization, content } = await this.#organizations.readWithin(tenant, organizationId, (keys) => {
       const scope = organizationScope(tenant, keys);
-      // The position is found by the customer's `documentId`, so it is read together with the document.
       return Promise.all([
         this.#documents.require(scope, documentId),
         findRecordIds(this.#table, scope, [recordIdKey('thread', annotationId, documentId)]),

@@ -357,7 +357,6 @@ export class LiveStore {
     return readAll((after) => this.#table.query(UserSessions, partition, { ...options, after }));
   }
 
-  /** A client can still be connected a day after the last connect. */
   async channelsOfOrganization(scope: OrganizationScope, now: number): Promise<LiveChannel[]> {
     const channels = await readAll((after) => this.#table.query(LiveChannelEntity, scope, { limit: PAGE, after }));
     return channels.filter(({ activeUntil }) => activeUntil + CONNECTION_SECONDS * 1000 > now);

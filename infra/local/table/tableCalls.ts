@@ -22,7 +22,6 @@ export interface TableCallsOptions {
   readonly onWrite: () => void;
 }
 
-/** Sends calls to the engine, and records their consumed capacity. */
 export class TableCalls {
   readonly #options: TableCallsOptions;
   readonly #writes: GroupedWrites;

@@ -11,7 +11,7 @@ export const endpoint = defineEndpoint(
     summary: 'Get the e-mail configuration',
     description:
       'The answer has the key of your mail provider as plain text. Before the first change, it has the defaults. To change it, call `/v2/workspace/emailconfig/update`.',
-    // A revoked auth token must not get the mail provider's key, so credentials are checked without the cache.
+    // A revoked auth token must not get the mail provider's key.
     freshCredentials: true,
     message: 'Email configuration retrieved successfully.',
     impact: 'customers cannot see their mail settings',

@@ -13,7 +13,7 @@ export const endpoint = defineEndpoint(
     summary: 'Change the e-mail configuration. Enabling e-mail for the first time sets the default triggers',
     description:
       'Sent fields replace the stored ones at every depth, and others stay. An empty text removes a value. While e-mail is enabled, events whose trigger is on are mailed to users who are mentioned, assigned or taking part. Each user can switch mails off: `/v2/notifications/config/set`.',
-    // A revoked auth token must not get the mail provider's key, so credentials are checked without the cache.
+    // A revoked auth token must not get the mail provider's key.
     freshCredentials: true,
     input: EmailConfigChange.check(
       requireChange(Object.keys(EmailConfigChange.shape), 'Invalid email service configuration.'),

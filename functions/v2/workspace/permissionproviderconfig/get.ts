@@ -11,7 +11,7 @@ export const endpoint = defineEndpoint(
     summary: 'Get the configuration of the permission provider',
     description:
       'Stored, no effect yet: the service does not call a permission provider. The answer has its auth token as plain text. Access is given by `/v2/auth/permissions/add`.',
-    // A revoked auth token must not get the provider's token, so credentials are checked without the cache.
+    // A revoked auth token must not get the provider's token.
     freshCredentials: true,
     message: 'Permission provider configuration retrieved successfully.',
     impact: 'customers cannot see how their permission provider is configured',

@@ -11,7 +11,7 @@ export const endpoint = defineEndpoint(
     summary: 'Get the basic webhook config',
     description:
       'The answer has the auth token of the webhooks as plain text. Before the first change, it has the defaults. For webhooks with filters, a signing secret and a history, see `/v2/workspace/advancedwebhook/endpoints/create`.',
-    // A revoked auth token must not get the token that webhooks send, so credentials are checked without the cache.
+    // A revoked auth token must not get the token that webhooks send.
     freshCredentials: true,
     message: 'Webhook configuration retrieved successfully.',
     impact: 'customers cannot see how their basic webhooks are configured',

@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
     summary: 'Change the basic webhook config. Enabling basic webhooks for the first time sets the default triggers',
     description:
       'Sent fields replace the stored ones at every depth, and others stay. An empty text removes a value. Each event whose trigger is on is sent to both URLs, with retries. Each update ends a pause of the URLs after failures. For several receivers with filters and a signing secret each, call `/v2/workspace/advancedwebhook/endpoints/create`.',
-    // A revoked auth token must not get the token that webhooks send, so credentials are checked without the cache.
+    // A revoked auth token must not get the token that webhooks send.
     freshCredentials: true,
     input: BasicConfigChange.check(
       requireChange(Object.keys(BasicConfigChange.shape), 'Invalid webhook service configuration.'),

@@ -16,7 +16,6 @@ interface Card {
 /** By the name of the active alarm. */
 const cards = new Map<string, Card>();
 
-/** Shows active alarms that send notices as cards, and all alarms in a table. */
 export function showAlarms(alarms: readonly AlarmSnapshot[]): void {
   const active = alarms.filter((alarm) => alarm.active);
   const sent = active.filter(({ notifies, suppressedBy }) => notifies && suppressedBy === null);

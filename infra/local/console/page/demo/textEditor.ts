@@ -14,7 +14,6 @@ export interface TextEditor {
   /** Returns the selected text, or an empty one, and where it is. */
   selected(): { readonly text: string; readonly anchor: Anchor };
   mark(threads: readonly MarkedThread[]): void;
-  /** Returns whether the text still has the words of the thread. */
   reveal(thread: MarkedThread): boolean;
   /** Makes the text read-only. */
   stop(): void;
