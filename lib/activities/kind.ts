@@ -4,7 +4,7 @@ import { claimRecordId, findRecordIds, recordIdKey, releaseRecordId } from '../c
 import { hintForReaders, verbsOfWritten, type Written } from '../content/rules/hints.ts';
 import { erasePage } from '../content/userRemoval.ts';
 import { remove, upsert } from '../table/table.ts';
-import { ActivityEntity, activityIds } from './activities.ts';
+import { ActivityEntity, activityIds } from './entities.ts';
 import { eraseFromActivity } from './rules.ts';
 
 export const activityKind = defineContentKind({

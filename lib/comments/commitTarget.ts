@@ -1,4 +1,4 @@
-import { activityOps } from '../activities/activities.ts';
+import { activityOps } from '../activities/activityWriter.ts';
 import { isActivityEnabled } from '../activities/rules.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
 import { emit } from '../events/outbox.ts';

@@ -1,4 +1,4 @@
-import { ActivityEntity } from '../activities/activities.ts';
+import { ActivityEntity } from '../activities/entities.ts';
 import { type ActivityResponse, commentIdOf, threadIdOf, toActivityResponse } from '../activities/rules.ts';
 import { commentAccessOf } from '../comments/threadAccessChanges.ts';
 import { CommentEntity, commentKey, ThreadEntity } from '../comments/threads.ts';

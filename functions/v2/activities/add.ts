@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { addActivities } from '../../../lib/activities/activities.ts';
+import { addActivities } from '../../../lib/activities/activityWriter.ts';
 import { exampleActivity } from '../../../lib/activities/example.ts';
 import { NewActivity, requireActivityLogsEnabled } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';

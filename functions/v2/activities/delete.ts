@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { deleteActivities } from '../../../lib/activities/activities.ts';
+import { deleteActivities } from '../../../lib/activities/deleteActivities.ts';
 import { requireActivityLogsMutable } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../lib/content/documentScope.ts';

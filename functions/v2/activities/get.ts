@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { readActivities } from '../../../lib/activities/activities.ts';
+import { readActivities } from '../../../lib/activities/activityReader.ts';
 import { exampleActivity } from '../../../lib/activities/example.ts';
 import { ActivityListing, ActivityResponse } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';

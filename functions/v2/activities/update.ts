@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { updateActivities } from '../../../lib/activities/activities.ts';
+import { updateActivities } from '../../../lib/activities/activityWriter.ts';
 import { ActivityChange, requireActivityLogsMutable } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../lib/content/documentScope.ts';

@@ -1,6 +1,8 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import { ActivityEntity, activityOps, ActivityWriter } from '../../../lib/activities/activities.ts';
+import { activityOps } from '../../../lib/activities/activityWriter.ts';
+import { ActivityDeleter } from '../../../lib/activities/deleteActivities.ts';
+import { ActivityEntity } from '../../../lib/activities/entities.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { remove, replace } from '../../../lib/table/table.ts';
@@ -140,7 +142,7 @@ describe('races of activities', () => {
       await customer.ok('/v2/activities/delete', { organizationId: 'acme', activityIds: ['a'] });
       await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'new' })] });
     });
-    const { results } = await new ActivityWriter(table).delete(await scope(), { activityIds: ['a'] });
+    const { results } = await new ActivityDeleter(table).delete(await scope(), { activityIds: ['a'] });
     expect(results).toEqual([['a', { success: true, message: 'Activity deleted.' }]]);
     expect([await get(), await get({ activityIds: ['a'] })]).toEqual([[], []]);
   });
