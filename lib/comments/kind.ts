@@ -6,7 +6,8 @@ import { deleteThreads } from './deleteThreads.ts';
 import { purgeThreads } from './purgeThreads.ts';
 import { accessFieldsOf, type Comment, CommentResponse, toCommentResponse } from './rules/comments.ts';
 import { commentHints } from './rules/hints.ts';
-import { changeThread, type Thread, threadAccessOf } from './rules/threads.ts';
+import { changeThread } from './rules/threadChanges.ts';
+import { type Thread, threadAccessOf } from './rules/threads.ts';
 import { ThreadEntity, threadIds, ThreadReader } from './threads.ts';
 import { eraseThreads, removeCommentUser } from './userRemoval.ts';
 

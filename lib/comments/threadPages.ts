@@ -23,13 +23,8 @@ import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { type DeletedThread, listDeletedThreads } from './deletedThreads.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
-import {
-  type RowParts,
-  type ThreadRow,
-  type ThreadWithComments,
-  toThreadResponse,
-  toThreadRow,
-} from './rules/threads.ts';
+import { type RowParts, type ThreadRow, toThreadResponse, toThreadRow } from './rules/threadResponses.ts';
+import type { ThreadWithComments } from './rules/threads.ts';
 import { type FirstComments, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 import { onlyVisible } from './visibleThreads.ts';
 

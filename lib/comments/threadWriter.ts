@@ -29,7 +29,8 @@ import { decideUserReplacement, NOT_FOUND } from './rules/decideComments.ts';
 import { decideThreadAddition, decideThreadUpdate, type ThreadAdded, withNumber } from './rules/decideThread.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import { type Decided, type ExistingThread, NO_PARTS } from './rules/threadParts.ts';
-import type { NewThread, Thread, ThreadChange, UserReplacement } from './rules/threads.ts';
+import type { NewThread, ThreadChange, UserReplacement } from './rules/threadRequests.ts';
+import type { Thread } from './rules/threads.ts';
 import { mayJudge } from './rules/userCalls.ts';
 import {
   CommentEntity,

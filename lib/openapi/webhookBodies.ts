@@ -1,7 +1,7 @@
 /** Schemas for the OpenAPI document. Tests check sent bodies with them. Deliveries do not use them. */
 import * as z from 'zod';
 import { CommentResponse } from '../comments/rules/comments.ts';
-import { ThreadResponse } from '../comments/rules/threads.ts';
+import { ThreadResponse } from '../comments/rules/threadResponses.ts';
 import { StoredUser } from '../content/rules/contentUser.ts';
 import { Visibility } from '../directory/rules/visibility.ts';
 import { type EventType, eventTypes, isOperational } from '../events/rules/catalogue.ts';

@@ -4,7 +4,7 @@ import { serviceName } from '../../../lib/app/serviceName.ts';
 import { DeletedThread } from '../../../lib/comments/deletedThreads.ts';
 import { exampleThread } from '../../../lib/comments/rules/examples.ts';
 import { ThreadListing, toListingOptions } from '../../../lib/comments/rules/threadFilters.ts';
-import { ListedThreads } from '../../../lib/comments/rules/threads.ts';
+import { ListedThreads } from '../../../lib/comments/rules/threadResponses.ts';
 import { toV1Thread, V1ThreadOrNull } from '../../../lib/comments/rules/v1Rows.ts';
 import { readThreadPages, toThreadsResponse } from '../../../lib/comments/threadPages.ts';
 import { listingCursor } from '../../../lib/content/recordListing.ts';

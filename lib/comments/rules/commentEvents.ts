@@ -13,7 +13,8 @@ import { readJson } from '../../shared/jsonFields.ts';
 import { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
 import { accessFieldsOf, type Comment, commentMentions, toCommentResponse } from './comments.ts';
 import { isSameStatus, type Status } from './statuses.ts';
-import { involvedUserIds, type Thread, threadAccessOf, toThreadResponse } from './threads.ts';
+import { toThreadResponse } from './threadResponses.ts';
+import { involvedUserIds, type Thread, threadAccessOf } from './threads.ts';
 
 export type CommentVerb = keyof typeof commentVerbs;
 

@@ -16,6 +16,7 @@ import {
   replaceCommentUsers,
 } from './comments.ts';
 import { decideThreadDeletion } from './decideThread.ts';
+import { addComments, changeComments, type Refused, removeComments, replaceThreadUsers } from './threadChanges.ts';
 import {
   type Decided,
   decideEach,
@@ -24,14 +25,7 @@ import {
   type ThreadParts,
   unchanged,
 } from './threadParts.ts';
-import {
-  addComments,
-  changeComments,
-  type Refused,
-  removeComments,
-  replaceThreadUsers,
-  type Thread,
-} from './threads.ts';
+import type { Thread } from './threads.ts';
 
 export const NOT_FOUND = 'Not found';
 export const TOO_MANY_USERS = 'Comment would involve too many other users at once.';

@@ -2,8 +2,10 @@ import { readJson } from '../../shared/jsonFields.ts';
 import type { ChangeOptions } from './changeOptions.ts';
 import { type ContentChange, detectThreadChanges } from './commentEvents.ts';
 import { parseAgent } from './comments.ts';
+import { changeThread, newThread, type Refused } from './threadChanges.ts';
 import { type Decided, type ExistingThread, NO_PARTS, unchanged } from './threadParts.ts';
-import { changeThread, type NewThread, newThread, type Refused, type Thread, type ThreadChange } from './threads.ts';
+import type { NewThread, ThreadChange } from './threadRequests.ts';
+import type { Thread } from './threads.ts';
 
 export interface ThreadAdded {
   readonly success: boolean;

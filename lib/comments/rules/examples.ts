@@ -1,5 +1,5 @@
 import type { CommentRow, ReactedCommentRow } from './comments.ts';
-import type { ThreadRow } from './threads.ts';
+import type { ThreadRow } from './threadResponses.ts';
 
 const metadata = { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' };
 

@@ -18,14 +18,9 @@ import {
 import { Instant } from '../../shared/times.ts';
 import { changeOptionFields } from './changeOptions.ts';
 import type { Status } from './statuses.ts';
-import {
-  involvedUserIds,
-  mentionedUserIds,
-  type RowParts,
-  type Thread,
-  ThreadChange,
-  UserReplacements,
-} from './threads.ts';
+import { ThreadChange, UserReplacements } from './threadRequests.ts';
+import type { RowParts } from './threadResponses.ts';
+import { involvedUserIds, mentionedUserIds, type Thread } from './threads.ts';
 
 export const threadSelectors = /* @__PURE__ */ defineSchema(() => ({
   annotationIds: optional(list(Id, limits.readIds)).describe('The threads with these ids.'),

@@ -1,6 +1,7 @@
 import type { ActorField, PeopleField, UserRule } from '../../app/rules/userRule.ts';
 import type { Viewer } from '../../content/rules/viewer.ts';
-import type { Thread, ThreadChange } from './threads.ts';
+import type { ThreadChange } from './threadRequests.ts';
+import type { Thread } from './threads.ts';
 
 /** Only servers may send them: an agent, and the times of a comment from another system. */
 const serverFields = ['agent', 'createdAt', 'lastUpdated'];

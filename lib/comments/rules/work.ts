@@ -1,7 +1,7 @@
 import type { Work } from '../../app/rules/limits.ts';
 import { limits } from '../../shared/schema.ts';
 import type { NewComment } from './comments.ts';
-import type { NewThread } from './threads.ts';
+import type { NewThread } from './threadRequests.ts';
 
 const ITEMS_PER_THREAD = 4;
 const ITEMS_PER_COMMENT = 2;

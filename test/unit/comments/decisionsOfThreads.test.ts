@@ -14,7 +14,7 @@ import {
 import { decideThreadAddition, decideThreadUpdate } from '../../../lib/comments/rules/decideThread.ts';
 import { decideUserRemoval } from '../../../lib/comments/rules/removedUsers.ts';
 import type { ExistingThread } from '../../../lib/comments/rules/threadParts.ts';
-import { NewThread } from '../../../lib/comments/rules/threads.ts';
+import { NewThread } from '../../../lib/comments/rules/threadRequests.ts';
 import { groupEntries } from '../../../lib/reactions/rules.ts';
 
 const NOW = 1_000_000;

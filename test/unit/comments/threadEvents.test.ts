@@ -8,7 +8,9 @@ import {
   toActivities,
   toEvents,
 } from '../../../lib/comments/rules/commentEvents.ts';
-import { changeThread, NewThread, newThread, type Thread, ThreadChange } from '../../../lib/comments/rules/threads.ts';
+import { changeThread, newThread } from '../../../lib/comments/rules/threadChanges.ts';
+import { NewThread, ThreadChange } from '../../../lib/comments/rules/threadRequests.ts';
+import type { Thread } from '../../../lib/comments/rules/threads.ts';
 import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import { commentVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
 import { testProperty } from '../../support/testProperty.ts';

@@ -12,22 +12,18 @@ import {
   usersOfComment,
 } from '../../../lib/comments/rules/comments.ts';
 import { isTerminal, resolveStatus } from '../../../lib/comments/rules/statuses.ts';
-import { matchesFilters, type ThreadFilters } from '../../../lib/comments/rules/threadFilters.ts';
 import {
   addComments,
   changeComments,
   changeThread,
-  involvedUserIds,
-  lastAuthors,
-  mentionedUserIds,
-  NewThread,
   newThread,
   type Refused,
   removeComments,
-  type Thread,
-  ThreadChange,
-  toThreadResponse,
-} from '../../../lib/comments/rules/threads.ts';
+} from '../../../lib/comments/rules/threadChanges.ts';
+import { matchesFilters, type ThreadFilters } from '../../../lib/comments/rules/threadFilters.ts';
+import { NewThread, ThreadChange } from '../../../lib/comments/rules/threadRequests.ts';
+import { toThreadResponse } from '../../../lib/comments/rules/threadResponses.ts';
+import { involvedUserIds, lastAuthors, mentionedUserIds, type Thread } from '../../../lib/comments/rules/threads.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';
 
