@@ -1,18 +1,20 @@
+import * as z from 'zod';
 import { findAgents } from '../agents/agentRuns.ts';
 import type { Capability } from '../app/capability.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
+import { recordPartition } from '../content/involvements.ts';
 import { findRecordKeys } from '../content/recordIds.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { distinct } from '../shared/collections.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
+import { defineEntity } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type Table } from '../table/table.ts';
 import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
-import { CommentAdditionEntity } from './commentAdditions.ts';
 import { commitInParts } from './commitInParts.ts';
 import { openTarget } from './commitTarget.ts';
 import { commit, type CommitTarget, fitsTransaction, type LoadedThread, threadTransaction } from './commitThread.ts';
@@ -48,6 +50,28 @@ interface Addition {
 /** Comments that are read together before a change. Each can have 256 KB. */
 const COMMENTS_PER_BATCH = 20;
 const PAGE_SIZE = 200;
+
+/** One hour longer than the life of an `Idempotency-Key`, because clocks differ. */
+const ADDITION_LIFETIME_SECONDS = 25 * 60 * 60;
+
+/**
+ * Written in the transaction of the comments. Their ids are numbers of their thread, so the comments do not show which
+ * call added them.
+ */
+const CommentAdditionEntity = defineEntity({
+  type: 'CommentAddition',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'expiry',
+  purpose: 'The ids of the comments that a call with an Idempotency-Key added, for its repetition',
+  schema: z.object({
+    commentIds: z.array(z.number()),
+    addedAt: z.number(),
+  }),
+  pk: (of: DocumentScope) => recordPartition(of, 'COMMENT_ADDITIONS'),
+  sk: (key: { additionId: string }) => [key.additionId],
+  expiresAt: ({ addedAt }) => Math.floor(addedAt / 1000) + ADDITION_LIFETIME_SECONDS,
+});
 
 export class CommentWriter {
   readonly #table: Table;

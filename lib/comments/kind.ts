@@ -1,14 +1,19 @@
 import * as z from 'zod';
+import { type DeletedDocument, type PurgeHook, purgeRecords } from '../content/documentPurge.ts';
+import { InvolvementEntity } from '../content/involvements.ts';
 import { defineContentKind, type Involved, type LocatedRecord, type LocationDeletion } from '../content/kind.ts';
-import { slicesOf } from '../shared/collections.ts';
+import { distinct, slicesOf } from '../shared/collections.ts';
+import { BatchReader } from '../table/batchReader.ts';
 import type { Stored } from '../table/entity.ts';
+import { arePurged } from '../table/purgePartition.ts';
+import { DeletedThreadEntity } from './deletedThreads.ts';
 import { deleteThreads } from './deleteThreads.ts';
-import { purgeThreads } from './purgeThreads.ts';
 import { accessFieldsOf, type Comment, CommentResponse, toCommentResponse } from './rules/comments.ts';
 import { commentHints } from './rules/hints.ts';
 import { changeThread } from './rules/threadChanges.ts';
 import { type Thread, threadAccessOf } from './rules/threads.ts';
-import { ThreadEntity, threadIds, ThreadReader } from './threads.ts';
+import { assigneeInvolvement, involvementsOf } from './threadInvolvements.ts';
+import { CommentEntity, ThreadCounterEntity, ThreadEntity, threadIds, ThreadItems, ThreadReader } from './threads.ts';
 import { eraseThreads, removeCommentUser } from './userRemoval.ts';
 
 /** A thread can have a thousand comments. */
@@ -19,6 +24,47 @@ interface CommentInThread {
   readonly comment: Stored<Comment>;
   readonly documentId: string;
 }
+
+const purgeExistingThreads = purgeRecords(
+  [ThreadEntity, CommentEntity, InvolvementEntity],
+  threadIds,
+  ThreadItems,
+  (document, items) => ({
+    // A thread without head can still have comments, and its id stays reserved until the last one is purged.
+    ids: distinct(items.map(({ annotationId }) => annotationId)),
+    keys: items
+      .flatMap((item) => {
+        // The involvement of the assignee is purged with the head, and not with the first comment.
+        if ('commentId' in item) return involvementsOf(document, { comments: [item], reactions: [] });
+        return item.assignedTo ? [assigneeInvolvement(document, item, item.assignedTo)] : [];
+      })
+      .map((involvement) => InvolvementEntity.key({ ...document, ...involvement })),
+  }),
+);
+
+/** The tombstones of threads that were deleted before their document. */
+const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], 'none', DeletedThreadEntity, () => ({
+  ids: [],
+  keys: [],
+}));
+
+const threadPurges = [purgeExistingThreads, purgeDeletedThreads];
+
+/**
+ * A thread gets its number before it is written, so a document without a counter never had a thread. The counter is
+ * removed last, so an interrupted purge continues.
+ */
+const purgeThreads: PurgeHook<DeletedDocument> = {
+  entities: [...threadPurges.flatMap(({ entities }) => entities), ThreadCounterEntity],
+  async purge(table, document, budget) {
+    // Several documents are purged at the same time. The reads of their counters share a call.
+    const counter = await BatchReader.of(table).get(ThreadCounterEntity, document);
+    if (!counter) return true;
+    if (!(await arePurged(threadPurges.map((hook) => hook.purge(table, document, budget))))) return false;
+    await table.removeKeys([ThreadCounterEntity.key(document)]);
+    return true;
+  },
+};
 
 export const commentKind = defineContentKind({
   name: 'comment',
