@@ -1,10 +1,12 @@
 import { type Capability, combine } from '../app/capability.ts';
 import type { AuthorizationRequest } from '../app/worker.ts';
 import { BoundedMap } from '../shared/boundedMap.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { AudienceReader } from './audienceReader.ts';
 import type { LiveChannel, LiveSession } from './entities.ts';
 import { type LiveKeys, liveKeys, type LiveTokenClaims } from './liveKeys.ts';
-import { authorizeSessions, type LiveStore } from './liveStore.ts';
 import type { DocumentKeys } from './rules/hints.ts';
+import { SessionStore } from './sessionStore.ts';
 
 /** For this time, a process keeps rights, and a user who lost access can still use the channels. */
 const REMEMBERED_MILLISECONDS = 10_000;
@@ -19,7 +21,8 @@ interface Rights {
 
 export interface AuthorizerPorts {
   readonly keys: Pick<LiveKeys, 'names' | 'readToken'>;
-  readonly store: Pick<LiveStore, 'session' | 'loadDocument' | 'openDocument' | 'accessOfUsers'>;
+  readonly sessionStore: Pick<SessionStore, 'session'>;
+  readonly audienceReader: Pick<AudienceReader, 'loadDocument' | 'openDocument' | 'accessOfUsers'>;
 }
 
 export class LiveAuthorizer {
@@ -65,14 +68,14 @@ export class LiveAuthorizer {
   }
 
   async #readRights({ userPart, ...document }: LiveTokenClaims, now: number): Promise<Rights | undefined> {
-    const { store } = this.#ports;
-    const stored = await store.session(document, userPart, now);
+    const { sessionStore, audienceReader } = this.#ports;
+    const stored = await sessionStore.session(document, userPart, now);
     if (!stored) return undefined;
     const { channel, session } = stored;
-    const openDocument = await store.openDocument(await store.loadDocument(document, channel));
+    const openDocument = await audienceReader.openDocument(await audienceReader.loadDocument(document, channel));
     if (!openDocument) return undefined;
     if (!session.hasStoredAccess) return (session.accessEndsAt ?? 0) > now ? { document, channel, session } : undefined;
-    const access = (await store.accessOfUsers(openDocument, [session.userId], now)).get(session.userId);
+    const access = (await audienceReader.accessOfUsers(openDocument, [session.userId], now)).get(session.userId);
     // Another user can have got the id of an erased user.
     const isAllowed = access !== undefined && access.userKey === session.userKey;
     return isAllowed ? { document, channel, session } : undefined;
@@ -80,6 +83,7 @@ export class LiveAuthorizer {
 }
 
 export const authorizeLive: Capability<LiveAuthorizer> = /* @__PURE__ */ combine(
-  { keys: liveKeys, store: authorizeSessions },
-  (ports) => new LiveAuthorizer(ports),
+  { keys: liveKeys, table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']) },
+  ({ keys, table }) =>
+    new LiveAuthorizer({ keys, sessionStore: new SessionStore(table), audienceReader: new AudienceReader(table) }),
 );

@@ -3,10 +3,12 @@ import { type Capability, combine } from '../app/capability.ts';
 import { type DocumentReference, type FindDocument, findWritableDocument } from '../content/documentScope.ts';
 import { accessDenied } from '../shared/accessDenied.ts';
 import { encodePart } from '../shared/keyParts.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { AudienceReader } from './audienceReader.ts';
 import { type EventApiAddress, eventApiAddress } from './eventApi.ts';
 import { type LiveKeys, liveKeys } from './liveKeys.ts';
-import { connectLive, type LiveStore } from './liveStore.ts';
 import { longerAccess, tokenAccessEnd, tokenResources } from './rules/sessionAccess.ts';
+import { SessionStore } from './sessionStore.ts';
 
 export interface Connection {
   readonly url: string;
@@ -18,7 +20,8 @@ export interface Connection {
 
 export interface ConnectPorts {
   readonly find: FindDocument;
-  readonly store: Pick<LiveStore, 'connect' | 'openDocument' | 'accessOfUsers'>;
+  readonly sessionStore: Pick<SessionStore, 'connect'>;
+  readonly audienceReader: Pick<AudienceReader, 'openDocument' | 'accessOfUsers'>;
   readonly keys: Pick<LiveKeys, 'names' | 'issueToken'>;
   readonly address: EventApiAddress;
 }
@@ -28,16 +31,16 @@ export interface ConnectPorts {
  * and PERMISSION_DENIED or ABORTED for a user who lost access in the last seconds.
  */
 export async function connectUser(
-  { find, store, keys, address }: ConnectPorts,
+  { find, sessionStore, audienceReader, keys, address }: ConnectPorts,
   { tenant, user: { userId, access }, claims, tokenRevocations }: UserCaller,
   reference: DocumentReference,
   now: number,
 ): Promise<Connection> {
   const context = await find(tenant, reference);
   const { scope } = context;
-  const openDocument = await store.openDocument(context);
+  const openDocument = await audienceReader.openDocument(context);
   if (!openDocument) throw accessDenied();
-  const storedEnd = (await store.accessOfUsers(openDocument, [userId], now)).get(userId)?.endsAt;
+  const storedEnd = (await audienceReader.accessOfUsers(openDocument, [userId], now)).get(userId)?.endsAt;
   const token = { ...access.token, now: now / 1000 };
   const tokenEnd = tokenAccessEnd(token, openDocument.documentInFolder, claims.expiresAt);
   const sessionAccess = longerAccess(storedEnd, tokenEnd);
@@ -49,7 +52,7 @@ export async function connectUser(
     ...sessionAccess,
     ...(!sessionAccess.hasStoredAccess && { tokenResources: tokenResources(token, openDocument.documentInFolder) }),
   };
-  const { epoch } = await store.connect(scope, reference, session, now);
+  const { epoch } = await sessionStore.connect(scope, reference, session, now);
   const names = await keys.names();
   const document = { tenant, organizationKey: scope.organizationKey, documentKey: scope.documentKey };
   return {
@@ -64,7 +67,17 @@ export async function connectUser(
 }
 
 export const connectUsers: Capability<ConnectPorts> = /* @__PURE__ */ combine(
-  { find: findWritableDocument, store: connectLive, keys: liveKeys },
-  (ports, env) => ({ ...ports, address: eventApiAddress(env) }),
+  {
+    find: findWritableDocument,
+    table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem']),
+    keys: liveKeys,
+  },
+  ({ find, table, keys }, env) => ({
+    find,
+    sessionStore: new SessionStore(table),
+    audienceReader: new AudienceReader(table),
+    keys,
+    address: eventApiAddress(env),
+  }),
   ['LIVE_HTTP_HOST', 'LIVE_REALTIME_HOST'],
 );

@@ -1,8 +1,8 @@
 import type { ItemChange } from '../content/rules/hints.ts';
-import type { Blob } from '../editors/entities.ts';
-import { unpack } from '../editors/storedBytes.ts';
+import { type Blob, EditorPartEntity } from '../editors/entities.ts';
+import { partsOf, unpack } from '../editors/storedBytes.ts';
 import { decodePart } from '../shared/keyParts.ts';
-import type { LiveStore } from './liveStore.ts';
+import type { Table } from '../table/table.ts';
 import { MAX_EVENT_BYTES } from './rules/events.ts';
 import type { DocumentKeys, EditorHint } from './rules/hints.ts';
 
@@ -23,9 +23,26 @@ export interface EditorPush {
 
 const MAX_UPDATE_BYTES = (MAX_EVENT_BYTES / 4) * 3;
 
+export class EditorParts {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async read(document: DocumentKeys, editorId: string, blob: Blob): Promise<Buffer | undefined> {
+    const parts = await this.#table.getMany(
+      EditorPartEntity,
+      partsOf(blob).map((part) => ({ ...document, editorId, ...part })),
+    );
+    const bytes = parts.flatMap((part) => (part ? [part.bytes] : []));
+    return bytes.length === parts.length ? Buffer.concat(bytes) : undefined;
+  }
+}
+
 /** Returns undefined for an item of the log that changes nothing. */
 export async function toEditorPush(
-  store: Pick<LiveStore, 'readParts'>,
+  parts: EditorParts,
   document: DocumentKeys,
   { key, item }: ItemChange,
 ): Promise<EditorPush | undefined> {
@@ -33,7 +50,7 @@ export async function toEditorPush(
   const editorId = decodePart(key.SK.split('#', 1)[0] ?? '');
   if (editorId === undefined || (packed === undefined && blob === undefined)) return undefined;
   const bytes = packed === undefined ? undefined : Buffer.from(packed as string, 'base64');
-  const stored = blob ? await store.readParts(document, editorId, blob) : bytes;
+  const stored = blob ? await parts.read(document, editorId, blob) : bytes;
   const update = stored && unpack(stored);
   return {
     hint: {

@@ -11,13 +11,14 @@ import { inParallel } from '../shared/inParallel.ts';
 import { decodePart } from '../shared/keyParts.ts';
 import { lazy } from '../shared/lazy.ts';
 import { readDefined } from '../shared/readDefined.ts';
+import { tableWith } from '../table/storeCapability.ts';
 import { ChannelPublisher, type PublishCall } from './channelPublisher.ts';
 import { toEditorPush } from './editorPushes.ts';
 import { DocumentSessionEntity, type LiveChannel, type StoredChannel } from './entities.ts';
 import { publishEventsLive } from './eventApi.ts';
+import type { RecordedChange, StreamPosition } from './hintLog.ts';
 import { liveKeys } from './liveKeys.ts';
-import type { LivePorts } from './livePorts.ts';
-import { type RecordedChange, recordHints, type StreamPosition } from './liveStore.ts';
+import { type LivePorts, liveStores } from './livePorts.ts';
 import { revokeAccess } from './revokeAccess.ts';
 import { type AccessChange, accessChangeOf, accessTypesOfItems } from './rules/access.ts';
 import { withinLimit } from './rules/events.ts';
@@ -77,7 +78,7 @@ export async function publishChanges(
     changes: some,
   }));
   await run(changes, async () => {
-    const channels = await ports.store.activeChannels(
+    const channels = await ports.hintLog.activeChannels(
       documents.map(({ document }) => document),
       now,
     );
@@ -114,7 +115,7 @@ async function publishDocument(
   changes: readonly ChangedItem[],
   call: PublishCall,
 ): Promise<void> {
-  const { store, keys, publisher, hints } = ports;
+  const { hintLog, editorParts, keys, publisher, hints } = ports;
   const payloads = new Map<string, object>();
   const edits: RecordedChange[] = [];
   const addressed: PositionedHint[] = [];
@@ -122,7 +123,7 @@ async function publishDocument(
   for (const change of changes) {
     const position = positionOf(change);
     if (change.item?._t === EditorUpdateEntity.type) {
-      const push = change.change === 'insert' ? await toEditorPush(store, document, change) : undefined;
+      const push = change.change === 'insert' ? await toEditorPush(editorParts, document, change) : undefined;
       if (!push) continue;
       edits.push({ hint: push.hint, position });
       if (push.payload) payloads.set(position.sequence, push.payload);
@@ -140,7 +141,7 @@ async function publishDocument(
   );
   const recorded =
     recordable.length > 0
-      ? await store.record(document, recordable, changes.map(positionOf), call.clock())
+      ? await hintLog.record(document, recordable, changes.map(positionOf), call.clock())
       : { channel, hints: [] };
   if (!recorded) return;
   const events = [
@@ -150,7 +151,7 @@ async function publishDocument(
   if (events.length > 0) {
     const { document: name } = (await keys.names()).ofDocument({ ...document, epoch: recorded.channel.epoch });
     const isCurrent = async () =>
-      (await store.activeChannels([document], call.clock()))[0]?.epoch === recorded.channel.epoch;
+      (await hintLog.activeChannels([document], call.clock()))[0]?.epoch === recorded.channel.epoch;
     await publisher.publish(name, events, call, isCurrent);
     for (const { hint } of recorded.hints) call.measures.record('LivePushLatency', Math.max(0, call.clock() - hint.at));
   }
@@ -165,7 +166,7 @@ interface HiddenHint extends PositionedHint {
 
 /** Drops hints about records that no longer exist: their deletion has its own hint. */
 async function splitByAudience(
-  { store, hints: { announced } }: LivePorts,
+  { audienceReader, hints: { announced } }: LivePorts,
   document: DocumentKeys,
   { organizationId, documentId }: LiveChannel,
   sent: readonly PositionedHint[],
@@ -174,8 +175,8 @@ async function splitByAudience(
   const hidden: HiddenHint[] = [];
   const deletions = sent.map(({ audience }) => (audience.kind === 'deletedComment' ? audience : undefined));
   const [records, deleted] = await Promise.all([
-    store.announcedRecords({ scope: document, organizationId, documentId }, sent.map(recordOf), announced),
-    readDefined(deletions, (comments) => store.hiddenDeletions(document, comments)),
+    audienceReader.announcedRecords({ scope: document, organizationId, documentId }, sent.map(recordOf), announced),
+    readDefined(deletions, (comments) => audienceReader.hiddenDeletions(document, comments)),
   ]);
   for (const [index, hint] of sent.entries()) {
     const { audience } = hint;
@@ -223,22 +224,23 @@ async function publishNotifications(
   changes: readonly ChangedItem[],
   call: PublishCall,
 ): Promise<void> {
-  const { store, hints } = ports;
+  const { sessionStore, audienceReader, hints } = ports;
   let audience: ReturnType<typeof audienceOf> | undefined;
   for (const change of changes) {
     const { hint, audience: users } = hints.hintOf(change) ?? {};
     if (users?.kind !== 'users' || !hint) continue;
-    const connected = await store.connectedUsers(document, users.userIds);
+    const connected = await sessionStore.connectedUsers(document, users.userIds);
     const isForOthers = users.isForOthers && channel !== undefined;
     if (connected.length === 0 && !isForOthers) continue;
     // Only the `organizationId` is needed, which the channel of any other document has too.
-    const named = channel ?? (await store.channel({ ...document, documentKey: connected[0]?.documentKey ?? '' }));
+    const named =
+      channel ?? (await sessionStore.channel({ ...document, documentKey: connected[0]?.documentKey ?? '' }));
     if (!named) continue;
     const { notificationId: id, documentId } = hint.ids as { notificationId: string; documentId: string };
     audience ??= audienceOf(ports, document, { organizationId: named.organizationId, documentId }, call);
     const found = await audience.readSessions();
     if (!found) continue;
-    const recipients = await store.usersWhoCanReadNotification(
+    const recipients = await audienceReader.usersWhoCanReadNotification(
       found.openDocument,
       { id, createdAt: users.createdAt },
       { connected: connected.map(({ userId }) => userId), sessions: found.sessions, isForOthers },
@@ -249,21 +251,24 @@ async function publishNotifications(
 }
 
 function audienceOf(
-  { store }: LivePorts,
+  { sessionStore, audienceReader }: LivePorts,
   document: DocumentKeys,
   names: Pick<LiveChannel, 'organizationId' | 'documentId'>,
   call: PublishCall,
 ) {
   const readSessions = lazy(async () => {
-    const [sessions, context] = await Promise.all([store.sessions(document), store.loadDocument(document, names)]);
-    const openDocument = await store.openDocument(context);
+    const [sessions, context] = await Promise.all([
+      sessionStore.sessions(document),
+      audienceReader.loadDocument(document, names),
+    ]);
+    const openDocument = await audienceReader.openDocument(context);
     return openDocument && { sessions, openDocument };
   });
   const findViewers = async (rules: ThreadAccess): Promise<ReadonlySet<string>> => {
     const found = await readSessions();
     if (!found) return new Set();
     const thread = { ...rules, organizationId: found.openDocument.organization.organizationId };
-    return store.usersWhoCanSee(found.openDocument, { thread }, found.sessions, call.clock());
+    return audienceReader.usersWhoCanSee(found.openDocument, { thread }, found.sessions, call.clock());
   };
   return { readSessions, findViewers };
 }
@@ -280,7 +285,7 @@ async function publishAccessUpdates(
   const ofUsers = changes.flatMap(({ change, access }) => (access.kind === 'user' ? [{ change, access }] : []));
   const latest = distinctBy(ofUsers.toReversed(), ({ access }) => JSON.stringify([access.tenantPart, access.userPart]));
   await inParallel(latest, PARALLEL, async ({ change, access: { tenantPart, userPart } }) => {
-    const [session] = await ports.store.sessionsOfUser(tenantPart, userPart);
+    const [session] = await ports.sessionStore.sessionsOfUser(tenantPart, userPart);
     if (!session) return;
     const hint = { type: 'access.update', at: change.at, ids: {} } as const;
     await publishToUsers(
@@ -294,7 +299,7 @@ async function publishAccessUpdates(
 }
 
 async function publishToUsers(
-  { store, keys, publisher }: LivePorts,
+  { sessionStore, hintLog, audienceReader, keys, publisher }: LivePorts,
   about: Pick<DocumentKeys, 'tenant'> & Partial<DocumentKeys>,
   userIds: readonly string[],
   change: RecordedChange,
@@ -304,12 +309,12 @@ async function publishToUsers(
   const { tenant } = about;
   const [names, tokenRevocations, users] = await Promise.all([
     keys.names(),
-    store.tokenRevocations(tenant),
-    store.userKeys(tenant, userIds),
+    sessionStore.tokenRevocations(tenant),
+    audienceReader.userKeys(tenant, userIds),
   ]);
   const hint: UserHint = { ...change.hint, id: change.position.sequence };
   await inParallel([...users], PARALLEL, async ([userId, userKey]) => {
-    await store.recordForUser({ tenant, userId, userKey }, about, { hint, position: change.position });
+    await hintLog.recordForUser({ tenant, userId, userKey }, about, { hint, position: change.position });
     await publisher.publish(names.ofUser({ tenant, userKey, tokenRevocations }), [hint], call);
   });
 }
@@ -319,6 +324,10 @@ function positionOf({ id, stream, key }: ChangedItem): StreamPosition {
 }
 
 export const publishChangesCapability: Capability<Omit<LivePorts, 'hints'>> = /* @__PURE__ */ combine(
-  { store: recordHints, keys: liveKeys, events: publishEventsLive },
-  ({ store, keys, events }) => ({ store, keys, publisher: new ChannelPublisher(events) }),
+  {
+    table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem'], ['gsi1']),
+    keys: liveKeys,
+    events: publishEventsLive,
+  },
+  ({ table, keys, events }) => ({ ...liveStores(table), keys, publisher: new ChannelPublisher(events) }),
 );

@@ -51,12 +51,12 @@ export async function revokeAccess(
 }
 
 async function markRevokedSessions(
-  { store, publisher }: LivePorts,
+  { sessionStore, publisher }: LivePorts,
   changes: readonly (AccessChange & { readonly kind: 'tokens' })[],
 ): Promise<void> {
   const mark = () =>
     inParallel(changes, PARALLEL, async ({ tenantPart, revocations }) =>
-      store.markRevokedSessions(decodePart(tenantPart) ?? '', revocations),
+      sessionStore.markRevokedSessions(decodePart(tenantPart) ?? '', revocations),
     );
   await mark();
   // A session that was written just before the revocation can be missing from the index at the first query.
@@ -65,7 +65,7 @@ async function markRevokedSessions(
 }
 
 async function candidatesOf(
-  { store }: LivePorts,
+  { sessionStore }: LivePorts,
   { id: by, access }: RecordedAccessChange,
   now: number,
 ): Promise<Candidate[]> {
@@ -75,7 +75,7 @@ async function candidatesOf(
   const tenant = decodePart(access.tenantPart) ?? '';
   if (access.kind === 'user') {
     const { endsTokensOf } = access;
-    const sessions = await store.sessionsOfUser(access.tenantPart, access.userPart, access.organizationKey);
+    const sessions = await sessionStore.sessionsOfUser(access.tenantPart, access.userPart, access.organizationKey);
     return sessions.map(({ userId, organizationKey, documentKey }) => ({
       document: { tenant, organizationKey, documentKey },
       userIds: [userId],
@@ -84,7 +84,7 @@ async function candidatesOf(
     }));
   }
   const { organizationKey } = access;
-  const channels = await store.channelsOfOrganization({ tenant, organizationKey }, now);
+  const channels = await sessionStore.channelsOfOrganization({ tenant, organizationKey }, now);
   return channels.map(({ documentKey }) => ({
     document: { tenant, organizationKey, documentKey },
     userIds: undefined,
@@ -105,14 +105,14 @@ async function endSessions(
   candidates: readonly Candidate[],
   call: PublishCall,
 ): Promise<EndedChannels | undefined> {
-  const { store } = ports;
+  const { sessionStore } = ports;
   const [first] = candidates;
   if (!first) return undefined;
   const { document, by } = first;
   const records = new Set(candidates.map((each) => each.by));
   for (;;) {
     const now = call.clock();
-    const channel = await store.channel(document);
+    const channel = await sessionStore.channel(document);
     if (!channel) return undefined;
     const { lost, changed } = await checkSessions(ports, document, candidates, channel, now);
     if (lost.length === 0 && changed.length === 0) {
@@ -121,8 +121,8 @@ async function endSessions(
     }
     // The next pass reads again, after a conflict or for the sessions that did not fit into the transaction.
     if (lost.length > 0)
-      await store.renewChannels(document, channel, lost.slice(0, MAX_SESSIONS_IN_TRANSACTION), by, now);
-    else await store.updateSessions(document, changed.slice(0, MAX_SESSIONS_IN_TRANSACTION));
+      await sessionStore.renewChannels(document, channel, lost.slice(0, MAX_SESSIONS_IN_TRANSACTION), by, now);
+    else await sessionStore.updateSessions(document, changed.slice(0, MAX_SESSIONS_IN_TRANSACTION));
   }
 }
 
@@ -133,15 +133,15 @@ interface CheckedSessions {
 }
 
 async function checkSessions(
-  { store }: LivePorts,
+  { sessionStore, audienceReader }: LivePorts,
   document: DocumentKeys,
   candidates: readonly Candidate[],
   channel: StoredChannel,
   now: number,
 ): Promise<CheckedSessions> {
-  const sessions = await store.sessions(document);
+  const sessions = await sessionStore.sessions(document);
   if (sessions.length === 0) return { lost: [], changed: [] };
-  const openDocument = await store.openDocument(await store.loadDocument(document, channel));
+  const openDocument = await audienceReader.openDocument(await audienceReader.loadDocument(document, channel));
   if (!openDocument) return { lost: sessions, changed: [] };
   const isAffected = (session: LiveSession, endsTokens: boolean) =>
     session.hasStoredAccess ||
@@ -154,8 +154,8 @@ async function checkSessions(
   );
   const userIds = checked.map(({ userId }) => userId);
   const [accesses, revocations] = await Promise.all([
-    store.accessOfUsers(openDocument, userIds, now),
-    store.tokenRevocations(document.tenant),
+    audienceReader.accessOfUsers(openDocument, userIds, now),
+    sessionStore.tokenRevocations(document.tenant),
   ]);
   // A new user does not inherit the session of an erased user with the same user id.
   const isErased = ({ userId, userKey }: LiveSession) =>
@@ -176,7 +176,7 @@ async function checkSessions(
 }
 
 async function publishRevocations(
-  { store, keys, publisher }: LivePorts,
+  { sessionStore, keys, publisher }: LivePorts,
   { document, epochs, by }: EndedChannels,
   call: PublishCall,
 ): Promise<void> {
@@ -186,5 +186,5 @@ async function publishRevocations(
     for (const channel of [channels.document, channels.awareness])
       await publisher.publishOrThrow(channel, { type: REVOKED }, call);
   }
-  await store.endRevocations(document, by);
+  await sessionStore.endRevocations(document, by);
 }

@@ -3,7 +3,7 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findDocument } from '../../../lib/content/documentScope.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { liveHints } from '../../../lib/kinds/liveHints.ts';
-import { readChanges } from '../../../lib/live/liveStore.ts';
+import { readChanges } from '../../../lib/live/changesReader.ts';
 import { MissedChanges } from '../../../lib/live/rules/missedChanges.ts';
 import { Id } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';

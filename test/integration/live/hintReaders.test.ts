@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ChangedItem } from '../../../lib/app/worker.ts';
 import { type HintType, liveHints } from '../../../lib/kinds/liveHints.ts';
 import { ChannelPublisher } from '../../../lib/live/channelPublisher.ts';
-import { LiveStore } from '../../../lib/live/liveStore.ts';
+import { liveStores } from '../../../lib/live/livePorts.ts';
 import { publishChanges, publishChangesCapability } from '../../../lib/live/publishChanges.ts';
 import { ChannelNames } from '../../../lib/live/rules/channels.ts';
 import type { DocumentKeys } from '../../../lib/live/rules/hints.ts';
@@ -59,7 +59,7 @@ async function publish(changes: readonly ChangedItem[]): Promise<void> {
     return Promise.resolve();
   };
   const ports = {
-    store: new LiveStore(table),
+    ...liveStores(table),
     keys: { names: () => Promise.resolve(names) },
     publisher: new ChannelPublisher({ publish: send }, () => Promise.resolve()),
     hints: liveHints,

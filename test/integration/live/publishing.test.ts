@@ -5,10 +5,11 @@ import { ApiKeyEntity } from '../../../lib/http/entities.ts';
 import { liveHints } from '../../../lib/kinds/liveHints.ts';
 import { ChannelPublisher } from '../../../lib/live/channelPublisher.ts';
 import { DocumentSessionEntity, UserSessionEntity } from '../../../lib/live/entities.ts';
-import { LiveStore } from '../../../lib/live/liveStore.ts';
+import { liveStores } from '../../../lib/live/livePorts.ts';
 import { publishChanges, publishChangesCapability } from '../../../lib/live/publishChanges.ts';
 import { ChannelNames } from '../../../lib/live/rules/channels.ts';
 import type { DocumentKeys } from '../../../lib/live/rules/hints.ts';
+import { SessionStore } from '../../../lib/live/sessionStore.ts';
 import { liveSessionSweep, SessionSweeper } from '../../../lib/live/sweepSessions.ts';
 import { Table, upsert } from '../../../lib/table/table.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
@@ -77,7 +78,7 @@ function portsOf(invocation: Invocation) {
       return Promise.resolve();
     });
   return {
-    store: new LiveStore(new Table(asDocumentClient({ send }), TABLE_NAME)),
+    ...liveStores(new Table(asDocumentClient({ send }), TABLE_NAME)),
     keys: { names: () => Promise.resolve(names) },
     publisher: new ChannelPublisher({ publish }, () => Promise.resolve()),
     hints: liveHints,
@@ -513,9 +514,9 @@ describe('a user who loses access', () => {
       await customer.addDocuments([documentId]);
       const stored = (await itemsOf('Document')).find((item) => item.documentId === documentId)!;
       const keys = { ...document, documentKey: stored.internalId as string };
-      const store = new LiveStore(table);
+      const sessionStore = new SessionStore(table);
       const ids = { organizationId: nda.organizationId, documentId };
-      await store.connect(keys, ids, { userId: 'ada', tokenRevocations: 0, hasStoredAccess: true }, Date.now());
+      await sessionStore.connect(keys, ids, { userId: 'ada', tokenRevocations: 0, hasStoredAccess: true }, Date.now());
       await customer.setAccess('restricted', [documentId]);
       const changed = (await itemsOf('Document')).find((item) => item.documentId === documentId)!;
       published = [];
@@ -527,16 +528,16 @@ describe('a user who loses access', () => {
         { type: 'system.revoked' },
         { type: 'system.revoked' },
       ]);
-      expect(await store.sessions(keys)).toEqual([]);
+      expect(await sessionStore.sessions(keys)).toEqual([]);
     }
   });
 
   test('makes the publisher wait once for running publishes, even if access to 20 documents ends', async () => {
-    const store = new LiveStore(table);
+    const sessionStore = new SessionStore(table);
     const documents = times(20, (index) => ({ ...document, documentKey: `doc_${index}` }));
     const session = { userId: 'ada', tokenRevocations: 0, hasStoredAccess: true };
     for (const keys of documents)
-      await store.connect(keys, { ...nda, documentId: keys.documentKey }, session, Date.now());
+      await sessionStore.connect(keys, { ...nda, documentId: keys.documentKey }, session, Date.now());
     await customer.ok('/v2/organizations/access/disablestate/update', {
       organizationIds: [nda.organizationId],
       disabled: true,
@@ -549,7 +550,7 @@ describe('a user who loses access', () => {
       publishChanges({ ...portsOf(new Invocation()), publisher }, [changeOf('modify', organization!)], call(undefined)),
     );
     expect(failed).toEqual([]);
-    for (const keys of documents) expect(await store.sessions(keys)).toEqual([]);
+    for (const keys of documents) expect(await sessionStore.sessions(keys)).toEqual([]);
     expect(pauses.filter((milliseconds) => milliseconds > 1_000)).toHaveLength(1);
   });
 
@@ -841,11 +842,11 @@ describe('revoked user tokens', () => {
   });
 
   test('are rejected by the authorizer, because the session from before the revocation is hidden', async () => {
-    const store = new LiveStore(table);
+    const sessionStore = new SessionStore(table);
     await connect('ada', [member]);
-    expect(await store.session(document, 'ada', Date.now())).toBeDefined();
+    expect(await sessionStore.session(document, 'ada', Date.now())).toBeDefined();
     await revoke();
-    expect(await store.session(document, 'ada', Date.now())).toBeUndefined();
+    expect(await sessionStore.session(document, 'ada', Date.now())).toBeUndefined();
   });
 
   test('receive no hints for their user, who receives them with a newer token', async () => {

@@ -20,7 +20,7 @@ beforeEach(() => {
     names: () => Promise.resolve(names),
     readToken: (token: string) => Promise.resolve(token === 'valid' ? { ...document, userPart: 'ada' } : undefined),
   };
-  const store = {
+  const sessionStore = {
     session: () => {
       reads += 1;
       const session = {
@@ -32,11 +32,13 @@ beforeEach(() => {
       };
       return Promise.resolve(hasSession ? { channel: { epoch }, session } : undefined);
     },
+  };
+  const audienceReader = {
     loadDocument: () => Promise.resolve({}),
     openDocument: () => Promise.resolve({}),
     accessOfUsers: () => Promise.resolve(new Map([['ada', { endsAt: Infinity, userKey: currentUserKey }]])),
   };
-  authorizer = new LiveAuthorizer({ keys, store } as unknown as AuthorizerPorts);
+  authorizer = new LiveAuthorizer({ keys, sessionStore, audienceReader } as unknown as AuthorizerPorts);
 });
 
 const channels = (of = epoch) => names.ofDocument({ ...document, epoch: of });
