@@ -19,7 +19,6 @@ export interface ThreadCount {
   readonly unread: number;
 }
 
-/** The user for whom threads are counted. */
 interface CountOptions {
   readonly userId: string;
   readonly filters: ThreadFilters;

@@ -60,7 +60,9 @@ export interface LocatedRecord<T> {
 
 export interface LocationDeletion {
   readonly table: Table;
-  /** Records that another request moves away stay. */
+  /**
+   * The key of the location. A record whose stored key differs was moved by another request and must not be deleted.
+   */
   readonly key: string;
   /** Epoch ms. Throws UNAVAILABLE after the deadline. */
   readonly requireTime: () => number;

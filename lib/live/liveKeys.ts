@@ -9,8 +9,9 @@ import type { DocumentKeys } from './rules/hints.ts';
 export const TOKEN_SECONDS = 15 * 60;
 
 /**
- * Channel names survive a rotation. After a leak, the operator renames this entry to `channels`, and the service
- * refuses its tokens.
+ * Entries of the secret. Channel names come from the first key, so a rotation does not change them. After a leak
+ * of the first key, the operator renames its entry from `1` to `channels`: the names stay, and the service refuses
+ * tokens of that key.
  */
 const FIRST_VERSION = '1';
 const CHANNELS_ENTRY = 'channels';

@@ -257,7 +257,10 @@ export function fieldRuleOf(check: object): FieldRule | undefined {
   return fieldRules.get(check);
 }
 
-/** The `data` of a twin differs in these fields. */
+/**
+ * Fields of a request that one version of the API ignores or requires, unlike the schema that both versions share
+ * (`defineTwin`).
+ */
 export interface FieldChanges {
   readonly ignored?: readonly string[];
   readonly required?: readonly string[];

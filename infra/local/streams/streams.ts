@@ -11,7 +11,7 @@ export interface OpenStream {
   readonly save: (position: StreamPosition) => void;
 }
 
-/** Deletes the records that all event sources of a table have processed. */
+/** Readers begin after their stored positions. Records that all event sources of a table have processed are deleted. */
 export async function openStreams(
   engine: Pick<Engine, 'call' | 'deleteStreamRecords'>,
   models: readonly StreamSourceModel[],

@@ -135,7 +135,6 @@ function isEvent(type: string): type is TriggerType {
   return (triggerTypes as readonly string[]).includes(type);
 }
 
-/** For each change with `log` whose verb is enabled. */
 export function toActivities(
   changes: readonly ContentChange[],
   eventScope: EventScope,

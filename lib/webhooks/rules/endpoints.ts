@@ -131,7 +131,6 @@ export function changeEndpoint(
   );
 }
 
-/** A request disabled the endpoint at `now`, unless it was disabled before. */
 function withDisabling(
   before: WebhookEndpoint | undefined,
   { disabling, ...after }: WebhookEndpoint,

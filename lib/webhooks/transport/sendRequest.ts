@@ -129,7 +129,6 @@ function afterTurns(turns: number, action: () => void): void {
   setImmediate(() => (turns > 1 ? afterTurns(turns - 1, action) : action()));
 }
 
-/** Every status except 2xx is `failed`, even a redirect. */
 function toResult(response: PartialResponse): HttpResult {
   const { statusCode = 0, headers } = response.message;
   if (statusCode >= 200 && statusCode < 300) return { outcome: 'delivered', ...responseFields(response) };
