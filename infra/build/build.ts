@@ -139,8 +139,8 @@ const loadBuiltinModules: Plugin = {
       kind === 'import-statement' ? { path, namespace, sideEffects: false } : undefined,
     );
     bundler.onLoad({ filter: /^node:/, namespace }, ({ path }) => ({ contents: builtinExports(path) }));
-    // The SDK loads `node:http` with `import()`. esbuild reads the exports of a CommonJS module one by one, at their
-    // use.
+    // The SDK loads `node:http` with `import()`, which keeps all exports of an ES module and so reads all of them. For
+    // a CommonJS module, esbuild makes a getter of each export, so only the exports that the SDK uses are read.
     const onDemand = 'builtin-on-demand';
     bundler.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
       kind === 'dynamic-import' ? { path, namespace: onDemand } : undefined,

@@ -221,8 +221,8 @@ export class CommentWriter {
     const deleted = before?.comments.filter((comment) => isSelected(selection, comment)) ?? [];
     if (!before || deleted.length === 0) return before;
     if (deleted.length < before.thread.commentCount) return loadForDeletion(this.#table, scope, before, deleted);
-    // The thread and its comments are not read at the same moment, so the same number of comments can include another
-    // one.
+    // The counts are equal, but the thread and its comments are not read at the same moment. So the thread can have a
+    // comment that is not in `deleted`.
     const storedIds = deleted.length === 1 ? [before.thread.first.commentId] : await this.#selectIds(scope, key, {});
     const hasOnly = storedIds.every((id) => deleted.some(({ commentId }) => commentId === id));
     // The event of the deletion lists them.

@@ -107,7 +107,10 @@ async function readPortion(
   return { keys, next: await walkFolders(table, scope, start, visitor, budget) };
 }
 
-/** The user's revocation by this job, or the request if the user had no profile then. */
+/**
+ * Returns the time of the user's revocation by this job, or of the request if the user had no profile then. Undefined
+ * if neither applies: the user stays.
+ */
 function limitsOf({ job, removal }: RemovalStep, user: MaybeUser): UserLimits | undefined {
   const revocation = user?.revocations?.find(({ jobId }) => jobId === job.jobId);
   const existed = user !== undefined && user.createdAt <= removal.at;

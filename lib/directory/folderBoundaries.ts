@@ -8,8 +8,8 @@ import { folderChain, foldersAbove } from './rules/access.ts';
 import { rootFolderId } from './rules/folders.ts';
 
 /**
- * Refuses to add what exists on the other side of a closed boundary, as `refuseCrossings`. Reads nothing while none is
- * closed.
+ * Throws, as `refuseCrossings`, for an addition of a document or folder that already exists on the other side of the
+ * boundary of a folder that users are being removed from. Reads nothing if there is no such folder.
  */
 export class FolderBoundaries {
   readonly #table: Table;

@@ -79,8 +79,8 @@ export class JudgmentWriter {
   }
 
   /**
-   * The embedding job is written with the judgments and removed after all of them have vectors. If the call ends before
-   * that, the job embeds them.
+   * The embedding job is written before the judgments, and removed after all of them have vectors. If the call ends
+   * earlier, the job embeds them.
    */
   async #addValid(
     tenant: string,

@@ -79,7 +79,6 @@ interface Selection {
   readonly userId?: string | undefined;
 }
 
-/** By document, location, and one of the users in `notifyUsers`. */
 export function isSelected(
   document: Pick<Document, 'internalId'> | undefined,
   { locationId, userId }: Selection,

@@ -136,7 +136,6 @@ export const wrappedBodies: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/** Advanced webhooks have the name of an event type, basic webhooks the name `basic.<type>`. */
 export function webhooks(components: ComponentSchemas): Webhooks {
   const schemaOf = (schema: z.ZodType) => jsonSchemaOf(schema, components);
   const advanced = eventTypes.map((event) => [event, advancedWebhook(event, schemaOf(advancedSchema(event)))] as const);

@@ -31,7 +31,7 @@ export const limits = {
   objectBytes: 64 * 1024,
   objectDepth: 32,
   list: 500,
-  /** The limit holds for one list of `/v2/auth/permissions` and `/v2/notifications/config/set`. */
+  /** The limit holds for one list of ids or grants of `/v2/auth` and `/v2/notifications/config/set`. */
   permissionIds: 100,
   contextItems: 200,
   /** The limit holds for one filter of a request that reads. */

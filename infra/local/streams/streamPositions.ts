@@ -18,7 +18,7 @@ export class StreamPositions {
     this.#set = database.prepare('INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?)');
   }
 
-  /** `stream` is the engine's id, which differs after a table is created again: an old position does not count then. */
+  /** `stream` is the ARN of the table's stream. A table that is created again has another, and so no position. */
   get(source: string, stream: string): StreamPosition | undefined {
     const row = this.#database
       .prepare('SELECT shard, sequence FROM positions WHERE source = ? AND stream = ?')

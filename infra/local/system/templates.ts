@@ -10,7 +10,7 @@ interface Templates {
   readonly apiId: string;
 }
 
-/** Reports if the templates must be made first. */
+/** Makes the templates if they are not in the cache, which takes seconds, and announces that with `report`. */
 export async function readTemplates(
   settings: LocalSettings,
   { gateway, aws, eventApi }: Servers,

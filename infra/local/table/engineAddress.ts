@@ -19,7 +19,8 @@ export const enginePorts: readonly number[] = [
 const [LOOPBACK, EVERYWHERE] = ['127.0.0.1', '0.0.0.0'];
 
 /**
- * By a random address of 127.0.0.0/8, engines share a port. On macOS, or with `isEverywhere`, only the port is random.
+ * Several engines can use the same port, because each has a random address of 127.0.0.0/8. On macOS, or with
+ * `isEverywhere`, only the port is random.
  * Throws a `StartError` if no port is free.
  */
 export async function freeAddress({ isEverywhere = false, randomHost = randomLoopback } = {}): Promise<EngineAddress> {

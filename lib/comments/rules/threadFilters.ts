@@ -98,7 +98,6 @@ export const ThreadsUpdateRequest = /* @__PURE__ */ defineSchema(() =>
     ),
 );
 
-/** Times are epoch ms or ISO 8601. */
 const listingFilters = /* @__PURE__ */ defineSchema(() => ({
   mentionedUserIds: optional(list(Id, limits.readIds)).describe('Only threads that mention one of these users.'),
   resolvedBy: optional(Id).describe('Only threads that this user resolved.'),

@@ -77,7 +77,10 @@ function actorIn(value: unknown, { path, holds, keepMissing }: ActorField, { use
 
 export type DataPath = readonly (string | number)[];
 
-/** Returns a copy. If an object on the path is missing, nothing is added. `at` is the position of the value. */
+/**
+ * Returns the changed value, and never writes to `value` itself. If an object on the path is missing, nothing is added.
+ * `change` gets the value and its position in the whole data (`at`).
+ */
 export function changeAt(
   value: unknown,
   path: readonly string[],
