@@ -22,7 +22,8 @@ import { deleteThreads, deletionTransaction } from './deleteThreads.ts';
 import { loadForDeletion, loadWholeThread, MAX_BYTES_IN_TRANSACTION } from './loadDeletion.ts';
 import type { ChangeOptions } from './rules/changeOptions.ts';
 import { agentsOfComments } from './rules/commentAgents.ts';
-import { type CommentChange, isTooLarge, type NewComment } from './rules/comments.ts';
+import type { CommentChange, NewComment } from './rules/commentRequests.ts';
+import { isTooLarge } from './rules/comments.ts';
 import {
   type CommentSelection,
   decideCommentAddition,

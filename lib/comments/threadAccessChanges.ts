@@ -8,7 +8,8 @@ import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
 import { sortableNumber } from '../table/keys.ts';
 import { upsert, type WriteOp } from '../table/table.ts';
-import { accessFieldsOf, type Comment } from './rules/comments.ts';
+import { accessFieldsOf } from './rules/commentContext.ts';
+import type { Comment } from './rules/comments.ts';
 import { type Thread, threadAccessOf } from './rules/threads.ts';
 
 const LIFETIME_SECONDS = 2 * 60 * 60;

@@ -1,4 +1,4 @@
-import { accessFieldsOf } from '../comments/rules/comments.ts';
+import { accessFieldsOf } from '../comments/rules/commentContext.ts';
 import { threadAccessOf } from '../comments/rules/threads.ts';
 import { CommentEntity, commentKey, ThreadEntity } from '../comments/threads.ts';
 import { findUsersWhoCanSee } from '../content/accessChecks.ts';

@@ -1,4 +1,4 @@
-import { accessFieldsOf } from '../comments/rules/comments.ts';
+import { accessFieldsOf } from '../comments/rules/commentContext.ts';
 import { CommentEntity, commentKey, readThreadAccess } from '../comments/threads.ts';
 import { AccessChecks } from '../content/accessChecks.ts';
 import { EVERYBODY, InvolvementEntity, recordSortKey } from '../content/involvements.ts';

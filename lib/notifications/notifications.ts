@@ -1,5 +1,5 @@
 import type { Capability } from '../app/capability.ts';
-import { accessFieldsOf } from '../comments/rules/comments.ts';
+import { accessFieldsOf } from '../comments/rules/commentContext.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';

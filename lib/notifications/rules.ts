@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import type { UserRule } from '../app/rules/userRule.ts';
-import { CommentId } from '../comments/rules/comments.ts';
+import { CommentId } from '../comments/rules/commentRequests.ts';
 import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
 import type { ResponseNames } from '../content/rules/eventMetadata.ts';
 import { Location, LocationKey, locationKey } from '../content/rules/location.ts';

@@ -1,6 +1,6 @@
 /** Schemas for the OpenAPI document. Tests check sent bodies with them. Deliveries do not use them. */
 import * as z from 'zod';
-import { CommentResponse } from '../comments/rules/comments.ts';
+import { CommentResponse } from '../comments/rules/commentResponses.ts';
 import { ThreadResponse } from '../comments/rules/threadResponses.ts';
 import { StoredUser } from '../content/rules/contentUser.ts';
 import { Visibility } from '../directory/rules/visibility.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { addReactions } from '../../../lib/comments/reactionWriter.ts';
-import { CommentId } from '../../../lib/comments/rules/comments.ts';
+import { CommentId } from '../../../lib/comments/rules/commentRequests.ts';
 import { visibleReactions } from '../../../lib/comments/visibleReactions.ts';
 import { commentFilter } from '../../../lib/comments/visibleThreads.ts';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';

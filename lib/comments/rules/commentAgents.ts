@@ -1,7 +1,7 @@
 import { agentRunKey, type CommentAgent } from '../../agents/rules/runs.ts';
 import { distinct, distinctBy } from '../../shared/collections.ts';
 import { fieldName, invalid, type Issue } from '../../shared/errors.ts';
-import { agentSourceOf, type NewComment, parseAgent } from './comments.ts';
+import { agentSourceOf, type NewComment, parseAgent } from './commentRequests.ts';
 
 /**
  * Once per execution. The time of an execution (epoch ms) is that of its comment, or `createdAt`, and never later than

@@ -1,20 +1,11 @@
 import type { ContentUser } from '../../content/rules/contentUser.ts';
 import { contextAllows } from '../../directory/rules/access.ts';
 import type { ChangeOptions } from './changeOptions.ts';
+import { changeComment, hasTextChange, newComments, replaceCommentUsers } from './commentChanges.ts';
+import { accessFieldsOf } from './commentContext.ts';
 import type { ContentChange } from './commentEvents.ts';
-import {
-  accessFieldsOf,
-  changeComment,
-  type Comment,
-  COMMENT_TOO_LARGE,
-  type CommentChange,
-  hasTextChange,
-  isTooLarge,
-  MAX_COMMENTS,
-  type NewComment,
-  newComments,
-  replaceCommentUsers,
-} from './comments.ts';
+import type { CommentChange, NewComment } from './commentRequests.ts';
+import { type Comment, COMMENT_TOO_LARGE, isTooLarge, MAX_COMMENTS } from './comments.ts';
 import { decideThreadDeletion } from './decideThread.ts';
 import { addComments, changeComments, type Refused, removeComments, replaceThreadUsers } from './threadChanges.ts';
 import {

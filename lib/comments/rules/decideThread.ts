@@ -1,7 +1,7 @@
 import { readJson } from '../../shared/jsonFields.ts';
 import type { ChangeOptions } from './changeOptions.ts';
 import { type ContentChange, detectThreadChanges } from './commentEvents.ts';
-import { parseAgent } from './comments.ts';
+import { parseAgent } from './commentRequests.ts';
 import { changeThread, newThread, type Refused } from './threadChanges.ts';
 import { type Decided, type ExistingThread, NO_PARTS, unchanged } from './threadParts.ts';
 import type { NewThread, ThreadChange } from './threadRequests.ts';

@@ -1,4 +1,4 @@
-import type { CommentRow, ReactedCommentRow } from './comments.ts';
+import type { CommentRow, ReactedCommentRow } from './commentResponses.ts';
 import type { ThreadRow } from './threadResponses.ts';
 
 const metadata = { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', organizationId: 'acme', documentId: 'nda' };

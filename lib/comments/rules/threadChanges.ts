@@ -3,7 +3,9 @@ import { locationKey } from '../../content/rules/location.ts';
 import { userFieldsAfter } from '../../content/rules/userFields.ts';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { readJson, toStoredFields } from '../../shared/jsonFields.ts';
-import { agentSourceOf, type Comment, COMMENT_TOO_LARGE, isTooLarge, newComments, parseAgent } from './comments.ts';
+import { newComments } from './commentChanges.ts';
+import { agentSourceOf, parseAgent } from './commentRequests.ts';
+import { type Comment, COMMENT_TOO_LARGE, isTooLarge } from './comments.ts';
 import { initialStatus, isSameStatus, isTerminal, resolveStatus, type Status } from './statuses.ts';
 import type { NewThread, ThreadChange } from './threadRequests.ts';
 import {

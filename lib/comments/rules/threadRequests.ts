@@ -15,8 +15,9 @@ import {
   unchangedObject,
 } from '../../shared/schema.ts';
 import { importedTimes, Instant } from '../../shared/times.ts';
+import { Context } from './commentContext.ts';
 import { Actions, Progress } from './commentProgress.ts';
-import { commentLists, Context, hasAnyField, oneCommentList, sentComments } from './comments.ts';
+import { commentLists, hasAnyField, oneCommentList, sentComments } from './commentRequests.ts';
 import { SentStatus } from './statuses.ts';
 import { MAX_THREAD_BYTES, pagePosition, threadTypes } from './threads.ts';
 

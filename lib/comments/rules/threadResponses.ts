@@ -4,14 +4,8 @@ import { type ContentNames, recordMetadata } from '../../content/rules/eventMeta
 import { Visibility } from '../../directory/rules/visibility.ts';
 import { fromJsonFields, pickFields } from '../../shared/jsonFields.ts';
 import { AnyObject, defineNamedSchema, defineSchema } from '../../shared/schema.ts';
-import {
-  CommentResponse,
-  CommentRow,
-  ContextResponse,
-  toCommentResponse,
-  toCommentRow,
-  toContextResponse,
-} from './comments.ts';
+import { ContextResponse, toContextResponse } from './commentContext.ts';
+import { CommentResponse, CommentRow, toCommentResponse, toCommentRow } from './commentResponses.ts';
 import {
   involvedUserIds,
   mentionedUserIds,

@@ -4,7 +4,8 @@ import { type ThreadAccess, Visibility } from '../../directory/rules/visibility.
 import { distinct } from '../../shared/collections.ts';
 import { readJson } from '../../shared/jsonFields.ts';
 import { defineSchema } from '../../shared/schema.ts';
-import { accessFieldsOf, type Comment, commentMentions } from './comments.ts';
+import { accessFieldsOf } from './commentContext.ts';
+import { type Comment, commentMentions } from './comments.ts';
 
 export const threadTypes = ['comment', 'suggestion'] as const;
 

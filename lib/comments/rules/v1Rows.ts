@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { StoredUser } from '../../content/rules/contentUser.ts';
 import { isoTime } from '../../shared/isoTime.ts';
 import { AnyObject, defineNamedSchema, IsoTime } from '../../shared/schema.ts';
-import { CommentResponse } from './comments.ts';
+import { CommentResponse } from './commentResponses.ts';
 
 export const V1Comment = /* @__PURE__ */ defineNamedSchema('V1Comment', () =>
   CommentResponse.pick({

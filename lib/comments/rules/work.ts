@@ -1,6 +1,6 @@
 import type { Work } from '../../app/rules/limits.ts';
 import { limits } from '../../shared/schema.ts';
-import type { NewComment } from './comments.ts';
+import type { NewComment } from './commentRequests.ts';
 import type { NewThread } from './threadRequests.ts';
 
 const ITEMS_PER_THREAD = 4;

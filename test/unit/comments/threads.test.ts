@@ -1,16 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  changeComment,
-  type Comment,
-  commentMentions,
-  NewComment,
-  NewComments,
-  newComments,
-  replaceCommentUsers,
-  toCommentResponse,
-  usersOfComment,
-} from '../../../lib/comments/rules/comments.ts';
+import { changeComment, newComments, replaceCommentUsers } from '../../../lib/comments/rules/commentChanges.ts';
+import { NewComment, NewComments } from '../../../lib/comments/rules/commentRequests.ts';
+import { toCommentResponse } from '../../../lib/comments/rules/commentResponses.ts';
+import { type Comment, commentMentions, usersOfComment } from '../../../lib/comments/rules/comments.ts';
 import { isTerminal, resolveStatus } from '../../../lib/comments/rules/statuses.ts';
 import {
   addComments,

@@ -3,7 +3,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { serviceName } from '../../../../lib/app/serviceName.ts';
 import { addCommentsToThreads } from '../../../../lib/comments/commentWriter.ts';
 import { requireAgentSources } from '../../../../lib/comments/rules/commentAgents.ts';
-import { commentLists, oneCommentList, sentComments } from '../../../../lib/comments/rules/comments.ts';
+import { commentLists, oneCommentList, sentComments } from '../../../../lib/comments/rules/commentRequests.ts';
 import { newCommentsByUsers, peopleOfComments } from '../../../../lib/comments/rules/userCalls.ts';
 import { workOfComments } from '../../../../lib/comments/rules/work.ts';
 import { namesRefused, visibleThreads } from '../../../../lib/comments/visibleThreads.ts';

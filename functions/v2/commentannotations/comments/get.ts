@@ -1,12 +1,8 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { type CommentWithReactions, readCommentPages } from '../../../../lib/comments/commentPages.ts';
-import {
-  CommentId,
-  ReactedCommentRow,
-  toCommentResponse,
-  toCommentRow,
-} from '../../../../lib/comments/rules/comments.ts';
+import { CommentId } from '../../../../lib/comments/rules/commentRequests.ts';
+import { ReactedCommentRow, toCommentResponse, toCommentRow } from '../../../../lib/comments/rules/commentResponses.ts';
 import { exampleReactedComment } from '../../../../lib/comments/rules/examples.ts';
 import { toV1Comment, V1CommentOrNull } from '../../../../lib/comments/rules/v1Rows.ts';
 import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
