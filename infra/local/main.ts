@@ -1,4 +1,7 @@
-/** `npm start`. Node would compile a static import before the cache is enabled. */
+/**
+ * `npm start`. `runSystem.ts` is imported dynamically, because Node would compile a static import before the cache is
+ * enabled.
+ */
 import { enableCompileCache } from 'node:module';
 import { resolve } from 'node:path';
 

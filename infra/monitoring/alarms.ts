@@ -36,8 +36,8 @@ export type CompositeName =
   'TableCause' | 'QueuesCause' | 'GatewayCause' | 'MailCause' | 'ModelCause' | 'ThrottledTable' | 'DeadLettersFilled';
 
 /**
- * Which alarm sends the notices: a composite alarm, that of a family, or one of its own that is suppressed while a
- * cause is active. Without this, the alarm sends them itself.
+ * The composite alarm that sends the notices: a declared one, that of a family, or the alarm's own, which is suppressed
+ * while a cause is active. Without `notices`, the alarm itself sends them.
  */
 export type Notices =
   { readonly through: CompositeName } | { readonly family: string } | { readonly follows: readonly CompositeName[] };
@@ -54,8 +54,8 @@ export interface AlarmDeclaration {
   readonly keepsState?: true;
   readonly notices?: Notices;
   /**
-   * By the name of a function in the groups of the metric. The local dashboard shows the impact of the function that
-   * fails.
+   * The key is the function's name in the groups of the metric. The local dashboard shows the impact of the function
+   * that fails.
    */
   readonly impactOf?: Readonly<Record<string, string>>;
   readonly text: AlarmText;

@@ -30,7 +30,7 @@ interface Composite extends CompositeDeclaration {
   readonly children: readonly string[];
 }
 
-/** An alarm names its composite alarm in `notices`. Those named `...Cause` suppress others. */
+/** An alarm names its composite alarm in `notices`. Composite alarms named `...Cause` suppress others. */
 const declared: Readonly<Record<CompositeName, CompositeDeclaration>> = {
   TableCause: {
     follows: [],

@@ -6,8 +6,8 @@ import { queues } from '../../lib/workers/queues.ts';
 const queueNames = Object.keys(queues);
 
 /**
- * Those that users call come before those that only servers call. Of each, reads come first, because an application
- * opens with reads.
+ * Endpoints that users call come before those that only servers call. In both groups, reads come first, because an
+ * application opens with reads.
  */
 export function byWeight<R extends Routed>(endpoints: readonly R[]): R[] {
   const weight = (endpoint: Routed) => (isForUsers(endpoint) ? 2 : 0) + (endpoint.kind === 'read' ? 1 : 0);

@@ -117,7 +117,8 @@ export function apiFaults(api: CfnApi): MathExpression {
 }
 
 /**
- * Returns what the calls of an hour with a 4xx answer cost at most. The gateway's own 429 count too, but cost nothing.
+ * Returns the highest possible cost of the calls with a 4xx answer in an hour. The gateway's own 429 count too, but
+ * cost nothing.
  */
 export function refusedDollars(api: CfnApi): MathExpression {
   const hour = Duration.hours(1);

@@ -31,7 +31,7 @@ function jsonObject<T extends z.ZodType>(schema: T) {
   }, schema);
 }
 
-/** Every resource has all tags, so they count against the largest template, which may have 1 MB. */
+/** Every resource has all tags, and a template may have at most 1 MB. */
 const MAX_TAGS = 20;
 const MAX_TAG_CHARACTERS = 1_000;
 
@@ -326,7 +326,6 @@ export function metricsService({ stackName, serviceName }: Pick<Settings, 'servi
   return stackName === STACK ? serviceName : `${stackName}/${serviceName}`;
 }
 
-/** Throws an error if the name is invalid. */
 export function stackOf({ stackName }: Readonly<Record<string, unknown>>): string {
   const { data, error } = schema.shape.stackName.safeParse(stackName);
   if (data === undefined)
@@ -368,8 +367,8 @@ function isUnknown(name: string): boolean {
 
 /**
  * Returns the settings with their defaults. Throws an error that lists every problem. `names` are all names in the
- * context: an unknown one may be a setting with a typing error. `region` is that of the deployment: quotas of AWS
- * differ by region.
+ * context: an unknown one may be a setting with a typing error. `region` is that of the deployment: quotas and ARNs
+ * depend on it.
  */
 export function readSettings(
   get: (name: keyof Settings) => unknown,

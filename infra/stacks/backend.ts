@@ -130,7 +130,6 @@ function contextOf(shared: SharedResources, settings: Settings): DeploymentConte
   return { environment: environmentValues(shared, settings), arns: resourceArns(shared, settings) };
 }
 
-/** Creates the function of the routes that no endpoint has. */
 function createUnmatched(
   stack: Stack,
   apiId: string,
@@ -148,7 +147,6 @@ function createUnmatched(
   return { function: unmatched, routes: unmatched.addRoutes(apiId, ['$default', ...preflight], invoker) };
 }
 
-/** Creates a stack for each family of endpoints, in the order of their names. */
 function createFamilies(
   stack: Stack,
   endpoints: readonly Routed[],

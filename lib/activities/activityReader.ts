@@ -29,7 +29,7 @@ export interface ActivityListing extends ActivityFilter {
 
 export type AnyScope = OrganizationScope | DocumentScope;
 
-/** Its document exists. */
+/** The position of an activity in an existing document. */
 export interface ActivityPosition {
   readonly id: string;
   readonly position: Stored<RecordPosition>;
@@ -41,7 +41,7 @@ export interface StoredActivity extends ActivityPosition {
   readonly activity: Activity;
 }
 
-/** Of one query by `targetEntityId`, and of one read of a deletion. */
+/** Activities of one query by `targetEntityId`, or of one read of a deletion. */
 export const TARGET_PAGE = 100;
 /** One activity can have 360 KB. */
 export const CHANGED_AT_ONCE = 30;

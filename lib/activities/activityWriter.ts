@@ -71,8 +71,8 @@ export class ActivityWriter {
    * An activity of another document moves to this one. Throws INVALID_ARGUMENT if it must not, because activity logs
    * are `immutable` or the other document is disabled.
    *
-   * Up to 50 activities with at most 4 MB are one transaction. If a call with several fails between them, a call with
-   * the same ids completes it.
+   * One transaction has at most 4 MB and 50 activities, fewer if some move. If a call with several fails between them,
+   * a call with the same ids completes it.
    */
   async add(
     { scope, document: { documentId } }: DocumentContext,

@@ -247,7 +247,6 @@ export function isActivityEnabled(
   return isEnabled && triggers?.comment?.[verb] === true;
 }
 
-/** Throws FAILED_PRECONDITION. */
 export function requireActivityLogsEnabled(config: ActivityConfig | undefined): void {
   if (!config?.isEnabled)
     throw new ApiError(
@@ -256,7 +255,6 @@ export function requireActivityLogsEnabled(config: ActivityConfig | undefined): 
     );
 }
 
-/** Throws FAILED_PRECONDITION. */
 export function requireActivityLogsMutable(config: ActivityConfig | undefined): void {
   if (config?.immutable)
     throw new ApiError(

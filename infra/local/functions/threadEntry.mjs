@@ -28,7 +28,7 @@ function post(message) {
   });
 }
 
-// Node's own streams need two messages for each line. This one is sent at once, so the main thread gets it even if the
+// Node's own streams need two messages for each line. `write` sends one at once, so the main thread gets it even if the
 // handler then blocks or crashes the thread.
 for (const output of /** @type {const} */ (['stdout', 'stderr'])) {
   process[output].write = (/** @type {string | Uint8Array} */ chunk, /** @type {unknown[]} */ ...args) => {

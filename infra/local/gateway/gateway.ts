@@ -14,16 +14,14 @@ const BODY_BYTES = 10 * 1024 * 1024;
 const EVENT_BYTES = 6_291_456;
 const ANSWER_BYTES = 6_291_556;
 const HEADER_BYTES = 10_240;
-/**
- * Most clients read the response only after they have sent the body, so the gateway reads and discards so much of it.
- */
+/** Most clients read the response only after they have sent the body, so the gateway discards up to this much of it. */
 const DISCARDED_BYTES = 64 * 1024 * 1024;
 
 const TOO_LARGE = gatewayResponse(413, 'Request Entity Too Large');
 const UNAVAILABLE = gatewayResponse(503, 'Service Unavailable');
 const FAILED = gatewayResponse(500, 'Internal Server Error');
 
-/** Only local pages have this prefix, all except the start page at `/`. */
+/** The prefix of all local pages except the start page at `/`. */
 const LOCAL_PATH = '/_local/';
 
 /** Variables of API Gateway, by the name after `$context.`. */

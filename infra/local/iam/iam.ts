@@ -1,6 +1,6 @@
 import { StartError } from '../startError.ts';
 
-/** If a resource ends with `*`, any text can follow instead. */
+/** A `*` at the end of a resource stands for any text. */
 export interface Statement {
   readonly actions: ReadonlySet<string>;
   readonly resources: readonly string[];

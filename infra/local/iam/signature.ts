@@ -87,7 +87,7 @@ function sortQuery(query: string): string {
     .join('&');
 }
 
-/** Each segment is signed encoded once more than in the request. */
+/** The signature covers each segment with one more encoding than in the request. */
 function encodePath(path: string): string {
   return encodeURIComponent(path)
     .replaceAll('%2F', '/')

@@ -6,7 +6,7 @@ import { BUCKET_MILLISECONDS, bucketAt, type Window } from './series.ts';
 export interface AlarmState {
   /** The active groups of the alarm's query, or '' for an alarm without a query. */
   readonly contributors: readonly string[];
-  /** In the current period, the highest of the groups. */
+  /** The highest value of all groups in the current period. */
   readonly value: number | undefined;
 }
 

@@ -4,7 +4,7 @@ import { type AlarmState, alarmState } from './alarmState.ts';
 import type { MetricStore } from './metricStore.ts';
 import { BUCKET_MILLISECONDS, bucketAt } from './series.ts';
 
-/** An active alarm, or the period in which a composite alarm waits. */
+/** The alarm that suppresses notices. `period` is set while this alarm is not active. */
 export type Suppression = { readonly alarm: string; readonly period?: 'wait' | 'extension' };
 
 /** `at` is epoch ms. States of the past come from the stored measurements. */
@@ -37,7 +37,6 @@ export class AlarmStates {
     return composite !== undefined && this.#holds(composite.rule, at);
   }
 
-  /** With the active groups of the alarm's query. */
   nameWithGroups(name: string, at: number): string {
     const alarm = this.#alarms.get(name);
     const groups = alarm ? this.stateAt(alarm, at).contributors.filter((group) => group !== '') : [];

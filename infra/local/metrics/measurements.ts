@@ -13,7 +13,7 @@ export interface ConsumedCapacity {
 export interface QueueLevel {
   readonly visible: number;
   readonly inFlight: number;
-  /** Of messages that are not delayed, or 0. */
+  /** The age of the oldest message that is not delayed, or 0. */
   readonly oldestSeconds: number;
 }
 

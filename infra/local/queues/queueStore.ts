@@ -91,7 +91,7 @@ const STATEMENTS = {
 } as const;
 
 /**
- * SQS postpones a message group with at least `NOISY_IN_FLIGHT` messages in flight that are more than the share
+ * SQS postpones a message group that has at least `NOISY_IN_FLIGHT` messages in flight and more than the share
  * `NOISY_SHARE` of the queue's.
  */
 const NOISY_IN_FLIGHT = 30;

@@ -117,7 +117,7 @@ const operations: Readonly<Record<string, Operation>> = {
 };
 
 export function sqsAccesses(operation: string, { QueueUrl }: Input): Access[] {
-  // IAM has no actions for batch operations, which need that of the operation on one message.
+  // IAM has no actions for batch operations. They need the action of the operation on one message.
   return [{ action: `sqs:${operation.replace(/Batch$/, '')}`, resource: queueArn(queueName(QueueUrl)) }];
 }
 

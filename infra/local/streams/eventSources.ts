@@ -11,7 +11,7 @@ export interface EventSourcesOptions {
   readonly queueSources: readonly QueueSourceModel[];
   readonly schedules: readonly ScheduleModel[];
   readonly streams: readonly OpenStream[];
-  /** Get the descriptions of skipped records. */
+  /** The queues for descriptions of skipped records. */
   readonly queues: Pick<QueueStore, 'send'>;
   readonly messages: Messages;
   readonly measurements: Pick<Measurements, 'recordIteratorAge'>;
@@ -41,7 +41,7 @@ export function startEventSources({
     try {
       return await invoke(target, JSON.stringify(event));
     } catch (error) {
-      // Nobody else waits for the result.
+      // No event source reports this error.
       if (!stopping) report(`${target.name} failed: ${(error as Error).message}`);
       throw error;
     }

@@ -18,7 +18,9 @@ export class StreamPositions {
     this.#set = database.prepare('INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?)');
   }
 
-  /** `stream` is the ARN of the table's stream. A table that is created again has another, and so no position. */
+  /**
+   * `stream` is the ARN of the table's stream. A table that is created again has another stream, and so no position.
+   */
   get(source: string, stream: string): StreamPosition | undefined {
     const row = this.#database
       .prepare('SELECT shard, sequence FROM positions WHERE source = ? AND stream = ?')

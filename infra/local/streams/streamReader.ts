@@ -17,7 +17,7 @@ export interface ReadRecord {
   readonly position: StreamPosition;
 }
 
-/** The engine's id differs after a table is created again. */
+/** Returns the ARN of the table's stream. A table that is created again has another ARN. */
 export async function streamOf(engine: EngineCall, table: string): Promise<string> {
   const { Table } = await engine<{ Table: { LatestStreamArn?: string } }>('DynamoDB_20120810.DescribeTable', {
     TableName: table,
@@ -110,7 +110,6 @@ export class StreamReader {
     return ShardIterator;
   }
 
-  /** Returns the same shard if it is the last one. */
   async #shardAfter(shard: string): Promise<string> {
     const shards = await this.#shards();
     return shards[shards.indexOf(shard) + 1] ?? shard;

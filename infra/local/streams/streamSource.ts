@@ -22,11 +22,11 @@ export interface StreamSourceOptions {
   readonly save: (position: StreamPosition) => void;
   /** Returns the result as a JSON text. */
   readonly invoke: (event: object) => Promise<string>;
-  /** Gets a description of skipped records. */
+  /** Called with a description of skipped records. */
   readonly onSkipped: (account: object) => void;
   /** Called for the first of several failed reads in a row. */
   readonly onError: (error: unknown) => void;
-  /** Of the last record of a batch. */
+  /** Called with the age of a batch's last record. */
   readonly measureAge?: (milliseconds: number) => void;
   readonly pause?: (retry: number, signal: AbortSignal) => Promise<void>;
 }

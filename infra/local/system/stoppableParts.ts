@@ -2,7 +2,6 @@ import { Parts } from '../parts.ts';
 import type { Servers } from './servers.ts';
 import type { Stores } from './stores.ts';
 
-/** Returns the parts that the dashboard can stop. */
 export function stoppableParts({ aws, eventApi }: Servers, { engine, messages }: Stores, hasEventApi: boolean): Parts {
   return new Parts({
     table: {

@@ -66,7 +66,6 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   };
 }
 
-/** Creates the tables, or adds missing indexes. Reports if the engine has no vector indexes. */
 async function ensureTables(
   kind: EngineKind,
   { call }: Engine,

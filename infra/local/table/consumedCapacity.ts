@@ -25,8 +25,8 @@ export function addCapacityParameter(body: string): string {
 }
 
 /**
- * Returns the consumed capacity and the body, without it if `isToBeRemoved`. The engine writes it at the end of the
- * text, where it can be cut off without parsing a large response.
+ * Returns the consumed capacity and the body, which lacks the capacity if `isToBeRemoved`. The engine writes the
+ * capacity at the end of the body, where it can be cut off without parsing a large response.
  */
 export function extractCapacity(
   body: string,
@@ -34,7 +34,7 @@ export function extractCapacity(
 ): { readonly consumed: readonly ConsumedCapacity[]; readonly body: string } {
   const offset = body.lastIndexOf(CAPACITY_PROPERTY);
   if (offset < 0) return { consumed: [], body };
-  // If this is an attribute of an item, the rest of the text is not valid JSON.
+  // If the name found is in an item, the rest of the text is not valid JSON.
   const end = parseJson(`{${body.slice(offset)}`) as Response | undefined;
   const isLast = end?.ConsumedCapacity !== undefined && Object.keys(end).length === 1;
   const { ConsumedCapacity, ...bodyWithoutCapacity } = (isLast ? end : (parseJson(body) as Response | undefined)) ?? {};

@@ -20,11 +20,11 @@ export interface Engine {
   readonly url: string;
   readonly connections: EngineConnections;
   readonly call: EngineCall;
-  /** Otherwise processed records would accumulate. */
+  /** Processed records would accumulate without this. */
   readonly deleteStreamRecords: (table: string, sequence: string) => void;
   /** Resolves with the engine's last output if it crashes too often. */
   readonly crashed: Promise<string>;
-  /** The process is not restarted. */
+  /** The engine stays ended until `restart`. */
   kill(): Promise<void>;
   /** Resolves when the engine accepts calls. */
   restart(): Promise<void>;

@@ -1,7 +1,7 @@
 import { REGION } from '../iam/identity.ts';
 import { Connections, type Reply } from './connections.ts';
 
-/** Such as `DynamoDB_20120810.PutItem`. Throws errors with the names of AWS errors. */
+/** An example of `target` is `DynamoDB_20120810.PutItem`. Throws errors with the names of AWS errors. */
 export type EngineCall = <T>(target: string, input: object) => Promise<T>;
 
 /** The engine requires a signature but does not verify it. */

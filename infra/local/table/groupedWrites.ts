@@ -47,8 +47,8 @@ const ALL_PROCESSED = jsonAnswer({ UnprocessedItems: {} });
 
 /**
  * The engine processes one call at a time and writes to the disk at the end of each, which takes most of the time. So
- * waiting writes are sent as one transaction. If the engine cancels a group, the failed writes are sent one by one, and
- * the others as a group again: each write gets the same answer as alone.
+ * waiting writes are sent as one transaction. If the engine cancels a group, each failed write is sent alone, and the
+ * others as a group again: each write gets the same answer as alone.
  */
 export class GroupedWrites {
   readonly #send: SendWrite;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-/** One end of a pipe to this process. */
+/** The file descriptor of a pipe to this process. */
 const GUARD = 3;
 
 /**

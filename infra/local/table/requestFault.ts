@@ -5,7 +5,7 @@
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The largest bytes of each attribute that is a key of an index. */
+/** The maximum bytes of each attribute that is a key of an index. */
 export type IndexKeySizes = ReadonlyMap<string, number>;
 
 const MAX_PARTITION_KEY_BYTES = 2_048;

@@ -81,8 +81,8 @@ export function toExtractionResult(
 }
 
 /**
- * If more parts were skipped, the last entry says how many are not listed. It is the last part, which can stand for all
- * rows that were not read.
+ * Above `MAX_SKIPPED` parts, the last entry says how many are not listed. This entry is the last part, which can stand
+ * for all rows that were not read.
  */
 function limitSkipped(skipped: readonly SkippedPart[]): SkippedPart[] {
   const last = skipped.at(-1);

@@ -25,15 +25,17 @@ const MAX_CHARACTERS = MAX_PARTS * PART_CHARACTERS;
 const TOO_MUCH = `A model reads at most ${MAX_PARTS} parts of about ${PART_CHARACTERS} characters of one file: send the rest as another.`;
 const EMPTY = 'There is nothing in it.';
 
-/** Returns the parts of the first table that has rows. Each begins with the first row of the table. */
+/**
+ * Returns the parts of the first table that has rows. Each begins with the table's first row, unless that row is too
+ * long or not calculated.
+ */
 export function partsOfTables(tables: readonly SourceTable[]): FileParts {
   const table = tables.find(({ rows }) => rows.length > 0);
   const [first] = table?.rows ?? [];
   if (!table || !first) return { parts: [], skipped: tables.flatMap(({ unread }) => unread), notes: [EMPTY] };
   const isTooLong = ({ cells }: Row) => cells.reduce((length, cell) => length + cell.length, 0) > PART_CHARACTERS;
   const isComplete = (row: Row) => row.uncalculated === undefined && !isTooLong(row);
-  // The first row may have titles or data. It is a row of the first part, and comes again at the start of each other
-  // part.
+  // The first row may have titles or data, so it also begins each later part.
   const { groups, remaining } = groupBySize(table.rows.filter(isComplete), (row) => toLine(row).length);
   const skip = (rows: readonly Row[], reason: string) =>
     rows.map((row) => ({ row: row.number, text: rowText(row), reason }));
