@@ -61,7 +61,7 @@ export const newApiKeySettings = {
 };
 export type NewApiKeySettings = z.output<z.ZodObject<typeof newApiKeySettings>>;
 
-/** Undefined if the request sends nothing for a configuration. */
+/** A field is undefined if the request sends nothing for its configuration. */
 export interface InitialConfigs {
   readonly domains: string[] | undefined;
   readonly email: EmailConfig | undefined;

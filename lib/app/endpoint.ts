@@ -36,7 +36,7 @@ export interface FixedMessages {
 
 /**
  * A body of the form `bare or wrapped` is an object with `data`, or has the fields of `data` directly. A body with
- * `organizationId` at the top level has them directly.
+ * `organizationId` at the top level has the fields directly.
  */
 export type BodyForm = 'required' | 'optional' | 'bare or wrapped';
 

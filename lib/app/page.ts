@@ -64,7 +64,7 @@ export function definePage<I extends z.ZodType, U extends Uses>(
 
 export const PREFLIGHT_ROUTE = 'OPTIONS /{proxy+}';
 
-/** This event keeps an instance of a function. No request of the gateway has this form. */
+/** This event keeps an instance of a function warm. No request of the gateway has this form. */
 export const PING = { ping: true };
 
 export function isOpenToUsers(routed: Routed): boolean {

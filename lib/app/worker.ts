@@ -5,7 +5,7 @@ import type { Capability, Opened, QueueName, Uses } from './capability.ts';
 
 export interface FromQueue<M extends z.ZodType = z.ZodType> {
   readonly queue: QueueName;
-  /** SQS redelivers a message that does not match, and finally moves it to the dead-letter queue. */
+  /** SQS redelivers a message that does not match this schema, and finally moves it to the dead-letter queue. */
   readonly message: M;
 }
 

@@ -15,7 +15,7 @@ export function openBedrock(): BedrockRuntimeClient {
   return client;
 }
 
-/** Milliseconds. */
+/** `timeout` and `pause` are in milliseconds. */
 export interface RetryPolicy {
   readonly attempts: number;
   readonly timeout: number;

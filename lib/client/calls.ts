@@ -14,7 +14,7 @@ export interface CallSettings {
 }
 
 export class ServiceError extends Error {
-  /** UNAVAILABLE without an answer: `cause` is then the error of `fetch`. */
+  /** UNAVAILABLE if no answer came: `cause` is then the error of `fetch`. */
   readonly status: ErrorStatus;
   readonly httpStatus: number;
   /** Quote it when you ask for support. */
@@ -45,7 +45,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Returns whether a retry would fail too. After a refused token, the next one can be accepted. */
+/** Returns whether a retry would fail too. After a refused token, a new token can be accepted. */
 export function isFinal(error: unknown): error is ServiceError {
   if (!(error instanceof ServiceError) || isTokenRefused(error)) return false;
   return ['PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.status);

@@ -7,7 +7,7 @@ export { ServiceError } from './calls.ts';
 export { pages } from './pages.ts';
 
 export interface UserClientOptions extends CallSettings {
-  /** Returns a user token from your server. Called again when a token expires or is rejected. Fails after 20 s. */
+  /** Returns a user token from your server. Called again before it expires, and if it is rejected. Fails after 20 s. */
   readonly token: () => Promise<string>;
   readonly WebSocket?: SocketConstructor;
 }

@@ -140,7 +140,7 @@ export class CommentPages {
     return read;
   }
 
-  /** Reads reactions group by group, so a page that ends early does not read the others. */
+  /** Reads reactions group by group, so a page that ends early does not read those of later groups. */
   async *#withReactions(
     scope: DocumentScope,
     comments: readonly Stored<Comment>[],

@@ -226,7 +226,7 @@ export class CommentWriter {
     // comment that is not in `deleted`.
     const storedIds = deleted.length === 1 ? [before.thread.first.commentId] : await this.#selectIds(scope, key, {});
     const hasOnly = storedIds.every((id) => deleted.some(({ commentId }) => commentId === id));
-    // The event of the deletion lists them.
+    // The event of the deletion lists the comments by id.
     const comments = before.comments.toSorted((a, b) => a.commentId - b.commentId);
     const isLarge = jsonBytes(comments.slice(1)) >= MAX_BYTES_IN_TRANSACTION;
     return hasOnly ? loadWholeThread(this.#table, scope, { ...before, comments }, isLarge) : 'conflict';

@@ -52,7 +52,7 @@ export async function commitInParts(
   return refusals;
 }
 
-/** For as many of the comments as fit. */
+/** Plans one transaction for as many of the comments as fit. */
 function planPart(
   command: CommentCommand,
   before: LoadedThread,

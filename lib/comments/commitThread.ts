@@ -59,8 +59,7 @@ interface Difference<T> {
 }
 
 /**
- * Derives the transaction of a change. All changes of threads, comments and reactions are written this way. If no part
- * differs, only `ops` are written.
+ * Derives the transaction of a change of threads, comments or reactions. If no part differs, only `ops` are written.
  */
 export function threadTransaction(
   { scope, now, report }: CommitTarget,

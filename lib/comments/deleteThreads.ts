@@ -123,8 +123,9 @@ function commentPurgeOps(scope: DocumentScope, thread: AssignedThread, comment: 
 }
 
 /**
- * Derives the transaction of a deletion. If it is too large, it leaves the reactions of deleted comments, or all of a
- * thread besides its head. `onWritten` purges them, or a job if the invocation ends early.
+ * Derives the transaction of a deletion. A transaction that would be too large leaves the reactions of deleted
+ * comments, or all of a thread besides its head. `onWritten` purges what is left, or a job if the invocation ends
+ * early.
  */
 export function deletionTransaction(
   target: CommitTarget,

@@ -18,11 +18,11 @@ export interface ThreadDecision {
 }
 
 /**
- * For the transaction of the change. Undefined if it decides nothing. `notify` is the embedding job, if it may start
- * now.
+ * Returns the operations that store the decision of a change, or undefined if the change decides nothing. `notify` is
+ * the id of the embedding job if the job may start now.
  *
- * By a user token, the last decision of a user in a thread replaces the former one, and its job starts a minute later.
- * Many changes then cause one embedding.
+ * With a user token, the last decision of a user in a thread replaces the former one, and its job starts a minute
+ * later. Many changes then cause one embedding.
  */
 export function judgmentFromThread(
   { scope, organization: { organizationId }, document: { documentId } }: DocumentContext,

@@ -45,7 +45,7 @@ export const reactionKind = defineContentKind({
         return hintForReaders(change, `reaction.${verbsOfWritten[change.change]}`, ids);
       },
     },
-    // The comment of a removed reaction changes too, and has a hint.
+    // A removal also changes the comment, and that change has a hint.
     removed: {},
   },
   remove: removeReactor,

@@ -111,7 +111,7 @@ export class ThreadCounter {
     return { total: counted.length, unread: unread.length };
   }
 
-  /** Reads from the end. Returns undefined if too many hidden comments come after the last visible one. */
+  /** Reads from the end. Returns undefined if none of the last comments (about 4 MB) is visible. */
   async #findLast(
     scope: DocumentScope,
     thread: Thread,

@@ -63,7 +63,7 @@ export interface ThreadsUpdate {
   readonly viewer?: Viewer | undefined;
 }
 
-/** Passed all checks that need no read. */
+/** A thread that passed all checks that need no read. */
 interface ThreadDraft extends Pick<IdentifiedThread, 'annotationId' | 'generated'> {
   readonly agents: readonly CommentAgent[];
   readonly decided: Decided<ThreadAdded>;
@@ -244,7 +244,7 @@ export class ThreadWriter {
     });
   }
 
-  /** Replaces users page by page. Returns why it is refused, or undefined. */
+  /** Replaces users page by page. Returns why a replacement is refused, or undefined. */
   async #replaceUsers(
     target: CommitTarget,
     key: ThreadKey,

@@ -74,11 +74,11 @@ async function changeThread(
   const { table, scope, removedUsers, mode, clock } = removal;
   const ids = commentId === undefined ? [] : [commentId];
   const before = await new ThreadReader(table).findParts(scope, key, ids);
-  // Another worker or request deletes them, with their involvements. Only `ops` remain to be written.
+  // Whoever deletes the missing thread or comment also deletes its involvements. Only `ops` remain to be written.
   if (!before || before.comments.length < ids.length) return table.tryWrite(ops);
   const { thread, comments } = before;
   const deleted = mode === 'erase' ? comments.filter((comment) => isCommentOf(comment, removedUsers)) : [];
-  // Another comment is the only one if this one was deleted before the head was read.
+  // If this comment was deleted before the head was read, the only comment left is another one.
   const isLast = thread.commentCount === 1 && deleted[0]?.commentId === thread.first.commentId;
   const isWhole = isLast || isThreadOf(thread, removedUsers);
   if ((isWhole || deleted.length > 0) && (await isDocumentDeleted(removal, thread.documentId)))
@@ -86,7 +86,7 @@ async function changeThread(
   if (isWhole) {
     const isSelected = ({ _r }: Stored<Thread>) => _r === thread._r;
     const [outcome] = await deleteThreads(table, scope, [thread], clock(), { isSelected });
-    // One transaction must not contain an item twice.
+    // The deletion can contain the items of `ops`, and a transaction must not contain an item twice.
     return outcome === 'deleted' ? table.tryWrite(ops) : 'conflict';
   }
   const remaining = deleted.length > 0 ? await loadForDeletion(table, scope, before, deleted) : before;

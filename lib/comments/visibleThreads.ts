@@ -23,7 +23,7 @@ interface OrganizationOfThreads {
   readonly organizationId: string;
 }
 
-/** By visibility and access context. The caller has already checked the access to the document. */
+/** Checks visibility and access context. The caller has already checked the access to the document. */
 async function findVisible(
   table: Table,
   { scope, organizationId }: OrganizationOfThreads,
@@ -36,7 +36,7 @@ async function findVisible(
   return checks.canSee(threads.map((thread) => ({ thread: threadAccessOf(thread, organizationId) })));
 }
 
-/** Accepts the comments whose access context the viewer has. Without a viewer, accepts all. */
+/** Accepts the comments whose access context the viewer has. */
 export function commentFilter(viewer: Viewer | undefined): (comment: Comment) => boolean {
   if (!viewer) return () => true;
   const allowed = accessContext(viewer.access);

@@ -25,7 +25,7 @@ export interface PurgeHook<S> {
 
 export interface DeletedDocument extends DocumentScope {
   readonly documentId: string;
-  /** No new document can then use the ids of the records. */
+  /** If true, no new document can use the ids of the records. */
   readonly withOrganization?: boolean | undefined;
 }
 

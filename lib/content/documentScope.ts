@@ -35,7 +35,7 @@ export type FindDocument = (tenant: string, reference: DocumentReference) => Pro
 
 /**
  * Creates what is missing if the request sets the flag for it. Otherwise throws like `FindDocument`, and
- * FAILED_PRECONDITION if disabled.
+ * FAILED_PRECONDITION if the organization or document is disabled.
  */
 export type EnsureDocument = (
   tenant: string,

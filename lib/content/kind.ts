@@ -76,14 +76,14 @@ export interface WithLocation {
 
 export interface KindLocations<T extends WithLocation = WithLocation> {
   readonly entity: Entity<T, DocumentScope, T>;
-  /** Undefined if it would be too large. */
+  /** Undefined if the moved record would be too large. */
   move(record: T, stored: StoredLocation, location: Location, now: number): T | undefined;
   readonly deletion:
     | {
         ops(scope: DocumentScope, record: Stored<T>): readonly WriteOp[];
       }
     | {
-        /** For records whose deletion changes others. Returns false if some remain. */
+        /** For records whose deletion changes other records. Returns false if some remain. */
         run(deletion: LocationDeletion, records: readonly LocatedRecord<T>[]): Promise<boolean>;
       };
 }
@@ -117,9 +117,9 @@ export interface ContentKind {
   readonly locate: KindLocations | 'none';
   readonly hint: KindHints | KindPushes | 'none';
   readonly purge: KindPurge | 'none';
-  /** From the record of an involvement. An erasure does this too. */
+  /** Removes a user from the record of an involvement. An erasure does this too. */
   readonly remove: RemoveInvolved | OrganizationRemoval | 'none';
-  /** From all records, also those without an involvement. */
+  /** Erases users from all records, also those without an involvement. */
   readonly erase: EraseHook | OrganizationRemoval | 'none';
 }
 

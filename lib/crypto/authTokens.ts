@@ -4,7 +4,7 @@ import { serviceName } from '../app/serviceName.ts';
 import { type KeyRing, masterKey } from './keyRing.ts';
 import { deriveKey } from './sealing.ts';
 
-/** Nothing verifies the signature, so the key is derived from the master key. */
+/** Nothing verifies the signature, so it needs no secret besides the master key. */
 export class TokenIssuer {
   readonly #ring: KeyRing;
   readonly #issuer: string;

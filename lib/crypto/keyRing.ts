@@ -9,7 +9,7 @@ const Secret = z.object({ current: z.string() }).catchall(z.string());
 const RETRY_MILLISECONDS = 10_000;
 /** A rotation takes effect within this time. */
 export const CURRENT_KEY_MILLISECONDS = 5 * 60_000;
-/** After it, the keys of the previous read stay in use. */
+/** After this time, the keys of the previous read stay in use. */
 const REFRESH_TIMEOUT_MILLISECONDS = 1_000;
 
 /**

@@ -44,7 +44,7 @@ function replaceIn(value: unknown, { region, path, identity }: SecretPosition, r
       replaceIn(item, { region, path: [...path, index], identity: [...identity, idOf(item) ?? index] }, replace),
     );
   if (isObject(value)) {
-    // Keeps a key `__proto__`.
+    // An assignment would lose a key `__proto__`.
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => {
         const position = { region: regionOf(key, item, region), path: [...path, key], identity: [...identity, key] };
@@ -90,7 +90,7 @@ export function revealSecrets<T extends OpenKeys>(redacted: T, secrets: readonly
   });
 }
 
-/** Puts the stored secret in place of each `__redacted__`. `missingPaths` has those for which no secret is stored. */
+/** Puts the stored secret in place of each `__redacted__`. `missingPaths` has the paths without a stored secret. */
 export function keepSecrets<T extends OpenKeys>(
   sent: T,
   stored: OpenKeys = {},

@@ -4,8 +4,8 @@ import { fieldName, invalid, type Issue } from '../../shared/errors.ts';
 import { agentSourceOf, type NewComment, parseAgent } from './commentRequests.ts';
 
 /**
- * Once per execution. The time of an execution (epoch ms) is that of its comment, or `createdAt`, and never later than
- * `now`.
+ * Leaves out external agents and repeated executions. The time of an execution (epoch ms) is that of its comment, or
+ * `createdAt`, and never later than `now`.
  */
 export function agentsOfComments(
   comments: readonly Pick<NewComment, 'agent' | 'createdAt'>[],

@@ -120,7 +120,6 @@ function userIdsIn(users: string | undefined): string[] {
   return (readJson<ContentUser[]>(users) ?? []).map(({ userId }) => userId);
 }
 
-/** For each change with `notify` whose verb is an event type. */
 export function toEvents(changes: readonly ContentChange[], eventScope: EventScope): CommentEvent[] {
   const { organizationId } = eventScope.names.organization;
   const { documentId } = eventScope.names.document;

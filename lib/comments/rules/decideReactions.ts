@@ -52,7 +52,8 @@ export function decideReactionAddition(
     if ('refused' in outcome) return outcome.refused;
     if (isOnOtherThread(before, comment)) return REACTION_BUSY;
     const { reaction, added } = outcome;
-    // No write checks the revision of the reaction, so a new reference in the comment could outlive the reaction.
+    // Without a new user, no write checks the revision of the reaction, so a new reference in the comment could outlive
+    // the reaction.
     if (added.length === 0) return { after: current, events: [] };
     const references = addReference(comment?.reactions ?? [], reaction);
     if (!references) return 'Comment has too many reactions.';

@@ -79,7 +79,6 @@ export function decideThreadUpdate(
   };
 }
 
-/** The event of the deletion names the only comment. */
 export function decideThreadDeletion(
   { thread, comments }: ExistingThread,
   { actor = thread.from, notify, log }: Pick<ChangeOptions, 'actor' | 'notify' | 'log'>,

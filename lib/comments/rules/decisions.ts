@@ -2,7 +2,6 @@ import { readJson } from '../../shared/jsonFields.ts';
 import { isSameStatus, isTerminal, type Status } from './statuses.ts';
 import type { Thread } from './threads.ts';
 
-/** By status id. */
 const decisionsByStatus = new Map([
   ['ACCEPTED', 'accepted'],
   ['APPROVED', 'approved'],

@@ -55,7 +55,6 @@ export function resolveStatus(sent: z.output<typeof SentStatus>): Status {
   return Object.values(standardStatuses).find(({ type }) => type === sent.type) as Status;
 }
 
-/** A status without a type has that of the standard status with its id. */
 export function isTerminal({ id, type }: Status): boolean {
   return (type ?? findStandardStatus(id)?.type) === 'terminal';
 }

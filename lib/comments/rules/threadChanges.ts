@@ -45,7 +45,6 @@ function toStored(sent: ThreadChange | NewThread): Partial<Thread> {
   return { ...toStoredFields<ThreadChange>(sent, threadJsonFields, threadPlainFields), ...location };
 }
 
-/** The status is the sent one, or else the one in `before`, or else `pending`. */
 function toStoredSuggestion(sent: Readonly<Record<string, unknown>>, before?: string): string {
   const status = sent.status ?? readJson<{ status: string }>(before)?.status ?? 'pending';
   return JSON.stringify({ ...sent, status });

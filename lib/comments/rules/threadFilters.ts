@@ -32,7 +32,6 @@ export const threadSelectors = /* @__PURE__ */ defineSchema(() => ({
   ),
 }));
 
-/** For deletions. They select threads by their agent. */
 export const agentSelectors = /* @__PURE__ */ defineSchema(() => ({
   agentId: optional(Id).describe('The threads whose first comment is by this agent.'),
   agentSuggestions: optional(z.boolean()).describe(
@@ -151,7 +150,7 @@ const oneAgentFilter = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** Only the id, document and time of a deleted thread are stored, so other filters could not be checked. */
+/** Of a deleted thread, too few fields are stored to check other filters. */
 const rejectFiltersWithDeletedAfter = /* @__PURE__ */ defineSchema(() =>
   z.refine<{ readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }>(
     ({ deletedAfter, ...others }) =>

@@ -189,8 +189,8 @@ export interface CommentAuthor {
 }
 
 /**
- * The latest comment first. The first author whose comment a user can see wrote the last comment for this user. Without
- * access contexts, only the author of the last comment is needed.
+ * Returns the authors, latest comment first. The first author whose comment a user can see wrote the last comment for
+ * this user. Without access contexts, returns only the author of the last comment.
  */
 export function lastAuthors(thread: Thread, comments: readonly Comment[]): CommentAuthor[] {
   const authors = comments.map(toAuthor);

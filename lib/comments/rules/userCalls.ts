@@ -3,7 +3,7 @@ import type { Viewer } from '../../content/rules/viewer.ts';
 import type { ThreadChange } from './threadRequests.ts';
 import type { Thread } from './threads.ts';
 
-/** Only servers may send them: an agent, and the times of a comment from another system. */
+/** Only servers may send these fields: an agent, and the times of a comment from another system. */
 const serverFields = ['agent', 'createdAt', 'lastUpdated'];
 
 const createFlags = ['createOrganization', 'createDocument'];

@@ -54,7 +54,7 @@ function removePersonalFieldsFromText(text: string | undefined, removed: Removed
 
 const USER_ID = /"userId":("(?:[^"\\]|\\.)*")/g;
 
-/** So most texts are not parsed: an erasure of up to 500 users reads all comments of a thread in one step. */
+/** Avoids parsing most texts: an erasure of up to 500 users reads all comments of a thread in one step. */
 function canMention(text: string, { userIds }: RemovedUsers): boolean {
   for (const [, id = ''] of text.matchAll(USER_ID)) if (userIds.has(JSON.parse(id) as string)) return true;
   return false;

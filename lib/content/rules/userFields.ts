@@ -1,4 +1,4 @@
-/** Mails show links in these fields only if their hosts are allowed. */
+/** Mails show links in the returned fields only if their hosts are allowed. */
 export function userFieldsAfter(
   before: readonly string[] | undefined,
   sent: Readonly<Record<string, unknown>>,

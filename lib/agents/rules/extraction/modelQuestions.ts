@@ -9,7 +9,7 @@ import { type AgentCandidate, type ExtractionResult, toExtractionResult } from '
 import type { FilePart, FileParts } from './fileParts.ts';
 
 const MAX_TOKENS = 4_096;
-/** Of one answer. No part of a file contains more. */
+/** Items of one answer. A part of a table has fewer rows. */
 const MAX_ITEMS = 500;
 
 const texts = z.array(z.string());

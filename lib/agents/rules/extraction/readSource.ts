@@ -40,7 +40,7 @@ function readTables(tables: readonly SourceTable[]): ExtractionSource {
   return result ? { result } : { parts: partsOfTables(tables) };
 }
 
-/** PDF readers look for `%PDF-` in this many bytes. Other bytes can come before it. */
+/** PDF readers look for `%PDF-` in this many bytes from the start. Other bytes can come before it. */
 const MARKER_WITHIN = 1_024;
 
 function requirePdf(bytes: Buffer): void {
