@@ -8,10 +8,7 @@ export function deriveKey(secret: string | Uint8Array, context: readonly string[
   return Buffer.from(hkdfSync('sha256', secret, '', JSON.stringify(context), 32));
 }
 
-/**
- * AES-256-GCM. Decryption needs the same `bound` (additional authenticated data), which the result does not contain:
- * IV, ciphertext and tag.
- */
+/** AES-256-GCM. Returns IV, ciphertext and tag. Decryption needs the same `bound` (additional authenticated data). */
 export function sealBytes(key: Uint8Array, plain: Uint8Array, bound: readonly string[]): Buffer {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(JSON.stringify(bound)));

@@ -30,7 +30,6 @@ export class SecretBox {
     return `${version}.${sealed.toString('base64url')}`;
   }
 
-  /** Throws if the secret was sealed for another owner. */
   async open(sealed: string, owner: SecretOwner): Promise<string> {
     const dot = sealed.indexOf('.');
     const version = sealed.slice(0, dot);

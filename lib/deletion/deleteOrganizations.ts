@@ -14,7 +14,10 @@ import { writeEach } from '../table/writeEach.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
-/** Their ids are free at once. Jobs purge the content. Ids must be distinct. An unknown id fails in its own result. */
+/**
+ * The ids can be used again at once. Jobs purge the content. Ids must be distinct. An unknown id fails in its own
+ * result.
+ */
 type DeleteOrganizations = (
   tenant: string,
   organizationIds: readonly string[],

@@ -22,7 +22,7 @@ const ErasureProgress = z.object({
   /** How many organizations of the job's list the pass has started. */
   index: z.number(),
   organizationKey: z.string().optional(),
-  /** Absent in progress of an earlier version, which then begins the organization again. */
+  /** Absent if an earlier version stored the progress. The job then begins the organization again. */
   walk: WalkPosition.optional(),
   users: z.number(),
   tasksDone: z.number(),
@@ -75,7 +75,6 @@ class ErasureStep {
     return { progress: this.#progress };
   }
 
-  /** Returns false if none remains. */
   async #startNextOrganization(): Promise<boolean> {
     const { organizations } = this.#data;
     const { organizationId, index } = this.#progress;

@@ -105,12 +105,12 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
 );
 
 /**
- * Hides users with revocations, and empties the profiles of users who are erased everywhere and were not added again.
+ * Hides users with revocations. For an erasure everywhere, also empties profiles that did not change after the request.
  * The job repeats this, because the request can be interrupted. Users with too many revocations stay visible until the
  * job erases them.
  *
- * User tokens must stay invalid after the revocations. A user who is erased everywhere gets another internal id,
- * otherwise the removals are recorded.
+ * User tokens must stay invalid after the revocations. An erasure everywhere therefore gives users another internal id,
+ * any other erasure records the removals.
  */
 export async function hideUsers(
   table: Table,

@@ -81,7 +81,7 @@ export class UserRemover {
       conflicted: () => BUSY,
     });
     const removed = new Set(userIds.filter((_userId, index) => results[index]?.success));
-    // A job of a folder runs even without users, because its end opens the boundary.
+    // A job of a folder runs even without users, because its end allows moves into and out of the folder again.
     const needed = jobs.filter((job) => isFolder || job.userIds.some((userId) => removed.has(userId)));
     await this.#table.writeAll(jobs.filter((job) => !needed.includes(job)).map(({ jobId }) => endJob(tenant, jobId)));
     await notifyJobs(
@@ -92,7 +92,7 @@ export class UserRemover {
     return results;
   }
 
-  /** In a folder, the transaction also closes the boundary until the jobs have ended. */
+  /** For a folder, the transaction also forbids moves into and out of the folder until the jobs have ended. */
   async #startJobs(
     { tenant, organization, resource, now }: UserRemovalRequest,
     jobs: readonly { readonly jobId: string; readonly userIds: string[] }[],

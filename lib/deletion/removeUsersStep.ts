@@ -83,7 +83,7 @@ interface Portion {
   readonly next: WalkStack | undefined;
 }
 
-/** Returns about `most` of the folder and of what is below it. */
+/** Returns about `most` internal ids of the folder and of what is below it. */
 async function readPortion(
   { table, scope, removal }: RemovalStep,
   from: WalkStack | undefined,
@@ -102,7 +102,7 @@ async function readPortion(
     },
   };
   const budget = { page: Math.min(ENTRIES_AT_A_TIME, most), pages: Infinity, hasTime: () => keys.size < most };
-  // The visitor does not use the customer's id.
+  // The visitor ignores `id`.
   const start = from ?? walkFrom({ internalId: resourceKey, id: '' });
   return { keys, next: await walkFolders(table, scope, start, visitor, budget) };
 }

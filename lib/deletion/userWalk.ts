@@ -30,7 +30,7 @@ const DocumentsPosition = z.object({
 type DocumentsPosition = z.output<typeof DocumentsPosition>;
 type OpenDocument = DocumentsPosition['open'][number];
 
-/** In the documents, then in the users, then in a kind whose records are in one partition. */
+/** The walk reads the documents (only to erase), then the users, then each kind whose records are in one partition. */
 export const WalkPosition = z.object({
   documents: z.union([DocumentsPosition, z.literal('done')]).optional(),
   user: z.number(),
@@ -40,7 +40,7 @@ export const WalkPosition = z.object({
 });
 export type WalkPosition = z.output<typeof WalkPosition>;
 
-/** Epoch ms. Later items stay. */
+/** Epoch ms. Later access and content stay. */
 export interface UserLimits {
   readonly access: number;
   readonly content: number;
@@ -57,7 +57,6 @@ export interface UserWalk {
   readonly at: number;
   /** Folders and documents of a removal. Undefined: the whole organization. */
   readonly within?: ReadonlySet<string> | undefined;
-  /** Undefined for a user who stays. */
   readonly limitsOf: (user: MaybeUser) => UserLimits | undefined;
   readonly kinds?: readonly ContentKind[];
 }

@@ -13,7 +13,7 @@ const PAGE = 1_000;
 const Schema = z.object({
   id: z.string().optional(),
   internalId: z.string(),
-  /** Before the write, epoch ms. */
+  /** Epoch ms, before the write. */
   removedAt: z.number(),
   /** True for the resource and everything in it, false for the grant on it. */
   isRevocation: z.boolean(),
@@ -40,7 +40,10 @@ export const AccessRemovalEntity = defineEntity({
 
 export type AccessRemoval = z.output<typeof Schema>;
 
-/** Write it at once. Replaces an earlier record of the same user, resource and `isRevocation`. */
+/**
+ * Write the operation at once, because it contains the current time. Replaces an earlier record of the same user,
+ * resource and `isRevocation`.
+ */
 export function recordRemoval(
   scope: OrganizationScope,
   userId: string,

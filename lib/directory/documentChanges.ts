@@ -139,8 +139,8 @@ export class DocumentChanger {
       const ops = documents.flatMap((document) => moveOps(scope, document, folder, now));
       if (ops.length === 0) return 'done';
       tries += 1;
-      // Parallel moves lock the organization only if they must. The item can also be left of a job that an older
-      // version ended.
+      // Moves can run in parallel without the lock. The lock helps if a job of an older version left the item that
+      // `requireNoRevocation` forbids.
       if (!scope.hasFolderRevocations && tries <= TRIES_WITHOUT_LOCK)
         return lock.tryWrite([...ops, requireNoRevocation(scope)]);
       const before = await this.#documents.attachFolders(scope, documents);

@@ -59,7 +59,7 @@ export interface NewDocument {
 export type DocumentWithFolder = Omit<Stored<Document>, 'folder'> & { readonly folder: Stored<Folder> | undefined };
 
 export interface DocumentPage extends QueryPage<DocumentWithFolder> {
-  /** Also if this document is left out because it was deleted or moved. */
+  /** The last document that was read, even if `values` leaves it out because it was deleted or moved. */
   readonly lastId: string | undefined;
 }
 

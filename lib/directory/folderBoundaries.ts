@@ -53,7 +53,6 @@ export class FolderBoundaries {
   }
 }
 
-/** `folder` is undefined for the top level. */
 export async function refuseDocumentMoves(
   table: Table,
   scope: OrganizationScope,

@@ -41,7 +41,7 @@ export class OrganizationLock {
     return organizationScope(this.#tenant, this.#organization);
   }
 
-  /** Without the organization. */
+  /** Does not write the organization. */
   async tryWrite(ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
     const outcome = await this.#table.tryWrite(ops);
     this.#isStale = outcome !== 'done';

@@ -222,7 +222,8 @@ export class OrganizationWriter {
   }
 
   /**
-   * Creates a missing organization if `create` is true, unless there is a `refusal`. Otherwise throws INVALID_ARGUMENT.
+   * Creates a missing organization if `create` is true, or throws `refusal` if there is one. If `create` is false,
+   * throws INVALID_ARGUMENT.
    */
   async ensure(
     tenant: string,

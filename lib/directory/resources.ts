@@ -79,7 +79,7 @@ export class ResourceFinder {
 
   /**
    * Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for a folder or document, each with its path in
-   * `details.issues`, and with `writable` FAILED_PRECONDITION for a disabled one.
+   * `details.issues`, and with `writable` FAILED_PRECONDITION for a disabled organization or document.
    */
   async require<R extends ResourceReference>(
     tenant: string,

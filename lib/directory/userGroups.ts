@@ -310,7 +310,8 @@ export class GroupWriter {
         const result = { success: true, message: 'User added to organization user group.' };
         if (member && !hasEnded(user.revocations, [scope.organizationKey], member.addedAt)) return { result, ops: [] };
         const added = { ...groupScope, userId, addedAt: accessTimeAfter(user.revocations, scope.organizationKey, now) };
-        // The time of the addition: a member who is removed and added again never has the revision of the earlier item.
+        // The revision is the time of the addition, so a member who was removed and added again never has an earlier
+        // revision.
         return {
           result,
           ops: [insertOrReplace(GroupMemberEntity, added, member, added.addedAt)],

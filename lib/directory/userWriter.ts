@@ -191,8 +191,8 @@ export class UserWriter {
   }
 
   /**
-   * Also ends the grants in earlier tokens. Records come first: a token that is issued meanwhile sees the record, its
-   * membership conflicts, or its grant is deleted.
+   * Also ends the grants in earlier tokens. The records are written first. A token that is issued meanwhile then sees
+   * the record, or its membership conflicts, or its grant is deleted.
    */
   async revoke(tenant: string, userId: string, resources: readonly ScopedResource[]): Promise<void> {
     const distinctGrants = distinctResources(resources);
@@ -286,7 +286,7 @@ function addition(
   const { user, op } = profileWrite(scope.tenant, item, state.user, now);
   const renew = !state.contact || state.hasEnded(state.contact.addedAt);
   const grant = grantWrite({ scope, resource }, item, state, now, { newGrant, renew });
-  // With the same time, a removal ends both or none.
+  // The contact is written only with a grant of the same time, so a removal ends both or neither.
   const contact = grant && contactWrite(scope, resource, item.userId, state, now);
   return { result: { success: true, id: user.internalId, message: 'User added.' }, ops: [op, grant, contact] };
 }
@@ -333,7 +333,7 @@ function profileWrite(
   };
 }
 
-// The first revision is the time. A job deletes a grant or contact at the revision that it read, so never a newer one.
+// The first revision of a grant or contact is its time. A job deletes only the revision that it read.
 
 function grantWrite(
   { scope, resource }: ScopedResource,

@@ -229,8 +229,8 @@ export class UserReader {
   }
 
   /**
-   * The result takes the user's index in `users`, and the time (epoch ms) of the access. Reads folders only if a
-   * revocation needs them.
+   * Returns a function: whether access of `users[index]` from the time `at` (epoch ms) no longer counts. Reads folders
+   * only if a revocation needs them.
    */
   async findEndedAccess(
     scope: OrganizationScope,

@@ -7,7 +7,7 @@ import type { Editor, EditorUpdate } from './entities.ts';
 
 /** The time from the first change to the event, which also has the changes in between. */
 export const DEBOUNCE_MS = 5_000;
-/** The sweep starts a job whose message was lost this long after it was due. */
+/** If the message of a job is lost, the sweep starts the job this long after it was due. */
 const MARGIN_MS = 30_000;
 /** After this time without an event, a job counts as lost. The next change starts a new one. */
 const LOST_MS = 60 * 60_000;

@@ -16,7 +16,7 @@ export const editorKind = defineContentKind({
         change.change === 'insert' ? hintFor(change, 'editor.add', { editorId: change.item.editorId }) : undefined,
     },
     removed: {
-      // Only the deletion of an editor removes its head. A compaction removes many other items.
+      // Only the deletion of an editor removes its head. The suffix excludes the items that a compaction removes.
       EDITORS: {
         suffix: '#META',
         hint: (change, [id = '']) => removedHint(change, 'editor.delete', 'editorId', id),

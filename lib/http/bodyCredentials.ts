@@ -20,7 +20,7 @@ export interface BodyCredentialsCall {
 }
 
 /**
- * Counts wrong credentials for the source address only: an API key is no secret, so anybody could use up its tokens.
+ * Counts wrong credentials for the source address only: API keys are no secret, so anybody could use up a key's limit.
  * Throws RESOURCE_EXHAUSTED with `retry-after`, and the error of `Credentials`.
  */
 export type VerifyBodyCredentials = (call: BodyCredentialsCall) => Promise<ApiKeyCaller>;

@@ -16,7 +16,7 @@ export const WorkspaceEntity = defineEntity({
     workspaceId: z.string(),
     workspaceName: z.string(),
     owner: z.object({ id: z.string(), email: z.string(), name: z.string(), avatar: z.string() }),
-    /** Of the owner's e-mail address, epoch ms. */
+    /** When the owner's e-mail address was verified, epoch ms. */
     verifiedAt: z.number().optional(),
     /**
      * How long API keys work without a verified address, in milliseconds from the creation. Can only shorten the
@@ -45,7 +45,7 @@ export const ApiKeyEntity = defineEntity({
     pageKey: Bytes,
     /** Ed25519, 32 bytes, for user tokens. The newest is last. */
     userTokenKeys: z.array(z.object({ keyId: z.string(), publicKey: Bytes })).optional(),
-    /** How often all user tokens were revoked. The key that signs new ones derives from it. */
+    /** How often all user tokens were revoked. The key that signs user tokens derives from this number. */
     userTokenRevocations: z.number().optional(),
     /** Features that the operator withholds. In this item, because every request reads it. */
     withheld: z.array(z.enum(features)).optional(),

@@ -76,7 +76,7 @@ export class Idempotency {
    * The call first claims the key for 60 s. Afterwards another call with the same body may claim it. `run` gets the
    * time of the first call in epoch milliseconds, rounded to seconds.
    *
-   * Throws INVALID_ARGUMENT after another body or token, and ABORTED while the first call is running.
+   * Throws INVALID_ARGUMENT if the first call had another body or token, and ABORTED while the first call is running.
    */
   async once(
     call: IdempotentCall,

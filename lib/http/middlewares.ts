@@ -205,7 +205,7 @@ export function fillActor({ rule, checker }: UserAuthentication): Middleware {
   };
 }
 
-/** Runs before the schema checks what is stored. */
+/** Runs before the schema check, so that the schema checks the content as stored. */
 export function cleanContent(user: UserAuthentication & { readonly cleanMarkup: CleanMarkup | undefined }): Middleware {
   return {
     before: async ({ internal: { tokenCaller, data, allowedDomains = [] } }) => {

@@ -73,7 +73,7 @@ function dropAt(path: string): Trim {
   };
 }
 
-/** Uses the alternative that drops the fewest fields: of objects for an object, of arrays for an array. */
+/** Of the alternatives of the value's kind (object or array), uses the one that drops the fewest fields. */
 function unionTrimmer(options: readonly z.core.$ZodType[], path: string): Trim {
   const alternatives = options.map((option) => ({ kind: kindOf(option), trim: outputTrimmer(option, path) }));
   return (value, dropped) => {

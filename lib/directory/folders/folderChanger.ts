@@ -52,10 +52,10 @@ export interface FolderUpdate {
   readonly accessType?: AccessType | undefined;
 }
 
-/** Undefined: inherited from the parent. */
 interface AccessChange {
   readonly folderId: string;
   readonly folderName?: string | undefined;
+  /** Undefined: inherited from the parent. */
   readonly accessType: AccessType | undefined;
 }
 
@@ -186,7 +186,7 @@ export class FolderChanger {
     );
   }
 
-  /** After an error too, because changes before it are stored and need the job. */
+  /** Notifies the job after an error too, because changes before the error are stored and need the job. */
   async #changeTree<T>(request: FolderRequest, work: (change: TreeChange) => Promise<T>): Promise<T> {
     const change = new TreeChange(this.#table, request);
     try {
@@ -303,7 +303,6 @@ export class FolderChanger {
 
 interface WithParent {
   readonly folder: Stored<Folder>;
-  /** Undefined if the folder is at the root. */
   readonly parent: Stored<Folder> | undefined;
 }
 

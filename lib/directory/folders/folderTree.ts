@@ -92,7 +92,7 @@ export class FolderTreeReader {
     return this.#children(scope, parentKey, { ...options, after: next });
   }
 
-  /** Any other id comes from a stale entry: its folder was deleted or moved. */
+  /** Leaves out the ids of stale entries, whose folders were deleted or moved. */
   async #foldersIn(
     scope: OrganizationScope,
     folderIds: readonly string[],

@@ -113,7 +113,7 @@ const PARENT_ABSENT = 'Parent folder does not exist.';
 const TOO_DEEP = 'Folder would be too deep.';
 
 const CHANGES_PER_PAGE = 1_000;
-/** Above this number, a reader reads only those of its folders, by their keys. */
+/** Of further changes, a reader reads only those of its folders and of the folders above, by their keys. */
 const MAX_CHANGES_READ = 100;
 const READING_TRIES = 5;
 
@@ -149,8 +149,8 @@ export class FolderReader {
   }
 
   /**
-   * In the order of the ids, 100 per BatchGet. While a job applies changes of folders, also reads these, but not more
-   * with more changes. Throws a throttling error if requests change the folders during every try.
+   * In the order of the ids, 100 per BatchGet. While a job applies changes of folders, also reads these changes, up to
+   * `MAX_CHANGES_READ`. Throws a throttling error if requests change the folders during every try.
    */
   async find(scope: OrganizationScope, folderIds: readonly string[]): Promise<CurrentAndStored<Folder>[]> {
     const read = () =>

@@ -42,13 +42,13 @@ export function accessTimeAfter(
   return Math.max(now, ...fromOrganization.map(({ at }) => at + 1));
 }
 
-/** They are in the user's item, which many requests read. */
+/** The revocations are in the user's item, which many requests read. */
 export const MAX_REVOCATIONS = 100;
 
 /**
- * Undefined above `MAX_REVOCATIONS`, except for an erasure everywhere, which must hide the user at once. The time is
- * not before any in `since`. Replaces revocations of the same resource, and all in the organization if that is the
- * resource.
+ * Returns undefined above `MAX_REVOCATIONS`, except for an erasure everywhere, which must hide the user at once. The
+ * added revocation is not before any time in `since`. It replaces those of the same resource, or all in the
+ * organization if that is the resource.
  */
 export function addRevocation(
   revocations: readonly Revocation[] | undefined,
@@ -63,7 +63,6 @@ export function addRevocation(
   return next.length > MAX_REVOCATIONS && added.resource !== everywhere ? undefined : next;
 }
 
-/** Returns the same object if the user has none of the job. */
 export function withoutRevocations<U extends { readonly revocations?: readonly Revocation[] | undefined }>(
   user: U,
   jobId: string,
@@ -105,7 +104,7 @@ function findActiveGrant(user: UserAccess, internalId: string, above: readonly s
 
 const indexes = new WeakMap<readonly Grant[], ReadonlyMap<string, Grant[]>>();
 
-/** Kept as long as the list, because one request looks on thousands of resources. */
+/** Kept as long as the list: one request searches it for thousands of resources. */
 function grantsByResource(grants: readonly Grant[]): ReadonlyMap<string, Grant[]> {
   const known = indexes.get(grants);
   if (known) return known;

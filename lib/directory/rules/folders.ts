@@ -4,7 +4,6 @@ export const deepestFolder = 20;
 
 export const rootFolderId = 'root';
 
-/** The id of the root is reserved, and no folder contains itself. */
 export function canBeFolder(folderId: string, parentFolderId: string | undefined): boolean {
   return folderId !== rootFolderId && folderId !== parentFolderId;
 }
@@ -55,7 +54,9 @@ export function ownAccess({
   return { internalId, accessType: inheritAccessFromParent ? undefined : accessType };
 }
 
-/** Or `root`. The stored parent is right even while a job applies changes of the folders above. */
+/**
+ * Returns an internal id or `root`. The stored parent is right even while a job applies changes of the folders above.
+ */
 export function parentOf({ ancestors }: Pick<FolderPosition, 'ancestors'>): string {
   return ancestors.at(-1)?.internalId ?? rootFolderId;
 }
@@ -75,7 +76,6 @@ export interface Move {
   readonly to: readonly string[];
 }
 
-/** A move of the folder itself does not cross its boundary. */
 export function crosses(folderKey: string, { internalId, from, to }: Move): boolean {
   return internalId !== folderKey && from.includes(folderKey) !== to.includes(folderKey);
 }

@@ -12,7 +12,6 @@ import { AccessContext, Id, optional } from '../../shared/schema.ts';
 const publishable = eventTypes.filter((type) => !isOperational(type));
 const publishableTypes: ReadonlySet<string> = /* @__PURE__ */ new Set(publishable);
 
-/** Any type except those about deliveries and endpoints. */
 export const PublishableType = z
   .string()
   .check(

@@ -75,7 +75,8 @@ function parseElements(text: string, limits: XmlLimits, vocabulary?: Vocabulary)
   parser.on('closetag', () => {
     open.pop();
   });
-  // The parser refuses a declaration without a root element. The same length keeps positions right.
+  // The parser refuses a declaration without a root element. The replacement has the same length, so positions stay
+  // right.
   parser.write(text.replace(DECLARATION, '<?dec$1')).close();
   return roots;
 }

@@ -71,7 +71,7 @@ export class Vocabulary {
       owner,
       Object.fromEntries([...names].map((name) => [name, this.#kinds.get(attributeKey(owner, name))])),
     ]);
-    // In JSON, these characters are only in texts. An instruction ends at the first `?>`.
+    // An instruction ends at the first `?>`, and XML forbids the other two. JSON has these characters only in texts.
     const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
     const json = JSON.stringify(Object.fromEntries(kinds)).replace(/[>\uFFFE\uFFFF]/g, escape);
     return `<?${KINDS_TARGET} ${json}?>`;
