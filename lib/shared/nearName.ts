@@ -23,7 +23,10 @@ export function isNearName(one: string, other: string): boolean {
   return one.length <= MAX_CHARACTERS && editDistance(plain(one), plain(other)) <= 2;
 }
 
-/** In this order: another case, a synonym, few other letters, a known name at its end, or the only one that ends with it. */
+/**
+ * Returns the first match: the same name in another spelling or a synonym, a name with few other letters, the longest
+ * known name at the end of `name`, or the only known name that ends with `name`.
+ */
 export function nearName(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_CHARACTERS) return undefined;
   const sent = plain(name);

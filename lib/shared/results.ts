@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { dict } from './collections.ts';
 import { defineNamedSchema, defineSchema } from './schema.ts';
 
-/** For results with further fields. */
 export const outcomeFields = /* @__PURE__ */ defineSchema(() => ({
   success: z.boolean().describe('Whether the call did its work for this item.'),
   message: z.string().describe('What was done, or why the item failed, as a sentence for people.'),
@@ -37,7 +36,6 @@ export type ItemResult = z.output<typeof ItemResult>;
 
 const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as const;
 
-/** `id` is the `documentKey`. Of a failed document, `id` is the `documentId`. */
 export const DocumentResult = /* @__PURE__ */ defineNamedSchema('DocumentResult', () =>
   ItemResult.extend({
     id: z
@@ -115,7 +113,6 @@ export function byIdOf<T, R>(items: readonly T[], idOf: (item: T) => string, res
   return byId(items.map(idOf), results);
 }
 
-/** Each result in the map also contains its `id`. */
 export function toItemResults<I extends string | number, R extends ItemOutcome>(
   results: readonly R[],
   idOf: (result: R) => I,
@@ -147,8 +144,8 @@ interface Batch {
 }
 
 /**
- * Returns `succeeded`, or "No organization was added." if all items failed. The default is "Organization(s) added
- * successfully.".
+ * Returns for example "No organization was added." if all items failed, otherwise `succeeded`, by default
+ * "Organization(s) added successfully.".
  */
 export function batchMessage<T extends Batch, I>(
   noun: string,

@@ -34,7 +34,7 @@ export const limits = {
   /** The limit holds for one list of ids or grants of `/v2/auth` and `/v2/notifications/config/set`. */
   permissionIds: 100,
   contextItems: 200,
-  /** The limit holds for one filter of a request that reads. */
+  /** The limit holds for one filter of a request that reads, and some lists of ids in writes. */
   readIds: 30,
   filters: 10,
   filterValueBytes: 4_096,
@@ -425,7 +425,6 @@ export const documentOrFolder = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** `false` counts as a missing field. */
 export function notTogether(name: string, ...others: readonly string[]) {
   const isSent = (input: Record<string, unknown>, field: string) =>
     input[field] !== undefined && input[field] !== false;
@@ -451,7 +450,7 @@ export const AccessContext = /* @__PURE__ */ defineSchema(
     ) as unknown as z.ZodType<Record<string, string | number | (string | number)[]>>,
 );
 
-/** The texts `field:value` repeat the name of a field for each of its values. */
+/** The name of a field counts once for each value, because the texts `field:value` repeat it. */
 function contextBytes(access: Record<string, unknown>): number {
   return Object.entries(access).reduce((sum, [field, sent]) => {
     const values = [sent].flat();

@@ -5,14 +5,14 @@ import { isSameName, nearName } from './nearName.ts';
 import { acceptsField, declaredKeysOf, fieldChangesOf, isStoredAsSent } from './schema.ts';
 
 const MAX_REPORTED = 20;
-/** A suggestion searches the whole schema. */
+/** Each suggestion searches up to 300 objects of the schema. */
 const MAX_SUGGESTIONS = 10;
 const MAX_VISITED = 300;
 const MAX_NAME_CHARACTERS = 100;
 
 type Path = readonly (string | number)[];
 
-/** The functions return undefined for a schema without objects, or with any fields. */
+/** A schema without objects, or with any fields, has no tree. */
 export type FieldTree =
   | {
       readonly kind: 'object';
@@ -173,7 +173,7 @@ export function printable(name: string): string {
   return cut.toWellFormed().replaceAll(/\p{Cc}/gu, '\ufffd');
 }
 
-/** The same name wins over a similar one, and the own object over others. */
+/** Prefers the same name to a similar one, and the object with the unknown field to other objects. */
 function probableField(name: string, levels: readonly Level[]): Path | undefined {
   const [object, ...above] = levels.toReversed();
   if (!object) return undefined;
@@ -191,7 +191,7 @@ function probableField(name: string, levels: readonly Level[]): Path | undefined
   return undefined;
 }
 
-/** Nearest first. */
+/** Searches breadth-first. */
 function findBelow(
   start: Level,
   choose: (known: readonly string[]) => string | undefined,

@@ -28,7 +28,10 @@ export interface RateLimit {
   readonly now: number;
 }
 
-/** For this time, a process refuses a subject without a table call. Then another process may have given calls back. */
+/**
+ * A process refuses a subject for this time without a table call. Then another process may
+ * have given calls back.
+ */
 const REFUSED_MILLISECONDS = 5_000;
 const MAX_REFUSED = 10_000;
 

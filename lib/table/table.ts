@@ -423,7 +423,7 @@ export class Table {
     const maxLoops = () =>
       this.#removals.length < BATCH_WRITE_KEYS ? PARTIAL_BATCH_WRITES_AT_A_TIME : BATCH_WRITES_AT_A_TIME;
     while (this.#removals.length > 0 && this.#removalLoops < maxLoops()) void this.#removeQueued();
-    // Otherwise other deletions would continue after an error.
+    // `Promise.all` would throw while other deletions continue.
     const outcomes = await Promise.allSettled(removals.map(({ promise }) => promise));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason as Error;
   }

@@ -12,7 +12,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { involvingKinds } from './userData.ts';
 
-/** The latest of each kind, for one user. */
+/** The latest records that are read per user and kind. */
 const INVOLVEMENTS_READ = 1_000;
 
 interface LatestRecord {

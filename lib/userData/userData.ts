@@ -17,7 +17,6 @@ import { divideFairly } from './rules/fairShares.ts';
 
 type InvolvingKind = Extract<(typeof contentKinds)[number], { readonly involve: object }>;
 
-/** By the field of each kind. */
 export type UserRecords = {
   [K in InvolvingKind as K['involve']['field']]: ReturnType<K['involve']['toResponse']>[];
 };
@@ -55,7 +54,7 @@ const RECORDS_PER_KIND = 100;
 /** Of JSON. A response must stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
-/** Its document may be deleted. */
+/** The document of the record may be deleted. */
 interface UserRecord {
   readonly key: string;
   readonly documentKey: string;

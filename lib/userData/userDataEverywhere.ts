@@ -4,7 +4,7 @@ import type { Table } from '../table/table.ts';
 import { noRecords, readUserData, type UserDataCursor, UserDataReader, type UserRecords } from './userData.ts';
 
 export interface EverywhereCursor {
-  /** Of the last organization that is listed completely. */
+  /** The position of the last organization that is listed completely. */
   readonly after?: string | undefined;
   /** The organization that is listed in part. */
   readonly within?: { readonly organizationKey: string; readonly cursor: UserDataCursor } | undefined;

@@ -13,7 +13,7 @@ import type { Table } from '../table/table.ts';
 export interface UserListOptions {
   readonly limit: number;
   readonly after: string | undefined;
-  /** With it, a page can be short or empty although more follow. */
+  /** With this filter, a page can be short although more follow. */
   readonly isMatch?: ((user: ListedUser) => boolean) | undefined;
 }
 

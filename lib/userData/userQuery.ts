@@ -35,7 +35,6 @@ export const UserResponse = /* @__PURE__ */ defineNamedSchema('UserProfile', () 
 );
 type UserResponse = z.output<typeof UserResponse>;
 
-/** The input of `/v2/users/get`. */
 export const UserQuery = z
   .object({
     organizationId: Id,

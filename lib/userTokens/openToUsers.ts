@@ -13,7 +13,7 @@ import { cleanUserContent } from './rules/userContent.ts';
 import { userAccess, type UserAccessReader } from './userAccess.ts';
 import { UserCredentials } from './userCredentials.ts';
 
-/** Each costs two read units or more. */
+/** Each person costs two read units or more. */
 const MAX_PEOPLE = limits.list;
 
 function tooManyPeople({ at }: NamedPerson): ApiError {

@@ -36,7 +36,7 @@ const GRANTS_PER_QUERY = 1_000;
 /** A refused user's access is read again at most once in this time. */
 const REREAD_MILLISECONDS = 1_000;
 const MAX_REREADS = 1_000;
-/** Documents, and folders, that are kept for one user and organization. */
+/** One user and organization keep this many documents, and as many folders. */
 const MAX_RESOURCES = 1_000;
 
 interface MemberAccess {
@@ -68,7 +68,8 @@ export class UserAccessReader {
 
   /**
    * Throws PERMISSION_DENIED if a role is not enough or the organization is disabled, and for unknown resources too, so
-   * ids cannot be guessed. `fresh` reads with strong consistency.
+   * ids cannot be guessed. A rule with `answersStrangers` gets a stranger instead. `fresh` reads with strong
+   * consistency.
    */
   async check(
     claims: UserClaims,

@@ -7,7 +7,7 @@ import { morePermissive, tokenDocumentPermission, tokenFolderPermission } from '
 
 type Caller = ApiKeyCaller | UserCaller;
 
-/** With an API key, every document. */
+/** An API key may see every document. */
 export function maySeeDocument(caller: Caller): (document: DocumentAccess) => boolean {
   if (caller.level !== 'user') return () => true;
   const { access } = caller.user;

@@ -191,7 +191,7 @@ class DeliveryAttempt {
 
     if (this.#isAfterHealthy) await this.#ports.requestsWritten();
 
-    // No other read, write or wait has followed the read of the settings.
+    // True if no other read, write or wait has followed the read of the settings.
     const isCurrent = isFirst(delivery) && breaker === 'closed' && slot === undefined && !this.#isAfterHealthy;
     const sent = await this.#send(claimed, { ...loaded, isCurrent }, slot);
     if (!sent) {

@@ -245,7 +245,7 @@ export class DeliveryStore {
     { endpointId, limit }: { endpointId?: string | undefined; limit: number },
   ): Promise<{ attempts: Attempt[]; isComplete: boolean }> {
     const prefix = endpointId === undefined ? ['ATTEMPT'] : ['ATTEMPT', endpointId];
-    // `bytes` counts JSON, in which response bodies are many times larger.
+    // Only `limit` ends the page: `bytes` counts JSON, in which response bodies are many times larger.
     const options = { prefix, limit, descending: true, bytes: Infinity };
     const [{ values, next }, deliveries] = await Promise.all([
       this.#table.query(AttemptEntity, { tenant, eventId }, options),

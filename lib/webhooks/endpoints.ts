@@ -55,8 +55,8 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Returns the endpoint that an earlier try of the same request created. `taken`: another endpoint has the uid.
-   * `full`: 200 endpoints.
+   * Returns the new endpoint, or the one that an earlier try of the same request created. `taken`: another endpoint has
+   * the uid. `full`: 200 endpoints.
    */
   async create(tenant: string, endpoint: WebhookEndpoint): Promise<WebhookEndpoint | 'taken' | 'full'> {
     const { endpointId, uid } = endpoint;

@@ -43,7 +43,7 @@ export function exhaustedEvent(
     tenant,
     {
       event: 'message.attempt.exhausted',
-      // A recovery sets a new deadline. The number of attempts can stay the same.
+      // A recovery sets a new deadline, but can keep the number of attempts.
       cause: { type: 'Delivery', id: JSON.stringify([eventId, endpointId]), revision: deadline },
       payload: { source: 'operational', data },
     },

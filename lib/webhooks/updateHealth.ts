@@ -105,7 +105,7 @@ export class HealthUpdater {
       const current = healthAt(stored, target._r);
       const now = this.#call.clock();
       const next = afterAttempt(current, { ...result, random: random(), now }, pauses);
-      // Otherwise the sweep would read health of an older revision every minute.
+      // Without this write, the sweep would read health of an older revision every minute.
       const isOutdated = stored !== undefined && stored.about !== target._r;
       if (next === current && !isOutdated) return current;
       const warned = await this.#warn(target, { ...next, writtenAt: now }, now);

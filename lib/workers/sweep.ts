@@ -43,7 +43,6 @@ export async function sweepShard(
   if (call.clock() - sentAt <= MESSAGE_LIFETIME) await sweeps[work](shard, call);
 }
 
-/** The reading stops 5 seconds before the deadline of the run. */
 export async function sweepPages<T>(
   { clock, deadline }: Pick<SweepCall, 'clock' | 'deadline'>,
   read: (options: PageOptions) => Promise<ItemPage<T>>,

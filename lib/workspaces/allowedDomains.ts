@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { defineConfig } from './configs/configStore.ts';
 
 /**
- * A host without scheme and port, or `*.example.com` for all its subdomains. A login link may lead to the domains of
- * every API key in its workspace.
+ * A domain is a host without scheme and port, or `*.example.com` for all its subdomains. A login link may lead to the
+ * domains of every API key in its workspace.
  */
 export const AllowedDomainsEntity = defineConfig(
   'AllowedDomains',

@@ -7,7 +7,7 @@ interface Window {
   readonly windowSeconds: number;
 }
 
-/** Of a public endpoint whose input is an e-mail address. Each endpoint has its own counters. */
+/** Limits the calls of a public endpoint by IP address and by e-mail address. Each endpoint has its own counters. */
 export class EmailLimits {
   readonly #limits: RateLimits;
   readonly #name: string;
@@ -22,8 +22,8 @@ export class EmailLimits {
   }
 
   /**
-   * Returns whether a call is within the limits of its IP address and its e-mail address. A call beyond the first does
-   * not count for the second.
+   * Returns whether a call is within the limits of its IP address and its e-mail address. A call above the first
+   * limit does not count for the e-mail address.
    */
   async allow({ sourceIp, email, now }: { sourceIp: string; email: string; now: number }): Promise<boolean> {
     return (
@@ -53,7 +53,7 @@ export const emailStatusLimits: Capability<EmailLimits> = /* @__PURE__ */ combin
   ['EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL'],
 );
 
-/** Everybody can request mails to an address, so it has a limit per hour. */
+/** Everybody can request mails to an address, so each address has a limit per hour. */
 export const loginLinkLimits: Capability<EmailLimits> = /* @__PURE__ */ combine(
   { rateLimits },
   (parts, env) =>

@@ -88,10 +88,7 @@ export class OwnerVerifier {
     return link && isLive(link, now) ? link : undefined;
   }
 
-  /**
-   * Returns the link, or undefined if the token is unknown, used or expired. The transaction deletes the link, so a
-   * token works once.
-   */
+  /** Like `findLink`. The transaction deletes the link, so a token works once. */
   async verify(token: string, now: number): Promise<LoginLink | undefined> {
     return retryOnConflict(async () => {
       const link = await this.findLink(token, now);

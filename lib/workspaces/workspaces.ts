@@ -27,7 +27,7 @@ export type WorkspaceApiKey = Omit<Parameters<typeof WorkspaceApiKeyEntity.toIte
 
 export type AuthToken = z.output<typeof AuthTokenResponse>;
 
-/** One reset replaces up to this many. At present, an API key has at most one. */
+/** One reset replaces up to this many auth tokens. At present, an API key has at most one. */
 const MAX_TOKENS = 50;
 
 /** The table has an auth token's hash, for authentication, and its encrypted text, which the owner can list. */
@@ -158,7 +158,7 @@ export class WorkspaceWriter {
     }: { readonly settings: readonly WriteOp[]; readonly graceDays: number; readonly now: number },
   ): Promise<{ authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
     return retryOnConflict(async () => {
-      // Read before its keys: if a key is created after this read, the write below conflicts.
+      // The workspace is read before its keys: if a key is created after this read, the write below conflicts.
       const workspace = await this.#table.get(WorkspaceEntity, { workspaceId });
       if (!workspace) return 'unknown';
       const expiresAt = keysExpireAt(workspace, graceDays);
@@ -267,7 +267,6 @@ export class ApiKeyRenamer {
     this.#table = table;
   }
 
-  /** Returns `unknown` if the workspace does not have this key. */
   async rename(workspaceId: string, apiKey: string, apiKeyName: string): Promise<'done' | 'unknown'> {
     return retryOnConflict(async () => {
       const stored = await this.#table.get(WorkspaceApiKeyEntity, { workspaceId, apiKey });

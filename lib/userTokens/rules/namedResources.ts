@@ -2,7 +2,7 @@ import type { UserRule } from '../../app/rules/userRule.ts';
 import { distinct, isObject } from '../../shared/collections.ts';
 import { invalid } from '../../shared/errors.ts';
 
-/** By the ids of the customer. Without documents and folder, the organization. */
+/** Customers chose these ids. Without documents and folder, the request names the organization. */
 export interface NamedResources {
   readonly organizationId: string;
   readonly documentIds: readonly string[];

@@ -96,7 +96,6 @@ interface ComparableEntry {
   readonly errorCode?: string | undefined;
 }
 
-/** Of two with the same role, the one that ends later. */
 export function morePermissive<E extends ComparableEntry>(stored: E, token: E): E {
   if (stored.errorCode !== undefined) return token;
   if (token.errorCode !== undefined) return stored;

@@ -3,7 +3,7 @@ import { DISABLED_AFTER, type WarningDay, warningDays } from '../../events/rules
 
 export const Failing = z.object({
   since: z.number(),
-  /** Failures in the 12 hours after it are not counted. */
+  /** Failures in the 12 hours after this one are not counted. */
   last: z.number(),
   days: z.number(),
   warned: z.number(),

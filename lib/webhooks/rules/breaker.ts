@@ -23,7 +23,7 @@ export interface BreakerPauses {
   readonly longest: number;
 }
 
-/** The longest pause of a short retry schedule replaces the default of 30 seconds and 15 minutes. */
+/** The defaults are 30 seconds and 15 minutes. The longest pause of a short retry schedule limits both. */
 export function breakerPauses(schedule: readonly number[]): BreakerPauses {
   const most = Math.max(1_000, ...schedule);
   return { first: Math.min(30_000, most), longest: Math.min(15 * 60_000, most) };

@@ -3,7 +3,7 @@ import { addFailure, Failing } from './autoDisable.ts';
 import { afterFailure, afterSuccess, Breaker, type BreakerPauses, closedBreaker, sampleWeight } from './breaker.ts';
 
 export const EndpointHealth = z.object({
-  /** A change of the endpoint makes a new revision, which is healthy at first. */
+  /** The revision of the endpoint. Each new revision is healthy at first. */
   about: z.number(),
   breaker: Breaker,
   failing: Failing.optional(),

@@ -23,7 +23,7 @@ export function decideParking(
   return breaker === 'probe' ? { do: 'probe' } : { do: 'wait', until: breaker.pausedUntil };
 }
 
-/** At once if the write closed the breaker. Undefined if the pause did not change. */
+/** Returns when the job must run: at once if the write closed the breaker. Undefined if the pause did not change. */
 export function parkingDueAt(before: EndpointHealth | undefined, after: EndpointHealth): number | undefined {
   const until = after.breaker.open?.until;
   return until === before?.breaker.open?.until ? undefined : (until ?? after.writtenAt);
@@ -41,7 +41,7 @@ export function parkingRestartAt(before: EndpointHealth | undefined, after: Endp
 }
 
 const PER_SECOND = 50;
-/** Milliseconds. If the breaker opens again, each released delivery costs one more write, which parks it again. */
+/** Milliseconds. Short, because each released delivery costs one more write if the breaker opens again. */
 const AHEAD = 10_000;
 const MAX_WAKEUPS = 1_000;
 

@@ -10,8 +10,8 @@ export interface BodyEncoding {
 export type EncodedBody = { readonly body: string } | { readonly error: 'public key unusable' };
 
 /**
- * `{ encryptedData, encryptedKey, iv }`, `{ encodedPayload }`, or the unchanged payload. If both are on, it is
- * encrypted. Every call generates a new key and IV.
+ * `{ encryptedData, encryptedKey, iv }`, `{ encodedPayload }`, or the unchanged payload. If both options are on, the
+ * payload is encrypted. Every call generates a new key and IV.
  */
 export function encodeBody(json: string, { encodeData, encryptData, publicKey }: BodyEncoding): EncodedBody {
   if (encryptData) {

@@ -14,7 +14,7 @@ export const ApiKeyConfigEntity = defineConfig(
 
 const aiKeyOf = (tenant: string, provider: string): SecretOwner => ({ tenant, purpose: 'aiModelKey', id: provider });
 
-/** By provider. Both texts are empty if the request deletes the key. */
+/** Returns the keys by provider. Both texts of a key are empty if the request deletes it. */
 export async function sealAiKeys(
   box: SecretBox,
   tenant: string,

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { isObject } from '../../shared/collections.ts';
 import { defineSchema, limits } from '../../shared/schema.ts';
 
-/** At every depth, each field can be missing. */
 export type Change<T> = {
   readonly [K in keyof T]?: (T[K] extends object | undefined ? Change<NonNullable<T[K]>> : T[K]) | undefined;
 };

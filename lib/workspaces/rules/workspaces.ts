@@ -98,7 +98,7 @@ export interface OwnerDetails {
   readonly avatar?: string | undefined;
 }
 
-/** As keys in the table contain it. */
+/** Returns the address as keys in the table contain it. */
 export function emailKey(email: string): string {
   return email.toLowerCase();
 }
