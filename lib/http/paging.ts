@@ -7,8 +7,8 @@ import { invalid } from '../shared/errors.ts';
 const LIFETIME_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /**
- * A page token has the position where a page ended, encrypted, for a day. `bound` identifies the listing: the path, and
- * the parameters that select items.
+ * A page token is the encrypted position where a page ended, valid for a day. `bound` identifies the listing: the path,
+ * and the parameters that select items.
  */
 export function sealPageToken(pageKey: Uint8Array, bound: readonly string[], cursor: string, now: number): string {
   const plain = Buffer.from(JSON.stringify([now + LIFETIME_MILLISECONDS, cursor]));
@@ -16,7 +16,7 @@ export function sealPageToken(pageKey: Uint8Array, bound: readonly string[], cur
 }
 
 /**
- * Throws INVALID_ARGUMENT for a damaged or expired token, and one of another tenant or listing. `field` names the
+ * Throws INVALID_ARGUMENT for a token that is damaged, expired, or of another tenant or listing. `field` names the
  * request's field.
  */
 export function openPageToken(
@@ -38,8 +38,8 @@ export function openPageToken(
 }
 
 /**
- * `after` is the position in the request's token. `next` makes the token of the next page, null without a position.
- * `listing` is `bound` of `sealPageToken`.
+ * `after` is the position in the request's token. `next` makes the token of the next page, null without a position. A
+ * user's token is also bound to the user.
  */
 export function paging(
   caller: ApiKeyCaller | UserCaller | WorkspaceCaller,

@@ -42,7 +42,7 @@ export const RateBucketEntity = defineEntity({
 });
 
 const LIFETIME_SECONDS = 24 * 60 * 60;
-/** Of API keys, and as many of users. */
+/** Applies to the buckets of API keys and of users separately. */
 const MAX_BUCKETS = 1_000;
 /** Milliseconds until the next write to a shared bucket. */
 const PAUSE_AFTER_FAILURE = 1_000;
@@ -50,7 +50,7 @@ const PAUSE_AFTER_FAILURE = 1_000;
 export interface BucketRequest extends BucketKey {
   /** The API key's own limit. */
   readonly perSecond?: number | undefined;
-  /** Tokens after the call's first one. */
+  /** Tokens besides the one that the call has already taken. */
   readonly more?: number | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -61,7 +61,7 @@ export interface TokenTaken {
   readonly sharedBucketWrites: readonly Promise<void>[];
 }
 
-/** Milliseconds until there is a token. */
+/** `retryAfter` is in milliseconds. */
 export interface TokenRefused extends TokenTaken {
   readonly retryAfter: number;
   readonly emptyBucketOf: 'apiKey' | 'user';
@@ -75,14 +75,14 @@ interface LocalBucket {
 }
 
 /**
- * Each process has a copy of a bucket, from which its calls take tokens. After those of a tenth of a second, one write
- * adds them to the shared bucket and reads those of other processes. After a fifth, calls wait for this write. A call
- * that needs a tenth by itself writes first. If the table fails, each process limits only its own calls.
+ * Each process takes tokens from its own copy of a bucket. When it has taken those of a tenth of a second, a write adds
+ * them to the shared bucket and reads those of other processes. At twice as many, calls wait for this write. A call
+ * that needs a tenth by itself waits for its own write. If the table fails, each process limits only its own calls.
  */
 export class RateBuckets {
   readonly #table: Table;
   readonly #limits: Readonly<Record<LimitClass, Limit>>;
-  /** Otherwise the buckets of many users would push out those of API keys. */
+  /** In a single map, the buckets of many users would push out those of API keys. */
   readonly #buckets = {
     apiKey: new BoundedMap<string, LocalBucket>(MAX_BUCKETS),
     user: new BoundedMap<string, LocalBucket>(MAX_BUCKETS),

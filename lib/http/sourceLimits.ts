@@ -10,7 +10,7 @@ const MAX_SOURCES = 10_000;
 
 /**
  * Throws RESOURCE_EXHAUSTED with `retry-after`. Each process counts on its own. A call above the limit of its address
- * takes nothing from that of all.
+ * does not count for the limit of all addresses.
  */
 export function limitSources(): Middleware {
   const sources = new BoundedMap<string, Bucket>(MAX_SOURCES);

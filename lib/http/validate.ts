@@ -5,14 +5,14 @@ import { unknownFieldIssue, unknownFields } from '../shared/unknownFields.ts';
 
 const MAX_ISSUES = 100;
 
-/** Throws INVALID_ARGUMENT with all problems in `details.issues`. */
+/** Throws INVALID_ARGUMENT with the problems in `details.issues`. */
 export function validate(schema: z.ZodType, data: unknown, messages: FixedMessages = {}): unknown {
   const { output, issues } = parse(schema, data, messages);
   if (issues.length > 0) refuse(issues);
   return output;
 }
 
-/** Undeclared fields come first: a misspelt field is why another one is missing. */
+/** Undeclared fields come first: a misspelt field can be why another one is missing. */
 export function validateRequest(schema: z.ZodType, data: unknown, messages: FixedMessages = {}): unknown {
   const unknown = unknownFields(schema, data);
   const { output, issues } = parse(schema, data, messages);

@@ -31,11 +31,11 @@ const LEASE = 90_000;
 const STOP_BEFORE_DEADLINE = 20_000;
 /** After this time a new message is sent, so that jobs of other tenants run first. */
 const MAX_RUN_MILLISECONDS = 10_000;
-/** The sweep sends another message after this time. */
+/** The sweep sends another message after this time if the first one is lost. */
 const MARGIN = 5 * 60_000;
 /**
- * The sweep continues an older job, so that every chain of messages ends. Jobs that only limit their rate (`isPaced`)
- * are exempt.
+ * A waiting job that is older gets no message from the worker: the sweep continues it. Jobs that only limit their rate
+ * (`isPaced`) are exempt.
  */
 const MAX_CHAIN_MILLISECONDS = 60 * 60_000;
 const MAX_PAUSE_MILLISECONDS = 6 * 60 * 60_000;
@@ -68,7 +68,7 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
     const now = clock();
     if (notBefore !== undefined && notBefore > now) {
       if ((await jobs.change(leased, { ...noLease, progress, notBefore, dueAt: notBefore })) === 'lost') break;
-      // The sweep would find the job up to a minute later.
+      // Without this message, the sweep would find the job up to a minute later.
       const delaySeconds = Math.ceil((notBefore - now) / 1000);
       const isChained = isPaced || notBefore <= leased.createdAt + MAX_CHAIN_MILLISECONDS;
       const hasMessage = delaySeconds <= MAX_DELAY_SECONDS && isChained;

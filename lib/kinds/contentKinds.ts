@@ -10,8 +10,8 @@ import { presenceKind } from '../presence/kind.ts';
 import { recordingKind } from '../recordings/kind.ts';
 
 /**
- * Each kind after those that its records refer to: an erasure walks the list backwards. Its stored position is an index
- * of this list.
+ * A kind comes after those to which its records refer, because an erasure walks the list backwards. The erasure stores
+ * its position as an index of this list.
  */
 export const contentKinds = [
   liveStateKind,

@@ -27,7 +27,7 @@ interface Candidate {
 
 /**
  * Gives new channels to documents whose users lost access, then publishes the last event on the old ones. Only the run
- * whose change ended the old channels publishes it, or its repetition.
+ * whose change ended the old channels, or its repetition, publishes the event.
  */
 export async function revokeAccess(
   ports: LivePorts,

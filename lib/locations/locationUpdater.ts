@@ -34,8 +34,9 @@ export class LocationUpdater {
   }
 
   /**
-   * Also in disabled documents. Can miss a record of the last moments. Throws INVALID_ARGUMENT for an unknown
-   * organization or a record that would be too large, and UNAVAILABLE after 20 s: the same call then changes the rest.
+   * Changes records of disabled documents too. Can miss a record of the last moments. Throws INVALID_ARGUMENT for an
+   * unknown organization or a record that would be too large, and UNAVAILABLE after 20 s: the same call then changes
+   * the rest.
    */
   async update(tenant: string, { documentId, organizationId, oldLocation, ...change }: LocationUpdate): Promise<void> {
     const organization =

@@ -64,7 +64,7 @@ export const MailPauseEntity = defineEntity({
   expiresAt: ({ until }) => Math.ceil(until / 1000),
 });
 
-/** Then mails are sent again, because the refusal can be a mistake of the provider. */
+/** After this time, mails are sent again, because the refusal can be a mistake of the provider. */
 const PAUSE_MILLISECONDS = 60 * 60_000;
 
 export interface MailKey {

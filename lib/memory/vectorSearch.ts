@@ -20,7 +20,7 @@ export interface VectorHit {
 const RETRY_SECONDS = 60;
 /**
  * Messages of the `ValidationException` while DynamoDB creates or backfills an index, and shortly after it reports
- * ACTIVE. An index that is missing after a restore has the second.
+ * ACTIVE. The second also means that an index is missing after a restore.
  */
 const NOT_READY = /Cannot search backfilling vector index|The table does not have the specified index/;
 

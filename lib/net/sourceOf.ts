@@ -1,6 +1,6 @@
 /**
- * Limits count an address under this text: of IPv6 its /64 network, because a client can use all its addresses.
- * `sourceIp` must come from the gateway, never from a header.
+ * Limits count calls by this text. For IPv6 it is the /64 network, because a client can use all addresses of its
+ * network. `sourceIp` must come from the gateway, never from a header.
  */
 export function sourceOf(sourceIp: string): string {
   if (!sourceIp.includes(':')) return sourceIp;

@@ -30,7 +30,7 @@ export interface OccurredEvent {
  * Delivers events by mail or as in-app notifications. `consume` must be idempotent, because it can get an event twice.
  */
 export interface EventConsumer {
-  /** By the tenant's configuration. */
+  /** True if the tenant's configuration asks for deliveries of the event. */
   concerns(event: Pick<OccurredEvent, 'tenant' | 'event'>): Promise<boolean>;
   consume(event: OccurredEvent): Promise<void>;
 }
@@ -42,7 +42,6 @@ export interface AudienceDeps {
 
 const nobody: RecipientRules = { levelsOf: () => levelsFor(undefined, undefined), maySee: () => false };
 
-/** All users except the actor, addressed users first. */
 export function audienceMembers({ actorId, addressed, following }: Audience): string[] {
   return distinct([...addressed, ...following]).filter((userId) => userId !== actorId);
 }
@@ -99,7 +98,6 @@ async function readEventAccess(table: Table, event: OccurredEvent): Promise<Even
   };
 }
 
-/** All comments of a new thread, otherwise the given one. */
 function quotedCommentIds({ event, payload }: OccurredEvent, commentId: number): number[] {
   if (event !== 'comment_annotation.add') return [commentId];
   const { commentAnnotation } = payload.data as { commentAnnotation: { comments: { commentId: number }[] } };
@@ -120,9 +118,9 @@ export async function readUserWritten(
 /**
  * Reads current settings and access. A user without a profile can be a recipient in a public document.
  *
- * An event in a deleted document or thread, or about a deleted comment, has no recipients. A new thread is about all
- * its comments. The exception is `comment.delete` in a document that exists. Deleting the last comment also deletes the
- * thread.
+ * An event in a deleted document or thread, or about a deleted comment, has no recipients. The event of a new thread is
+ * about all its comments. `comment.delete` has recipients while its document exists, because deleting the last comment
+ * also deletes the thread.
  *
  * A caller that has read the location passes it as `known`.
  */

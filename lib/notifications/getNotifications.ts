@@ -17,7 +17,7 @@ export const filterFields = {
   notificationIds: optional(list(NotificationId, limits.readIds)).describe('Only the notifications with these ids.'),
 };
 
-/** Ids are distinct and sorted, so that equal filters have the same page tokens. */
+/** Ids are distinct and sorted, so that a page token fits equal filters. */
 export function filterOf({ documentId, locationId, userId, notificationIds }: NotificationFilter): NotificationFilter {
   return { documentId, locationId, userId, notificationIds: notificationIds && distinct(notificationIds).sort() };
 }

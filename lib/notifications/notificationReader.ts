@@ -69,7 +69,7 @@ const MAX_PAGES = 20;
 /** For one page of a user's notifications. */
 const MAX_QUERIES = 8;
 const INVOLVEMENTS_PER_QUERY = 1_000;
-/** One notification can have 360 KB. */
+/** Limits memory: one notification can have 360 KB. */
 const READ_AT_ONCE = 100;
 
 /** If a page ends with this notification, the next one starts after this key. */

@@ -35,7 +35,6 @@ export const NotificationSettingsEntity = defineEntity({
     /** Epoch ms. */ setAt: z.number().optional(),
   }),
   pk: (of: OrganizationScope & { userId: string }) => organizationPartition(of, 'USER', of.userId),
-  // Settings for the organization have no document key.
   sk: (key: { documentKey?: string | undefined }) => [
     'SETTINGS',
     ...(key.documentKey === undefined ? [] : [key.documentKey]),

@@ -157,7 +157,7 @@ export async function findNotifications(
   return ids.map((id) => byId.get(id));
 }
 
-/** One notification can have 360 KB. */
+/** Limits memory: one notification can have 360 KB. */
 const CHANGED_AT_ONCE = 50;
 
 const TOO_LARGE = 'Failed to update notification. With its readers it would be larger than 360 KB.';

@@ -174,7 +174,7 @@ export const NewNotification = /* @__PURE__ */ defineNamedSchema('NotificationIn
 );
 export type NewNotification = z.output<typeof NewNotification>;
 
-/** Unless code of the customer (a resolver) provides the texts. */
+/** Requires templates, unless code of the customer (a resolver) provides the texts. */
 export const hasTemplates = /* @__PURE__ */ defineSchema(() =>
   z.check<NewNotification>(({ value, issues }) => {
     if (value.isNotificationResolverUsed === true) return;
@@ -215,7 +215,7 @@ export const NotificationChange = /* @__PURE__ */ defineNamedSchema('Notificatio
 );
 export type NotificationChange = z.output<typeof NotificationChange>;
 
-/** With the source `comment`. */
+/** The thread of a notification with the source `comment`. */
 const ThreadReference = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
@@ -302,11 +302,11 @@ export interface NotificationOrigin {
   /** Epoch ms. */
   readonly now: number;
   readonly thread?: ThreadReference | undefined;
-  /** If `context` is not sent. As `field:value` texts. */
+  /** `field:value` texts, stored if `context` is not sent. */
   readonly accessFields?: readonly string[] | undefined;
 }
 
-/** For everybody, unless `notifyAll` is false. */
+/** The notification is for everybody, unless `notifyAll` is false. */
 export function newNotification(
   sent: NewNotification,
   { id, documentId, now, thread, accessFields: required }: NotificationOrigin,
@@ -450,7 +450,7 @@ export function removeFromNotification(notification: Notification, removed: Remo
   return withChanges(notification, { notifyUsers: recipients, actionUser: keepId(actionUser, removed) });
 }
 
-/** Undefined if it quotes none. */
+/** Undefined if the notification quotes no comment. */
 export function quotedComment({
   thread,
   notificationSourceData,

@@ -77,8 +77,8 @@ export const removeNotifiedUser: RemoveInvolved = async (removal, involvement) =
 };
 
 /**
- * Returns none if the id belongs to a notification of another document by now: the purge of the deleted document
- * deletes this one.
+ * Returns none if another document has a notification with this id by now: the purge of the deleted document then
+ * deletes the given notification.
  */
 async function deletionOps({ table, scope }: DocumentRemoval, notification: Stored<Notification>): Promise<WriteOp[]> {
   const [position] = await findRecordIds(table, scope, [recordIdKey('notification', notification.id)]);

@@ -1,7 +1,7 @@
 import { connectionErrorCodes } from '../shared/connectionErrors.ts';
 import { FaultShare } from './faultShare.ts';
 
-/** What most functions need. An outage of one makes many functions fail, and has one alarm as their cause. */
+/** Most functions need these. An outage of one makes many functions fail, so it has an alarm of its own. */
 export const dependencies = ['table', 'queues', 'model', 'mail'] as const;
 export type Dependency = (typeof dependencies)[number];
 
@@ -71,7 +71,7 @@ function partsOf(error: unknown): ErrorParts {
 export class DependencyShares {
   readonly #shares = new Map(dependencies.map((dependency) => [dependency, new FaultShare()]));
 
-  /** Those that failed in this invocation and in at least 1 % of the recent ones. `now` is epoch ms. */
+  /** Returns dependencies that failed in this invocation and in at least 1 % of the recent ones. `now` is epoch ms. */
   end(now: number): Dependency[] {
     const frequent = [...this.#shares].filter(
       ([dependency, share]) =>

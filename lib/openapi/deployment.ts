@@ -13,8 +13,8 @@ export const deploymentNames: Capability<Deployment> = {
 };
 
 /**
- * A bundle must not depend on settings. `withDeployment` replaces these when the document is served. No other text of
- * it contains them.
+ * A bundle must not depend on settings. `withDeployment` replaces these placeholders when the document is served. No
+ * other text of the document contains them.
  */
 export const placeholders: Deployment = { url: 'https://url.invalid', serviceName: 'service-name.invalid' };
 

@@ -209,8 +209,8 @@ function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
 }
 
 /**
- * Adds messages of checks that JSON Schema cannot express. Of texts and open objects only the limit in bytes: nearly
- * all have the same other rules.
+ * Adds messages of checks that JSON Schema cannot express. For texts and open objects, adds only the limit in bytes,
+ * because nearly all have the same other rules.
  */
 function describeRules(schema: z.core.$ZodType, json: JsonSchema): void {
   const isFree = schema instanceof z.ZodString || schema instanceof z.ZodCustom;

@@ -37,7 +37,6 @@ export function tagOf(path: string): string {
   return version === CURRENT ? family : `${version} ${family}`;
 }
 
-/** Orders the current version before others, then by path. */
 export function inReadingOrder(a: string, b: string): number {
   const isCurrent = (path: string) => path.startsWith(`/${CURRENT}/`);
   return Number(isCurrent(b)) - Number(isCurrent(a)) || (a < b ? -1 : Number(a > b));

@@ -24,7 +24,6 @@ const User = component(
   'A user. Fields other than the id are missing if they are unknown, or if data protection removes them.',
 );
 
-/** The fields that remain when a payload is reduced to ids. */
 const idFields: ReadonlySet<string> = new Set(['annotationId', 'commentId', 'userId']);
 
 /** All fields except ids become optional, at any depth: large or protected payloads have only ids. */

@@ -22,7 +22,7 @@ export const presenceKind = defineContentKind({
   },
   // A removed user's presence ends with the lease.
   remove: 'none',
-  // Other clients then learn that the users left. After a conflict, the next pass reads the presence again.
+  // A write ends the lease, so other clients learn that the user left. After a conflict, the next pass reads again.
   erase: {
     entities: [PresenceEntity],
     isEarly: true,

@@ -65,7 +65,6 @@ export async function readRecordings(
   return table.getMany(RecordingEntity, involvedRecordKeys(scope, involvements));
 }
 
-/** The recording, its id, and its involvement. */
 export function recordingDeletionOps(scope: DocumentScope, recordings: readonly Stored<Recording>[]): WriteOp[] {
   return recordings.flatMap((recording) => [
     remove(RecordingEntity, { ...scope, ...recording }, recording._r),

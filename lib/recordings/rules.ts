@@ -229,7 +229,7 @@ function findFileFormat(mimeType = '', name = ''): string | undefined {
   return ['mp3', 'mp4', 'webm'].find((knownFormat) => knownFormat === format);
 }
 
-/** Before the removal. */
+/** True if a removed user made the recording before the removal. */
 export function isRecordingOf(
   { from, createdAt }: Pick<Recording, 'from' | 'createdAt'>,
   removed: RemovedUsers,

@@ -1,9 +1,9 @@
 import type { Work } from '../../app/rules/limits.ts';
 
 export interface Limit {
-  /** In the long run, at least 1. */
+  /** Tokens that return per second, at least 1. */
   readonly perSecond: number;
-  /** The size of the bucket, at least 1: it has `perSecond` tokens for each second. */
+  /** At least 1. The bucket holds `perSecond * burstSeconds` tokens. */
   readonly burstSeconds: number;
 }
 
@@ -17,9 +17,8 @@ export function userLimit({ perSecond, burstSeconds }: Limit): Limit {
 /** All users together can take this share of an API key's bucket. */
 const USERS_SHARE = 4 / 5;
 
-/** An item or a KB is a unit. */
 const UNITS_PER_TOKEN = 10;
-/** The slowest measured write makes 600 items per second, and every endpoint has at least 25 s. */
+/** So many units end in time: the slowest write makes 600 items per second, and every endpoint has at least 25 s. */
 export const MAX_UNITS = 10_000;
 
 export function unitsOf({ items }: Work, bodyBytes: number): number {

@@ -6,7 +6,7 @@ export interface SessionAccess {
   readonly hasStoredAccess: boolean;
   /** Epoch ms. Undefined if the access has no end. */
   readonly accessEndsAt?: number | undefined;
-  /** If only the user token lets the user in: the internal ids of the resources whose grants in the token do. */
+  /** The internal ids of the resources whose grants in the user token give access. Only without stored access. */
   readonly tokenResources?: string[] | undefined;
 }
 

@@ -67,7 +67,6 @@ export function parseEventContent(data: unknown): EventContent {
   return EventContent.catch(EventContent.parse({})).parse(data);
 }
 
-/** The comment that the event is about, otherwise all comments of its thread. */
 export function commentsOf({ targetComment, commentAnnotation }: EventContent): readonly Comment[] {
   return targetComment ? [targetComment] : (commentAnnotation?.comments ?? []);
 }
@@ -123,7 +122,6 @@ export function eventMailContent(
   const mentioning = comments.find((comment) => mentions(comment, userId));
   const mentioned = mentioning !== undefined;
   const assigned = thread?.assignedTo?.userId === userId;
-  // For a reaction: the recipient wrote the comment. For other events: the recipient started the thread.
   const own = (isReaction(type) ? targetComment?.from : thread?.from)?.userId === userId;
   const shown = (byUser: boolean | undefined, text: string | undefined) =>
     written && byUser && text !== undefined ? withoutForeignLinks(text, written.domains) : text;

@@ -20,7 +20,7 @@ const picture: CleanValue = (value, mayShow) => {
   return url && mayShow(url) ? value.trim() : undefined;
 };
 
-/** With others, markup could cover the page by its styles. */
+/** Markup with other classes could cover the page by its styles. */
 const CLASS = /^(?:ql-[\w-]+|language-[\w-]+|mention[\w-]*|task-list(?:-item)?)$/;
 const classes: CleanValue = (value) =>
   value

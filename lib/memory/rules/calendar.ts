@@ -27,7 +27,7 @@ export function periodOf({ from, to }: TimeRange): CalendarPeriod {
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Approximate milliseconds. If a range is shorter than half a unit, smaller units are searched. */
+/** Approximate milliseconds. */
 const unitLengths = { all: 730 * DAY_MS, year: 365 * DAY_MS, month: 30 * DAY_MS, day: DAY_MS } as const;
 const MAX_PERIODS = 4;
 
