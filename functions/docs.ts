@@ -26,8 +26,8 @@ export const asset = defineAsset(
     const script = inScript(unsafeScript);
     const contentSecurityPolicy = [
       "default-src 'none'",
-      // A page may run only this inline script, and use only this inline style. The page is one request, so a reader at the
-      // limit of requests never gets it without its script.
+      // A page may run only this inline script, and use only this inline style. The script is inline, because a reader
+      // at the limit of requests could otherwise get the page without its script.
       `script-src ${sourceOf(script)}`,
       `style-src ${sourceOf(style)}`,
       'img-src data:',

@@ -11,7 +11,7 @@ import { DEFAULT_FUNCTION } from '../constructs/names.ts';
 /** Paths of entries, and paths in the metafile, are relative to this folder. */
 export const projectDir = resolve(import.meta.dirname, '../..');
 
-/** By function id. */
+/** Source files by function id. */
 export type Entries = Readonly<Record<string, string>>;
 
 export interface Build {
@@ -103,8 +103,8 @@ export async function buildFunctions({
 
 /**
  * Modules that the AWS SDK imports at their first use, and that no function uses. Lambda puts credentials into the
- * environment, where the SDK looks first. Its other sources do not exist in Lambda. No call of the service has a stream
- * of events.
+ * environment, where the SDK looks first. The SDK's other sources of credentials do not exist in Lambda. No AWS call of
+ * the service streams events.
  */
 export const omittedModules: readonly string[] = [
   '@aws-sdk/credential-provider-http',
@@ -166,7 +166,7 @@ function noFile(name: string): Promise<string> {
   throw new Error(`There is no function that makes the file ${name}`);
 }
 
-/** This process or an earlier one wrote the build. */
+/** Returns a build that this process or an earlier process wrote. */
 export async function readBuilt(outdir: string): Promise<Build> {
   const target = targetOf(outdir);
   const metafile = JSON.parse(await readFile(join(target, METAFILE), 'utf8')) as Metafile;

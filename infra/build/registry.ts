@@ -10,7 +10,6 @@ export function registeredEndpoints(): readonly Endpoint[] {
   return Object.values(registry as Record<string, Endpoint>);
 }
 
-/** Not part of the API. */
 export function registeredPages(): readonly (Page | Asset)[] {
   return Object.values(pages as Record<string, Page | Asset>);
 }
@@ -19,7 +18,6 @@ export function registeredAssets(): readonly Asset[] {
   return registeredPages().filter((page) => page.kind === 'asset');
 }
 
-/** Returns endpoints with their twins, pages and assets. */
 export function registeredRoutes(): readonly Routed[] {
   return [...registeredEndpoints(), ...registeredPages()];
 }

@@ -34,7 +34,7 @@ export function missingApproval(
   ].join('\n');
 }
 
-/** The commands that run the app, which takes seconds until it refuses invalid settings. */
+/** The settings are checked before these commands, because the app takes seconds until it refuses invalid settings. */
 const appCommands = new Set(['bootstrap', 'deploy', 'destroy', 'diff', 'import', 'list', 'ls', 'synth', 'synthesize']);
 
 async function invalidSettings(

@@ -31,7 +31,10 @@ the settings in cdk.json the state of SES and the access to Bedrock models. Prin
 
 export type Deployed = Pick<CloudFormationClient, 'send'>;
 
-/** Returns both reports, or throws an error with them. */
+/**
+ * Returns the report on the templates and the report on the account. Throws an error with these texts if the deployment
+ * would fail or lose state.
+ */
 export async function checkDeployment(
   args: string[],
   client?: Deployed,

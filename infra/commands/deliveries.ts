@@ -120,7 +120,7 @@ function sinceOf(text: string, now: number): number {
   const { success, data: since } = Instant.safeParse(text);
   if (!success) throw new Error(`${JSON.stringify(text)} is not a time. Use a time such as 2026-11-20T09:30:00Z.`);
   requireRecoverable(since, now);
-  // DynamoDB rejects a range that begins after its end. The query ends now.
+  // The query ends at `now`, and DynamoDB rejects a range that begins after its end.
   return Math.min(since, now);
 }
 

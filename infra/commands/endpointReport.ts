@@ -45,7 +45,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
       itemOf(BasicWebhookConfigEntity, { tenant }),
       itemOf(WebhookEndpointEntity, { tenant, endpointId }),
     ),
-    // Undefined if the endpoint is disabled or deleted.
+    // The target is undefined if the endpoint is disabled or deleted.
     table.batchGet(targetItem({ tenant, endpointId }), itemOf(EndpointHealthEntity, { tenant, endpointId })),
     new DeliveryStore(table).listOfEndpoint({ tenant, endpointId }, 0, { limit: MESSAGES, descending: true }),
   ]);

@@ -22,7 +22,8 @@ export interface Resend {
 
 /**
  * Plans one more attempt, now. Returns one line for each endpoint. Throws if the API key, the message or the named
- * endpoint does not exist, or if the named endpoint is disabled.
+ * endpoint does not exist, if the named endpoint is disabled, or, without a named endpoint, if no endpoint missed the
+ * message.
  */
 export async function resendMessage(
   { tenant, messageId, endpoint }: Resend,

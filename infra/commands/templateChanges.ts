@@ -192,10 +192,7 @@ function changesOf(id: string, old: DeployedResource, now: DeployedResource): Ch
   ];
 }
 
-/**
- * Properties of a table's replicas have names such as `Replicas.Tags`. A replica that only one of the two has makes no
- * difference.
- */
+/** Names properties of replicas such as `Replicas.Tags`. Ignores a replica that only one of the two tables has. */
 function differingProperties(old: DeployedResource, now: DeployedResource): string[] {
   const { Replicas: _, ...oldTable } = old.Properties ?? {};
   const { Replicas: __, ...newTable } = now.Properties ?? {};

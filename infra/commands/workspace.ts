@@ -129,7 +129,6 @@ async function setLimits(
   ) as Record<LimitClass, number | 'default'>;
 }
 
-/** The report contains no credentials. */
 export interface WorkspaceReport {
   readonly workspaceId: string;
   readonly workspaceName: string;

@@ -13,8 +13,8 @@ const open = ['Decrypt'];
 const send = ['Decrypt', 'GenerateDataKey'];
 
 /**
- * A service uses the key in the name of the caller, who needs these actions of KMS. For the table they are those that
- * the constructs of the CDK grant.
+ * A service uses the key in the name of the caller, who needs these actions of KMS. For a table, the constructs of the
+ * CDK grant the same actions.
  */
 const keyActions: Readonly<Record<IamGrant['actions'][number] | SourceAction, readonly string[]>> = {
   GetItem: read,
@@ -40,7 +40,10 @@ const keyActions: Readonly<Record<IamGrant['actions'][number] | SourceAction, re
   EventPublish: [],
 };
 
-/** Also lets each function use the key for what its other permissions need. `createTable` encrypts the table. */
+/**
+ * Encrypts log groups, secrets, topics and queues, but not the table. Lets each function use the key as its other
+ * permissions require.
+ */
 export function encryptWith(kmsKeyArn: string, scope: IConstruct): void {
   for (const construct of scope.node.findAll()) {
     if (construct instanceof CfnLogGroup || construct instanceof CfnSecret) construct.kmsKeyId = kmsKeyArn;

@@ -62,8 +62,8 @@ export function createHttpApi(
 }
 
 /**
- * AWS refuses limits of missing routes, so the stage depends on `createdBy`. Every route has a limit: removing one from
- * the template does not remove it from the stage.
+ * AWS refuses limits of missing routes, so the stage depends on `createdBy`. Every route has a limit, because a limit
+ * that is removed from the template stays in the stage.
  */
 export function throttleRoutes(
   stage: CfnStage,

@@ -6,7 +6,7 @@ import type { Construct } from 'constructs';
 import { PING } from '../../lib/app/page.ts';
 import { createInvoker } from './invoker.ts';
 
-/** Lambda documents no time after which it stops an idle instance. */
+/** Assumed, because Lambda documents no time after which it stops an idle instance. */
 const PING_MINUTES = 5;
 
 export function keepWarm(scope: Construct, functions: readonly Function[]): void {

@@ -36,7 +36,7 @@ export const endpoint = defineEndpoint(
       requireChange(
         fields,
         `At least one of these must be given: ${fields.join(', ')}.`,
-        // A server-managed field has an error of its own.
+        // A request with only server-managed fields gets only the error of these fields.
         (sent) => fields.some((field) => sent[field] !== undefined) || serverManagedIn(sent.open as object).length > 0,
       ),
     ),

@@ -41,7 +41,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    // Access that has ended may have an end in the past.
+    // If `hasAccess` is false, `expiresAt` may be in the past.
     const given = input.permissions.map(({ hasAccess, expiresAt }) => (hasAccess ? { expiresAt } : {}));
     requireFuture(['permissions'], given, now);
     return { data: { signature: await deps.signer.sign(caller.tenant, input.permissions) } };

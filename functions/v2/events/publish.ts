@@ -6,7 +6,7 @@ import { PublishableType } from '../../../lib/fanOut/rules/publishedEvent.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, list, OpenObject, optional } from '../../../lib/shared/schema.ts';
 
-/** A webhook endpoint has the same limit. */
+/** The channels of a webhook endpoint have the same limit. */
 const MAX_CHANNELS = 100;
 
 export const endpoint = defineEndpoint(

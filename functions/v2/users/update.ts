@@ -49,7 +49,6 @@ export const endpoint = defineEndpoint(
             !isWide(options) || (documentId === undefined && folderId === undefined),
           { path: ['options'], error: 'must not ask for all together with documentId or folderId' },
         ),
-        // These options apply to many resources. A role belongs to one.
         z.refine(
           ({ users, options }) => !isWide(options) || users.every(({ accessRole }) => accessRole === undefined),
           {

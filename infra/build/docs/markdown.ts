@@ -6,7 +6,7 @@ import { slugOf, trusted } from './markup.ts';
 /** Returns undefined if readers of the documentation cannot open the target. */
 export type Resolve = (href: string) => string | undefined;
 
-/** Neighbouring samples in several of these languages say the same. */
+/** Neighbouring samples in different languages of this list are versions of one sample. */
 export const sampleLanguages: Readonly<Record<string, string>> = {
   sh: 'curl',
   ts: 'TypeScript',

@@ -84,9 +84,7 @@ function startsHeartbeat({ Properties }: Resource): boolean {
   return JSON.stringify(Properties?.Targets ?? []).includes('"Heartbeat"');
 }
 
-/**
- * Returns what the setting `heartbeat` adds to a month: runs with their calls, a secret, and three metrics in alarms.
- */
+/** Returns what the setting `heartbeat` adds to a month. */
 export function heartbeatBill(): CostLine[] {
   return [
     heartbeatLine(MINUTES_PER_MONTH),

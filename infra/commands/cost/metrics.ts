@@ -3,7 +3,7 @@ import { limitedClasses } from '../../../lib/observability/rateLimited.ts';
 import { prices } from '../../cost/prices.ts';
 import type { CostLine } from './idle.ts';
 
-/** All faults, and those in function instances in which at least 1 % of the calls fail. */
+/** One metric counts all faults, the other only those in function instances in which at least 1 % of the calls fail. */
 const FAULT_METRICS = 2;
 
 /**

@@ -36,7 +36,7 @@ export interface StreamSourceModel extends BatchSourceModel {
   readonly maxRetries: number;
   /** Whether a batch is split into two if the function throws. */
   readonly bisects: boolean;
-  /** It gets a description of records that are skipped. */
+  /** This queue gets a description of skipped records. */
   readonly onFailure: QueueModel | undefined;
 }
 

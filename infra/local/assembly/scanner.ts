@@ -29,7 +29,6 @@ export class Scanner {
     return token;
   }
 
-  /** Takes the next token if it is one of `tokens`. */
   takeOneOf<Token extends string>(tokens: readonly Token[]): Token | undefined {
     const nextToken = tokens.find((token) => token === this.#tokens[this.#next]);
     if (nextToken !== undefined) this.#next++;

@@ -57,7 +57,7 @@ export class FunctionPool {
     this.#sweeper.unref();
   }
 
-  /** Calls a function with a JSON text and returns one. Throws a `FunctionError`. All calls share one instance. */
+  /** `payload` and the result are JSON texts. Throws a `FunctionError`. All calls of a function share one instance. */
   async invoke(model: FunctionModel, payload: string): Promise<string> {
     for (;;) {
       // No `await` may stand between this choice and the call. Otherwise another call could end the idle thread.

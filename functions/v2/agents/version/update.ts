@@ -33,7 +33,7 @@ export const endpoint = defineEndpoint(
       requireChange(
         versionFields,
         `At least one of these must be given: ${versionFields.join(', ')}.`,
-        // A server-managed field has an error of its own.
+        // A request with only server-managed fields gets only the error of these fields.
         (sent) =>
           sent.metadata !== undefined ||
           Object.keys(behaviourOf(sent)).length > 0 ||

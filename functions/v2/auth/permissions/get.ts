@@ -53,7 +53,7 @@ export const endpoint = defineEndpoint(
     const [folderIds, documentIds] = [distinct(input.folderIds ?? []), distinct(input.documentIds ?? [])];
     if (isStranger(caller))
       return { data: permissionsOfStranger(input.organizationId, userIds, folderIds, documentIds) };
-    // The check of a user token has read the user's access. `permissionsOf` uses only that.
+    // For a user token, `permissionsOf` uses only the access that the check of the token has read.
     const readIds = caller.level === 'user' ? [] : userIds;
     const { organization, content } = await deps.organizations.readWithin(
       caller.tenant,

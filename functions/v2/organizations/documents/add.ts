@@ -74,7 +74,7 @@ export const endpoint = defineEndpoint(
         documentId,
         documentName,
         accessType: ownAccess,
-        // An update to `{}` also leaves a document without metadata.
+        // `{}` means no metadata, as in an update.
         metadata: metadata && Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : undefined,
       }),
     );

@@ -9,7 +9,6 @@ import * as logMessages from '../../../../lib/observability/logMessages.ts';
 import { distinct, distinctBy } from '../../../../lib/shared/collections.ts';
 import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
-/** A call ignores all further users of its list. */
 const MAX_USERS = 30;
 
 export const endpoint = defineEndpoint(

@@ -49,7 +49,6 @@ function done({ email, continueUrl }: LoginLink): View {
   };
 }
 
-/** The page does not say whether the link is used, expired or unknown. */
 const gone: View = {
   status: 410,
   title: 'This link does not work any more',

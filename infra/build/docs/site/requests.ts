@@ -6,7 +6,7 @@ const names: Readonly<Record<string, string>> = {
   userToken: 'User token',
 };
 
-/** The button opens a form that sends requests to this service. */
+/** Adds buttons that open a form, which sends requests to this service. */
 export function setUpRequests(): void {
   for (const place of document.querySelectorAll<HTMLElement>('[data-try]')) {
     const button = makeButton('Try it');

@@ -18,7 +18,7 @@ export interface AlarmModel {
   readonly missingData: MissingData;
   /** False if only a composite alarm sends notices. */
   readonly notifies: boolean;
-  /** By the group of the query that stands for the function. */
+  /** By function, which is the group of the query. */
   readonly impacts?: Readonly<Record<string, string>>;
 }
 

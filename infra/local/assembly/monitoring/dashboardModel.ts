@@ -44,7 +44,7 @@ interface Options {
   readonly expression?: string;
 }
 
-/** Those after `metrics` only affect the appearance, and are ignored. */
+/** The local run ignores the properties after `metrics`. */
 const supportedProperties = [
   'markdown',
   'title',

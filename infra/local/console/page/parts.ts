@@ -20,7 +20,7 @@ export function showParts(parts: readonly Part[], onSwitched: () => void): void 
     item.item.dataset['running'] = String(running);
     setText(item.state, running ? 'runs' : 'stopped');
     setText(item.meaning, meaning);
-    // A screen reader announces only the label.
+    // A screen reader announces only the label of a button.
     setText(item.button, `${running ? 'Stop' : 'Start'} ${name}`);
   }
 }

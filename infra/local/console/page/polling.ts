@@ -1,7 +1,7 @@
 /** Between a response and the next request. */
 const EVERY_MILLISECONDS = 2_000;
 
-/** Calls `poll` repeatedly, except while the page is hidden. Returns a function that calls `poll` at once. */
+/** Returns a function that calls `poll` now or after a running call, and then repeatedly while the page is visible. */
 export function startPolling(poll: () => Promise<void>): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isPolling = false;

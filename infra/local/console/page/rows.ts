@@ -38,7 +38,7 @@ export function showRows(snapshot: DashboardSnapshot, span: string): void {
   setText(familiesWithoutCalls, `No calls in the last ${span}: ${hidden.join(', ')}`);
 }
 
-/** The system was restarted with other graphs. */
+/** Runs for the first response, and if a restarted system has other graphs. */
 function createRows(snapshot: DashboardSnapshot): void {
   for (const { graphs } of rows) graphs.forEach((graph) => graph.remove());
   rows = snapshot.rows.map(({ title: markdown, graphs }) => {

@@ -9,7 +9,7 @@ import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig
 import { AttemptResponse, messageNotFound, toAttemptResponse } from '../../../../../lib/webhooks/rules/messageView.ts';
 import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
 
-/** The attempts to send a message to one endpoint fit, unless there were very many resends. */
+/** A message has fewer attempts to one endpoint, unless there were very many resends. */
 const MAX_ATTEMPTS = 1_000;
 
 export const endpoint = defineEndpoint(

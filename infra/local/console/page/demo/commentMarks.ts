@@ -53,7 +53,7 @@ export class CommentMarks {
       },
       { decorations: ({ marks }) => marks },
     );
-    // After the binding of Yjs, so its text has each change when the positions are computed.
+    // The plugin runs after the binding of Yjs, so the Yjs text has each change when positions are computed.
     this.extension = Prec.lowest(plugin);
   }
 

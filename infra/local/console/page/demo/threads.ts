@@ -32,7 +32,7 @@ interface ThreadView {
 export interface ThreadListOptions {
   readonly client: UserClient;
   readonly user: DemoUser;
-  /** A new thread quotes its selected text. */
+  /** A new thread quotes the text that is selected here. */
   readonly editor: TextEditor;
   readonly report: (error: unknown) => void;
 }
@@ -68,7 +68,6 @@ export class ThreadList {
     }
   }
 
-  /** Shows the text that a new thread would quote. */
   showQuote(): void {
     const quote = this.#quote();
     byId('quote').hidden = quote === '';
