@@ -191,7 +191,6 @@ function keyPattern({ definition }: AnyEntity, make: (parts: never) => object): 
   );
 }
 
-/** Optional attributes of the schema are undefined unless `optionals` is true. */
 function placeholders(schema: z.ZodObject, optionals: boolean, numbers: [string, number][]): object {
   const values = new Map<string | symbol, unknown>(
     Object.entries(schema.shape).map(([name, field]) => [

@@ -6,7 +6,6 @@ import { createCredentials, createKey } from '../constructs/secrets.ts';
 import { createTable } from '../constructs/table.ts';
 import type { Settings } from '../settings/settings.ts';
 
-/** Creates the table, the secrets and the queues, which functions of several stacks use. */
 export function createShared(
   stack: Stack,
   publicUrl: string,

@@ -19,7 +19,7 @@ export interface FromChanges {
   readonly changes: readonly [string, ...string[]];
   /** The kinds of jobs. The worker does not get changes of jobs, which are frequent. */
   readonly newJobs: readonly [string, ...string[]];
-  /** The stream does not have the types of removed items, so patterns of keys select them. */
+  /** A removed item has no new image, whose type the other filters read, so patterns of keys select it. */
   readonly removals: readonly { readonly PK?: readonly KeyPattern[]; readonly SK?: readonly KeyPattern[] }[];
 }
 

@@ -20,7 +20,7 @@ export class ServiceError extends Error {
   /** Quote it when you ask for support. */
   readonly requestId: string | undefined;
   readonly details: unknown;
-  /** Undefined if the service names no time. */
+  /** From the header `Retry-After`, if that is a number of seconds. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(

@@ -33,7 +33,7 @@ export class NewestValues<V> {
     return true;
   }
 
-  /** Messages that arrive after this call are newer than the read's answer. */
+  /** Call it before the read starts: `applyRead` then keeps a value that a message changed during the read. */
   beginRead(): void {
     this.#touched.clear();
   }

@@ -173,7 +173,6 @@ function groupByReactions(comments: readonly Stored<Comment>[]): Stored<Comment>
   return groups;
 }
 
-/** Leaves out the last reactions if they exceed the size limit. */
 function limitReactions(reactions: readonly (Reaction | undefined)[]): Reaction[] {
   let bytes = 0;
   return reactions

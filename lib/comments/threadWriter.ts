@@ -96,12 +96,8 @@ export class ThreadWriter {
   }
 
   /**
-   * Adds threads with distinct ids, each in one transaction with its event. Returns one result per thread. A thread
-   * fails alone if:
-   * - its id exists already, and the service did not generate it
-   * - it does not fit into one transaction
-   * - it names an unknown agent
-   * - `verify` is true, and an author has no access to the document
+   * Adds threads with distinct ids, each in one transaction with its event. Returns one result per thread. A refused
+   * thread fails alone, for example if its id exists already, or if it does not fit into one transaction.
    */
   async add(
     context: DocumentContext,

@@ -40,7 +40,7 @@ const removeReviewers = { entities: [JudgmentEntity], isEarly: true, removeUsers
 
 export const judgmentKind = defineContentKind({
   name: 'judgment',
-  // Judgments have listings of their own. They belong to the whole API key.
+  // Judgments have listings of their own, which everyone with the API key can read.
   ids: 'none',
   involve: 'none',
   locate: 'none',

@@ -18,7 +18,7 @@ export interface Reference {
   readonly $ref: string;
 }
 
-/** Answers can have further fields in later versions. */
+/** Only a request schema forbids unknown fields: later versions can add fields to answers. */
 type Form = 'request' | 'answer';
 
 export class ComponentSchemas {

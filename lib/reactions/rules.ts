@@ -62,7 +62,7 @@ export interface ReactionRequest {
   readonly users: readonly ContentUser[];
   readonly on: CommentReference | undefined;
   readonly location: Location | undefined;
-  /** All entries have the same icon and the same comment. */
+  /** All entries have the same icon, and those on a comment the same comment. */
   readonly isConsistent: boolean;
 }
 

@@ -55,7 +55,7 @@ interface MemberRecord {
   readonly folders: Map<string, Promise<Stored<Folder> | undefined>>;
 }
 
-/** All results are kept for 10 s, so lost access ends within this time. */
+/** The record of a member is kept for 10 s, so lost access ends within this time. */
 export class UserAccessReader {
   readonly #table: Table;
   readonly #members;

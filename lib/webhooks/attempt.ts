@@ -165,10 +165,6 @@ class DeliveryAttempt {
     this.#healthUpdater = new HealthUpdater(ports, message, call);
   }
 
-  /**
-   * A step that returns `undefined` or `deferred` ends the run. It has already written the new state and sent the next
-   * message.
-   */
   async run(reservedSlot: number | undefined): Promise<void> {
     const loaded = await this.#load();
     if (!loaded) return;

@@ -121,7 +121,7 @@ function toEntry({ body, groupId, delaySeconds }: QueueMessage, index: number): 
   };
 }
 
-/** SQS rejects U+FFFE and U+FFFF. The local queues reject characters above U+FFFF. */
+/** SQS rejects U+FFFE and U+FFFF. `fauxqs`, the queue server of the tests, also rejects characters above U+FFFF. */
 function toText(body: object): string {
   return JSON.stringify(body).replace(
     /[\ud800-\udfff\ufffe\uffff]/g,

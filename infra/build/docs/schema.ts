@@ -72,7 +72,6 @@ function descriptionOf(schema: Schema): string {
     .join(' ');
 }
 
-/** Returns the fields of an object, of the items of a list and of all variants. */
 function rowsOf(schema: Schema, path: string): Row[] {
   const nested = [
     ...variantsOf(schema).flatMap((variant) => rowsOf(variant, path)),

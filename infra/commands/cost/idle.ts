@@ -145,8 +145,8 @@ const free = new Set([
 ]);
 
 /**
- * CloudWatch bills an alarm for each metric of its expression. A query finds no metric without failures, but counts as
- * one here.
+ * CloudWatch bills an alarm for each metric of its expression. A Metrics Insights query matches none while nothing
+ * fails; here it counts as one.
  */
 function metricsOf({ Properties = {} }: Resource): number {
   const parts = (Properties.Metrics ?? []) as readonly { readonly MetricStat?: unknown }[];

@@ -16,7 +16,7 @@ const LOAD_MILLISECONDS = 60_000;
 const YOUNG_GENERATION_MB = 24;
 const UTILIZATION_MILLISECONDS = 25;
 
-/** The handler threw or timed out, or the thread ended. */
+/** A call has no result: the handler threw or timed out, or its thread did not start or has ended. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
 }

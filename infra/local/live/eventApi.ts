@@ -233,7 +233,6 @@ export class EventApi {
     response.end(text);
   }
 
-  /** Checks the signature, and that the caller's role may publish to the namespace. */
   #authorizeRole(request: IncomingMessage, body: Buffer, { namespace }: ChannelPath): void {
     const { model, principals } = this.#opened();
     const authorization = readAuthorization(request.headers.authorization);

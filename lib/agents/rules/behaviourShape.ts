@@ -241,7 +241,6 @@ const ResponseDescriptions = openFields(
   ),
 );
 
-/** In a change, `mcpServers: []` removes the stored servers. */
 const Execution = /* @__PURE__ */ defineNamedSchema('AgentExecution', () =>
   openFields({
     executionStrategy: optional(z.enum(executionStrategies)).describe(

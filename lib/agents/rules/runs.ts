@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 export const AgentRun = z.object({
   executionId: z.string(),
-  /** The creation time of the first comment that names the execution, epoch ms. */
+  /** Epoch ms: the time of the comment that names the execution first, or of the update that adds the name. */
   at: z.number(),
 });
 export type AgentRun = z.output<typeof AgentRun>;

@@ -54,7 +54,6 @@ export const rejectEmptySelector = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** At least one URL must be valid, if `agentUrls` is sent. */
 export const requireAgentUrl = /* @__PURE__ */ defineSchema(() =>
   z.refine<{ readonly agentUrls?: readonly string[] | undefined }>(
     ({ agentUrls }) => agentUrls === undefined || agentUrls.some((url) => parseHttpUrl(url) !== undefined),

@@ -41,7 +41,9 @@ function isNamed({ id, locationName, ...others }: Readonly<Record<string, unknow
 
 export const LocationKey = Id;
 
-/** The `id` as text. Without an `id`, the key is a hash of `locationName`, or of all keys in sorted order. */
+/**
+ * The `id` as text. Without an `id`, a hash of `locationName`, or else of all other fields as JSON with sorted names.
+ */
 export function locationKey(location: Location): string {
   // The location is stored as it was sent, so both can be null.
   const { id, locationName, ...others }: Readonly<Record<string, unknown>> = location;

@@ -47,7 +47,10 @@ export interface AudienceThread {
   readonly createdAt: number;
   readonly organizationId: string;
   readonly authorId: string;
-  /** Counts if the thread was deleted before the delivery, as do the access fields. */
+  /**
+   * Visibility and access fields when the event occurred. Only `comment.delete` uses them, if the thread no longer
+   * exists.
+   */
   readonly visibility?: Visibility | undefined;
   readonly accessFields?: readonly string[] | undefined;
   readonly commentId?: number | undefined;

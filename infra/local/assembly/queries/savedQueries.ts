@@ -44,7 +44,10 @@ export function savedQueriesOf(queries: readonly Resource[], functions: readonly
     .sort((a, b) => a.name.localeCompare(b.name, 'en'));
 }
 
-/** A page of the reference has a dot in its name and no version. */
+/**
+ * In the id of an endpoint, dots stand for slashes. The id of a reference page, such as `openapi.json`, has no version,
+ * and its dots stay.
+ */
 function pathOf(endpointId: string): string {
   return `/${/^v\d/.test(endpointId) ? endpointId.replaceAll('.', '/') : endpointId}`;
 }
