@@ -3,10 +3,7 @@ import { PREFLIGHT_ROUTE } from '../lib/app/page.ts';
 import { stack } from '../lib/http/stack.ts';
 import { ApiError } from '../lib/shared/errors.ts';
 
-/**
- * Answers CORS preflights. Answers NOT_FOUND to requests without a route, such as unknown paths and methods other than
- * POST.
- */
+/** API Gateway calls this function for CORS preflights and for requests without a route. */
 export const handler = stack(
   { endpoint: 'default', path: '/default', serviceName: () => process.env.SERVICE_NAME ?? '' },
   [],

@@ -17,8 +17,8 @@ export const worker = defineWorker(
     try {
       await deps.heartbeat.check(clock());
     } catch (error) {
-      // The API failed, not this worker, so the run counts as successful. A separate alarm watches the metric
-      // `HeartbeatsFailed`.
+      // A failed check usually means that the API failed, so the run of this worker counts as successful. A separate
+      // alarm watches the metric `HeartbeatsFailed`.
       measures.count('HeartbeatsFailed');
       log.error(logMessages.heartbeatFailed, { error });
     }

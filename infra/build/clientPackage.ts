@@ -54,9 +54,8 @@ export interface PackageFile {
 }
 
 /**
- * Writes the client as ES modules and types. Its only dependency is `yjs`, for the editor provider. It is a peer
- * dependency, because a document must be of the same `yjs` as the bindings of editors. Deletes the old contents of
- * `outdir`.
+ * Writes the client as ES modules and types. Its only dependency is `yjs`, for the editor provider: a peer dependency,
+ * because a document must be of the same `yjs` as the bindings of editors. Deletes the old contents of `outdir`.
  */
 export async function buildClientPackage(
   endpoints: readonly (readonly [name: string, endpoint: Endpoint])[],

@@ -35,9 +35,8 @@ export function addBackend(app: App, built: Build, settings: Settings): Backend 
 }
 
 /**
- * Writes the cloud assembly without the CDK CLI, and returns its folder. Templates and assets are those that `cdk
- * deploy` uploads. `settings` override those of cdk.json. Bundles the functions unless `built` is given. The local run
- * has no `region`.
+ * Writes the cloud assembly without the CDK CLI, and returns its folder. `settings` override those of cdk.json. Bundles
+ * the functions unless `built` is given. The local run has no `region`.
  */
 export async function synthesise(options: {
   outdir: string;

@@ -19,8 +19,8 @@ const variables: Readonly<Record<keyof ApiCredentials, string>> = {
 };
 
 /**
- * Without a file, reads four environment variables if all are set, otherwise `credentials.json` in `DATA_DIR`. Throws
- * an error that names missing fields and contains no credentials.
+ * Without a file, reads four environment variables if all are set, otherwise `credentials.json` in `DATA_DIR`. The
+ * messages of errors contain no credentials.
  */
 export async function apiCredentials(
   file: string | undefined,

@@ -1,6 +1,5 @@
 /**
- * `npm run check:deploy`: fails if an update would lose state, such as the table. Also prints what the AWS account
- * lacks.
+ * `npm run check:deploy`: compares this source with the deployed stack, and reads the AWS account, before a deployment.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** `npm run cost`: prints the cost of a month without calls, of calls, and of deliveries. */
+/** `npm run cost`: prints what the service costs at list prices. */
 import { registeredEndpoints } from '../build/registry.ts';
 import { costOfCall, costsOfCalls, startCost, startMilliseconds } from '../cost/calls.ts';
 import { prices } from '../cost/prices.ts';

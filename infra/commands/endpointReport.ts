@@ -33,8 +33,8 @@ export async function endpointIdOf(table: Table, tenant: string, name: string): 
 }
 
 /**
- * Returns configuration, health and last messages of a webhook endpoint or a URL of basic webhooks. Throws if the API
- * key does not exist, or if the endpoint does not exist and got no message in the last 30 days.
+ * Returns configuration, health and last messages of a webhook endpoint or a URL of basic webhooks. A deleted endpoint
+ * has a report as long as the table has its messages.
  */
 export async function endpointReport(table: Table, tenant: string, name: string, now: number): Promise<string> {
   const endpointId = await endpointIdOf(table, tenant, name);
@@ -45,7 +45,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
       itemOf(BasicWebhookConfigEntity, { tenant }),
       itemOf(WebhookEndpointEntity, { tenant, endpointId }),
     ),
-    // The target is undefined if the endpoint is disabled or deleted.
+    // A disabled or deleted endpoint has no target.
     table.batchGet(targetItem({ tenant, endpointId }), itemOf(EndpointHealthEntity, { tenant, endpointId })),
     new DeliveryStore(table).listOfEndpoint({ tenant, endpointId }, 0, { limit: MESSAGES, descending: true }),
   ]);

@@ -26,7 +26,6 @@ endpoint include cold starts. A rate above the limits of the API key (npm run wo
 
 const MAX_CALLS_PER_SECOND = 1_000;
 const MAX_MINUTES = 60;
-/** With more unanswered calls the run fails, because the API is too slow for the rate. */
 const MAX_UNANSWERED_CALLS = 2_000;
 const TIMEOUT_MILLISECONDS = 30_000;
 const PARALLEL_CREATIONS = 8;
@@ -73,10 +72,7 @@ export interface LoadOptions {
   readonly serviceName: string;
 }
 
-/**
- * Deletes the organization of the run at the end, also after a failure. Throws if the API is too slow for the rate, and
- * if `interrupt` aborts the run.
- */
+/** Deletes the organization of the run at the end, also after a failure or after `interrupt` aborts the run. */
 export async function runLoad(
   { baseUrl, credentialsFile, perSecond, minutes, serviceName }: LoadOptions,
   interrupt: AbortSignal,

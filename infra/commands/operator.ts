@@ -8,7 +8,6 @@ export const deploymentOptions = {
   local: { type: 'string' },
 } as const;
 
-/** If an argument is invalid, throws an error that contains the usage. */
 export function parseArguments<C extends ParseArgsConfig>(usage: string, config: C): ReturnType<typeof parseArgs<C>> {
   try {
     return parseArgs(config);
@@ -17,7 +16,6 @@ export function parseArguments<C extends ParseArgsConfig>(usage: string, config:
   }
 }
 
-/** Returns the only positional argument of a command. Throws if it is not a web address. */
 export function apiAddress([address, ...more]: readonly string[]): string {
   if (address === undefined || more.length > 0 || !isWebAddress(address))
     throw new Error('Give the address of the API, such as https://api.example.com. --help explains the options.');
@@ -75,7 +73,7 @@ export async function runCommand(usage: string, execute: (args: string[]) => str
   }
 }
 
-/** For frequent errors of the SDK, returns what the operator can do. */
+/** For frequent errors of the SDK, returns what the operator can do, otherwise the message. */
 export function explanation(error: Error): string {
   const { name, message } = error;
   if (message === 'Region is missing')

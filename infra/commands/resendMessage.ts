@@ -16,14 +16,13 @@ import { unknownApiKey } from './operator.ts';
 export interface Resend {
   readonly tenant: string;
   readonly messageId: string;
-  /** An id or `uid`. Without it, the message goes to each endpoint that has not received it. */
+  /** An id or `uid`. If undefined, the message goes to every endpoint to which its delivery has not succeeded. */
   readonly endpoint: string | undefined;
 }
 
 /**
- * Plans one more attempt, now. Returns one line for each endpoint. Throws if the API key, the message or the named
- * endpoint does not exist, if the named endpoint is disabled, or, without a named endpoint, if no endpoint missed the
- * message.
+ * Plans one more attempt, now. Returns one line for each endpoint. Without a named endpoint, an endpoint that cannot
+ * get the message causes a line instead of an error.
  */
 export async function resendMessage(
   { tenant, messageId, endpoint }: Resend,

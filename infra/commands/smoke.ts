@@ -1,4 +1,4 @@
-/** `npm run smoke`: sends the example of every endpoint, and tests a webhook, a mail and an alarm. */
+/** `npm run smoke`: sends the examples of the endpoints to a deployment, and prints which steps failed. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -71,7 +71,8 @@ export interface SmokeReport {
 }
 
 /**
- * Returns a table of the results, and the number of failed steps. Deletes what the run created, also after a failure.
+ * Returns a table of the results, and the number of failed steps. Deletes data such as organizations at the end, also
+ * after a failure. The API key of the run stays.
  */
 export async function runSmoke(options: SmokeOptions): Promise<SmokeReport> {
   const workspace = await apiCredentials(options.credentialsFile);
@@ -151,7 +152,7 @@ class SmokeRun {
     this.#results.push({ step, result: 'skipped', detail });
   }
 
-  /** Replaces the auth token of an existing key, because no endpoint shows the token of an earlier run. */
+  /** Uses the API key of an earlier run again, because no endpoint deletes API keys. */
   async #openKey(): Promise<void> {
     const { owner } = await this.#send(`${WORKSPACE}/get`, {});
     this.#ownerEmail = owner.email;

@@ -129,8 +129,8 @@ function changesIn(path: string, before: StackTemplates, after: StackTemplates |
 }
 
 /**
- * Returns the route keys that become another resource, such as a twin's route that moves to the stack of another
- * family. CloudFormation creates new resources first, but an API has only one route for each key.
+ * Finds route keys that become another resource, such as that of a twin's route that moves to the stack of another
+ * family.
  */
 function movedRoutes(before: StackTemplates, after: StackTemplates): Change[] {
   const now = routeIds('', after);

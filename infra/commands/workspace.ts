@@ -1,4 +1,4 @@
-/** `npm run workspace`: creates and shows workspaces, changes limits of API keys, and revokes user tokens. */
+/** `npm run workspace`: the operator's commands for workspaces and API keys. */
 import * as z from 'zod';
 import { type Environment, environment } from '../../lib/app/capability.ts';
 import { type LimitClass, limitClasses } from '../../lib/app/rules/limits.ts';
@@ -77,7 +77,6 @@ export async function createVerifiedWorkspace(options: {
 
 type ApiKey = Parameters<typeof ApiKeyEntity.toItem>[0];
 
-/** `change` returns the changed fields, or undefined to write nothing. Throws if the API key does not exist. */
 async function changeApiKey(
   apiKey: string,
   env: Environment,
@@ -94,10 +93,7 @@ async function changeApiKey(
   });
 }
 
-/**
- * While advanced webhooks are unavailable, their endpoints fail and their configuration stays. Takes effect within 10
- * s, because functions cache API keys.
- */
+/** Takes effect within 10 s, because functions cache API keys. */
 export async function setAdvancedWebhooks(options: {
   apiKey: string;
   offered: boolean;

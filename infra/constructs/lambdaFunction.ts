@@ -18,7 +18,7 @@ export interface LambdaFunctionProps {
   readonly memoryMb: number;
   readonly timeoutSeconds: number;
   readonly reservedConcurrency?: number | undefined;
-  /** If false, Lambda stops a recursive loop after about 16 invocations. */
+  /** By default, Lambda stops a recursive loop after about 16 invocations. */
   readonly allowsRecursion?: boolean;
 }
 

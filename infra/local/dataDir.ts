@@ -10,8 +10,7 @@ const LOCK_FILE = 'lock';
 
 /**
  * Creates the data directory and returns its real path. Only its owner gets access, also to files of an earlier run,
- * and to new ones by the umask. Throws a `StartError` if the directory cannot be created, or if others may read it and
- * it has files of another program.
+ * and to new files by the umask of the process.
  */
 export async function openDataDir(path: string): Promise<string> {
   process.umask(OWNER_ONLY);

@@ -6,7 +6,7 @@ const TEXT = 'Open this page in a second window as the other user, and write tog
 
 /**
  * Returns a function that creates user tokens without permissions of their own: a user without permission on the demo
- * document cannot open it. Its first call creates the document.
+ * document cannot open it. Its first call creates the document if it does not exist.
  */
 export function demoTokens(credentials: DemoCredentials): (user: DemoUser) => Promise<string> {
   const { headerPrefix, ownerEmail: _, ...options } = credentials;

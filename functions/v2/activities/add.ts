@@ -45,8 +45,8 @@ export const endpoint = defineEndpoint(
       deps.configs.get(caller.tenant),
     ]);
     requireActivityLogsEnabled(config);
-    // All activities of a call have the same time, so lists order them by id. The generated ids ascend, so the lists
-    // have the order of the request.
+    // Lists order activities of the same time by id. The generated ids ascend, so such activities keep the order of the
+    // request.
     const ids = input.activities.map((_activity, index) => repeatableId('act', index)).sort();
     const activities = input.activities.map((activity, index) => ({
       ...activity,

@@ -17,7 +17,6 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { isObject } from '../../../lib/shared/collections.ts';
 import { Id, optional } from '../../../lib/shared/schema.ts';
 
-/** If `agentId` is set, `filter` and `groupId` are ignored and not validated. */
 const Input = z.preprocess(
   (data) => (isObject(data) && typeof data.agentId === 'string' ? { agentId: data.agentId } : data),
   z.object({

@@ -41,7 +41,6 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    // If `hasAccess` is false, `expiresAt` may be in the past.
     const given = input.permissions.map(({ hasAccess, expiresAt }) => (hasAccess ? { expiresAt } : {}));
     requireFuture(['permissions'], given, now);
     return { data: { signature: await deps.signer.sign(caller.tenant, input.permissions) } };

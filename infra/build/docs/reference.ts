@@ -102,7 +102,6 @@ function summaryOf(name: string, sample: object): string {
   return 'summary' in sample ? String(sample.summary) : name;
 }
 
-/** Returns the fields of a request below `data`, or the fields of a webhook. */
 function bodyTable(schema: JsonSchema, isEndpoint: boolean, resolve: Resolve): Html {
   const { data } = (schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>;
   return isEndpoint && data ? fieldTable(data, 'Field of data', resolve) : fieldTable(schema, 'Field', resolve);
@@ -174,7 +173,6 @@ ${fieldTable(result ?? schema, 'Field of result', resolve)}${exampleBlock('Examp
   return html`${blocks}`;
 }
 
-/** Returns the tables of all named schemas that these operations refer to, also through other schemas. */
 function schemaSection(items: readonly Item[], openApi: OpenApiDocument, resolve: Resolve): Html | string {
   const { schemas } = openApi.components;
   const names = new Set<string>();

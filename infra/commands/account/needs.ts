@@ -20,7 +20,7 @@ export interface Needs {
   readonly queueConcurrency: number;
   readonly requests: RequestLimits;
   readonly table: { readonly type: string; readonly properties: readonly string[] };
-  /** Undefined if the deployment sends no mails. */
+  /** An address or a domain that must be verified in SES. */
   readonly mailIdentity: string | undefined;
   readonly models: readonly ModelNeed[];
 }

@@ -11,10 +11,10 @@ export interface MailAccount {
 }
 
 export interface ModelAccess {
-  /** Whether the region has the model, and the inference profile if there is one. */
+  /** Whether the region has the model or the inference profile. */
   readonly exists: boolean;
   readonly isAuthorized: boolean;
-  /** The state of the agreement with the provider: `AVAILABLE`, `PENDING`, `NOT_AVAILABLE` or `ERROR`. */
+  /** The state of the agreement with the provider, such as `AVAILABLE` or `PENDING`. */
   readonly agreement: string;
 }
 

@@ -5,7 +5,7 @@ import type { MailAccount, ModelAccess, Reading, Readings } from './readings.ts'
 export interface AccountFinding {
   readonly is: string;
   readonly needed: string;
-  /** A page of the console, a quota or a file, where the operator changes what is missing. */
+  /** Where the operator changes what is missing, such as a page of the console or a file. */
   readonly where: string;
   readonly isRefused?: true;
 }

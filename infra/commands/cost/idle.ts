@@ -25,10 +25,7 @@ const HEARTBEAT_LOG_BYTES = 1_000;
 /** Assumed. A ping ends before any middleware. */
 const PING_MILLISECONDS = 2;
 
-/**
- * Returns the cost of a month without calls, by billed item. Throws for a resource type that is neither in `billed` nor
- * in `free`.
- */
+/** Returns the cost of a month without calls, by billed item. */
 export function idleBill(templates: readonly Readonly<Record<string, Resource>>[]): CostLine[] {
   const all = templates.flatMap((resources) => Object.values(resources));
   const unknown = [...new Set(all.map(({ Type }) => Type).filter((type) => !billed.has(type) && !free.has(type)))];

@@ -17,7 +17,7 @@ const REFRESHES_PER_HOUR = 60;
 /**
  * Returns an upper bound for a refresh of each graph: CloudWatch bills GetMetricData by the metric, and may not bill
  * its own console. A query counts as many metrics as the largest graph has, because it finds at most one for each
- * function of a family. Throws for a widget that searches logs.
+ * function of a family.
  */
 export function widgetCosts(templates: readonly Readonly<Record<string, Resource>>[]): WidgetCost[] {
   const widgets = templates

@@ -117,7 +117,7 @@ export function orderExamples(paths: readonly string[]): string[] {
   return [...firstExamples, ...others, ...lastExamples];
 }
 
-/** Requests before an example, by its path. They create the data that no other example creates. */
+/** Requests before an example, by its path, for what no other example prepares. */
 export const requestsBefore: Readonly<Record<string, readonly (readonly [path: string, data: object])[]>> = {
   [`${WORKSPACE}/domains/add`]: [[`${WORKSPACE}/domains/add`, { domains: ['localhost'] }]],
   '/v2/notifications/add': [[`${WORKSPACE}/notificationconfig/update`, { useNotificationService: true }]],

@@ -10,9 +10,7 @@ export interface Assembly {
   readonly asset: (objectKey: string) => string;
 }
 
-/**
- * Reads the output folder of `cdk synth`. Throws a `StartError` unless it has exactly one stack besides nested ones.
- */
+/** `dir` is an output folder of `cdk synth`, with one stack besides nested ones. */
 export function loadAssembly(dir: string, urls: Urls): Assembly {
   const manifest = readJson(join(dir, 'manifest.json')) as {
     artifacts: Record<string, { type: string; properties: { templateFile: string } }>;

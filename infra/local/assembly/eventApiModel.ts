@@ -31,8 +31,8 @@ interface EventConfig {
 const APPSYNC = 'appsync.amazonaws.com';
 
 /**
- * Returns undefined without an Event API. Throws a `StartError` if there are several, if the Event API may not call its
- * authorizer, or for a way to authenticate that is not supported.
+ * Returns undefined without an Event API. Throws a `StartError` for one that could not authorize users or that the
+ * local run does not support.
  */
 export function eventApiOf(
   apis: readonly Resource[],

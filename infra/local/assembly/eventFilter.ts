@@ -7,8 +7,8 @@ type TextRule = string | { readonly prefix: string } | { readonly suffix: string
 type Pattern = { readonly [name: string]: readonly TextRule[] | Pattern };
 
 /**
- * A record passes if it matches any pattern, or if there are none. Throws a `StartError` that names the event source
- * (`owner`) unless a pattern has only texts, prefixes and suffixes.
+ * A record passes if it matches any pattern, or if there are none. Throws a `StartError`, which names the event source
+ * (`owner`), for a pattern that the local run does not support.
  */
 export function eventFilter(criteria: unknown, owner: string): EventFilter {
   const filters = (criteria as { Filters?: readonly { Pattern: string }[] } | undefined)?.Filters ?? [];

@@ -234,8 +234,8 @@ function requireGrants(
 }
 
 /**
- * Returns the schedules of the enabled rules. Throws a `StartError` unless each rule calls one function at a fixed
- * rate.
+ * Returns the schedules of the enabled rules. Throws a `StartError` for a rule that could not call its function or that
+ * the local run does not support.
  */
 export function schedulesOf(
   rules: readonly Resource[],

@@ -8,7 +8,6 @@ const BASIC_EXECUTION = 'arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExec
 
 export type Roles = ReadonlyMap<string, readonly Statement[]>;
 
-/** Reads inline policies of roles and resources of type `AWS::IAM::Policy`. */
 export function rolesOf(roles: readonly Resource[], policies: readonly Resource[]): Roles {
   const statements = new Map<string, Statement[]>();
   for (const { path, arn, properties } of roles) {

@@ -186,7 +186,6 @@ function isJson(contentType = ''): boolean {
   return /^application\/json *(;|$)/i.test(contentType);
 }
 
-/** Returns an empty object for an invalid body. */
 function readBody(body: Buffer): object {
   try {
     return Object(JSON.parse(body.toString())) as object;

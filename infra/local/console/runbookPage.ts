@@ -18,7 +18,7 @@ const files: Readonly<Record<string, string>> = {
   [`${RUNBOOK}/local`]: 'infra/LOCAL.md',
 };
 
-/** Returns a page as HTML, or undefined. `queryNames` are the saved queries. */
+/** Returns HTML, or undefined if no page has the path. `queryNames` are the names of all saved queries. */
 export async function runbookPage(path: string, queryNames: readonly string[]): Promise<string | undefined> {
   const file = Object.hasOwn(files, path) ? files[path] : undefined;
   if (file === undefined) return undefined;
@@ -57,7 +57,7 @@ export async function renderMarkdown(markdown: string, file: string, queryNames:
   return writer.parse(markdown.replace(/^# .+$/m, ''), { async: false });
 }
 
-/** Links to pages that the run does not serve are left out. */
+/** Returns undefined for a page that the run does not serve. Its link then becomes plain text. */
 function targetOf(href: string, file: string): string | undefined {
   if (href.startsWith('#') || /^https?:\/\//.test(href)) return href;
   const [path = '', anchor] = href.split('#');

@@ -12,8 +12,8 @@ export interface LogFile {
 }
 
 /**
- * Opens a log file for appending. A file above 50 MB is first renamed to `<name>.1`. On a full disk, the log prints the
- * reason once and drops later lines.
+ * Opens a log file for appending. A file above 50 MB is first renamed to `<name>.1`. After an error such as a full
+ * disk, the log prints the reason once and drops later lines.
  */
 export function openLogFile(dataDir: string, name: string, toStdout = false): LogFile {
   const file = join(dataDir, name);

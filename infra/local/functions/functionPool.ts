@@ -6,7 +6,8 @@ import { type AwsAccess, FunctionError, type FunctionObserver, FunctionThread } 
 const IDLE_MILLISECONDS = 60_000;
 const MAX_LIVE = 40;
 /**
- * Threads of one function. A thread runs calls in parallel, so a second one is started only if the first is blocked.
+ * Threads of one function. A thread runs calls in parallel, so a function needs a second one only while the first is
+ * blocked.
  */
 const MAX_THREADS = Math.min(4, Math.max(2, Math.floor(availableParallelism() / 2)));
 /** Instances of a function in one thread. */
@@ -34,8 +35,8 @@ export interface PoolOptions {
 }
 
 /**
- * A thread ends after a minute without calls, or when there are too many threads and it has been idle longest. If none
- * is idle, a call waits.
+ * Ends threads that had no calls for a minute. When the limit of threads is reached, the one that has been idle longest
+ * ends before another starts.
  */
 export class FunctionPool {
   readonly #options: Required<PoolOptions>;
@@ -165,7 +166,6 @@ export class FunctionPool {
   }
 }
 
-/** The thread must be partly idle, and from `INSTANCES_OF_AWS` on also without AWS calls for `milliseconds`. */
 function canUseAnotherInstance(
   { size, utilization, millisecondsWithoutAws: withoutAws }: FunctionThread,
   milliseconds: number,

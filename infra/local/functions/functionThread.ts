@@ -10,13 +10,12 @@ import type { Measurements } from '../metrics/measurements.ts';
 import { MetricLines } from '../metrics/metricLines.ts';
 import type { LogFile } from './functionLog.ts';
 
-/** As in Lambda, the timeout of a call starts after loading. */
+/** Loading has a limit of its own, because the timeout of a call starts after loading. */
 const LOAD_MILLISECONDS = 60_000;
 /** Half of V8's default, with which many threads together keep a gigabyte of garbage. */
 const YOUNG_GENERATION_MB = 24;
 const UTILIZATION_MILLISECONDS = 25;
 
-/** A call has no result: the handler threw or timed out, or its thread did not start or has ended. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
 }
@@ -158,7 +157,7 @@ export class FunctionThread {
     return this.#ended.promise;
   }
 
-  /** The busy share of the last 25 ms or more, from 0 to 1. 1 while the thread is loading. */
+  /** The busy share of at least 25 ms, from 0 to 1. 1 before the first measurement. */
   get utilization(): number {
     const { at, since } = this.#utilization;
     if (performance.now() - at >= UTILIZATION_MILLISECONDS) {

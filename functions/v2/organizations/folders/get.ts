@@ -72,7 +72,6 @@ export const endpoint = defineEndpoint(
       return limitPageBytes(pageSize, async (limit) => {
         const options = { maxDepth, limit, after: pages.after, isVisible: folderFilter(caller) };
         const { values: trees, next } = await deps.folders.readBelow(scope, folder, options);
-        // If the request names a folder, the answer contains this folder with one page of its subfolders.
         const page = folder ? [{ folder, subFolders: trees }] : trees;
         const data = page.map((tree) => toFolderResponse(tree, { organizationId, apiKey: caller.tenant }));
         return { data, nextPageToken: pages.next(next) };

@@ -1,4 +1,4 @@
-/** Without this script, pages can be read, but not searched. */
+/** Without this script, pages can still be read. */
 import { setUpAuthorize } from './credentials.ts';
 import { setUpFilter } from './filter.ts';
 import { setUpHash } from './hash.ts';

@@ -16,7 +16,7 @@ export interface AlarmModel {
   readonly comparison: Comparison;
   readonly threshold: number;
   readonly missingData: MissingData;
-  /** False if only a composite alarm sends notices. */
+  /** False if the alarm itself sends no notices. A composite alarm may send them instead. */
   readonly notifies: boolean;
   /** By function, which is the group of the query. */
   readonly impacts?: Readonly<Record<string, string>>;

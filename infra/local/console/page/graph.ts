@@ -95,7 +95,6 @@ export class Graph {
     });
   }
 
-  /** Writes the values under the cursor into the table, or the latest ones. */
   #write(): void {
     const at = this.#pointedAt;
     setText(this.#when, at === undefined ? 'latest' : time(this.#times[at] ?? 0));

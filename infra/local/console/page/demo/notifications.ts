@@ -14,7 +14,7 @@ const MAX_SHOWN = 20;
 const TONE_HERTZ = 880;
 const TONE_SECONDS = 0.15;
 
-/** A notification counts as new until the user next opens or closes the list. */
+/** A notification that arrives while the page is open counts as new until the user next opens or closes the list. */
 export class NotificationList {
   readonly #client: UserClient;
   readonly #user: DemoUser;

@@ -19,7 +19,6 @@ export interface TextEditor {
   stop(): void;
 }
 
-/** Calls `onSelection` after each change of the selection. */
 export function showTextEditor(client: UserClient, user: DemoUser, onSelection: () => void): TextEditor {
   const doc = new Y.Doc();
   const text = doc.getText(demoEditor.contentKey);

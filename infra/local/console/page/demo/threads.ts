@@ -95,7 +95,10 @@ export class ThreadList {
     this.#announceNewComment(threads);
   }
 
-  /** Tells screen readers who wrote a new comment, unless it mentions this user: its notification plays a tone. */
+  /**
+   * Tells screen readers who wrote the newest comment of another user. One that mentions this user is left out, because
+   * its notification plays a tone.
+   */
   #announceNewComment(threads: readonly Thread[]): void {
     const { userId } = this.#options.user;
     const added = threads
