@@ -37,7 +37,6 @@ export class StoppableServer {
     return this.#server.listening;
   }
 
-  /** Requests that arrived before wait for the handler. */
   setListener(listener: RequestListener): void {
     this.#server.on('request', listener);
   }

@@ -36,13 +36,13 @@ export type CompositeName =
   'TableCause' | 'QueuesCause' | 'GatewayCause' | 'MailCause' | 'ModelCause' | 'ThrottledTable' | 'DeadLettersFilled';
 
 /**
- * The composite alarm that sends the notices: a declared one, that of a family, or the alarm's own, which is suppressed
- * while a cause is active. Without `notices`, the alarm itself sends them.
+ * The composite alarm that sends the notices: a declared one, that of a family, or the alarm's own, which follows from
+ * causes. Without a composite alarm, the alarm itself sends them.
  */
 export type Notices =
   { readonly through: CompositeName } | { readonly family: string } | { readonly follows: readonly CompositeName[] };
 
-/** The alarm becomes active when its metric is `threshold` or higher in `periods` consecutive periods. */
+/** By default, the alarm becomes active when its metric is `threshold` or higher in `periods` consecutive periods. */
 export interface AlarmDeclaration {
   readonly id: string;
   readonly metric: IMetric;

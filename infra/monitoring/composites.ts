@@ -128,8 +128,8 @@ function causesOfFamily({ functions }: MonitoringProps['families'][number]): Com
 }
 
 /**
- * Leaves out causes without alarms. A composite alarm costs money, so an alarm that follows from no cause sends its
- * notices itself.
+ * Leaves out causes without alarms. A composite alarm costs money, so it is also left out if its only alarm can send
+ * the notices itself.
  */
 function compositesOf(declarations: readonly AlarmDeclaration[], families: MonitoringProps['families']): Composite[] {
   const composites = new Map<string, Composite>();
@@ -153,7 +153,6 @@ function compositeFor(id: string, notices: Notices, text: AlarmText, families: M
   return { id: `${pascal(notices.family)}Notice`, children: [id], text, follows };
 }
 
-/** Composite alarms send a notice when an alarm becomes active, and when it is OK again. */
 export function createAlarms(
   stack: Stack,
   declarations: readonly AlarmDeclaration[],

@@ -27,7 +27,6 @@ const metricNames = Object.keys(deliveryMetrics) as MetricName[];
 
 const statistics = { sum: ['Sum'], spread: ['p50', 'p99'], gauge: ['Maximum'] } as const;
 
-/** Rows: health, each API family, rate-limited calls, deliveries, queues and workers, mail, the table, and cost. */
 export function createDashboard(stack: Stack, props: MonitoringProps): void {
   const link = (section: string) => runbookLink(section, props.settings.runbookBaseUrl);
   const dashboard = new Dashboard(stack, 'Dashboard', { defaultInterval: Duration.hours(3) });

@@ -1,4 +1,4 @@
-/** CloudWatch's limit may cut off the last impacts of an alarm's description. */
+/** CloudWatch's limit may cut off the last impacts of an alarm's description, so the most important ones come first. */
 import type { Routed } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
 import { queues } from '../../lib/workers/queues.ts';
@@ -18,10 +18,7 @@ function isForUsers(endpoint: Routed): boolean {
   return endpoint.auth === 'none' || 'user' in endpoint;
 }
 
-/**
- * First the workers that read the stream, with which all later work begins, then those of queues, then timers, whose
- * next run repeats the work.
- */
+/** Timers come last, because their next run repeats the work. */
 export function workersByWeight(workers: readonly Worker[]): Worker[] {
   return workers.toSorted((a, b) => rankOf(a) - rankOf(b));
 }

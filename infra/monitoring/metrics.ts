@@ -80,7 +80,6 @@ export function stoppedLoops(): MathExpression {
 
 const METRICS_PER_ALARM = 10;
 
-/** Returns an expression with the value of `failures`, or 0 below 1 % of `all`. */
 function whereFrequent(failures: string, all: string): string {
   return `${failures} * (${failures} >= ${MIN_FAULT_SHARE} * ${all})`;
 }
@@ -201,7 +200,6 @@ export function deliveryMetric(name: MetricName, serviceName: string, statistic:
   return metric(faultsMetric.namespace, name, { service: serviceName }, statistic, label);
 }
 
-/** SQS writes one value per minute. */
 export function queueMetric(queue: CfnQueue, metricName: string, label?: string): Metric {
   return metric('AWS/SQS', metricName, { QueueName: queue.attrQueueName }, 'Maximum', label);
 }

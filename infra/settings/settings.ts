@@ -320,7 +320,7 @@ export type Settings = z.output<typeof schema>;
 
 /**
  * Returns the dimension `service` of all metrics. Deployments in one account and region write metrics to the same
- * namespace, so the value has the name of the stack.
+ * namespace, so a stack whose name is not the default adds its name.
  */
 export function metricsService({ stackName, serviceName }: Pick<Settings, 'serviceName' | 'stackName'>): string {
   return stackName === STACK ? serviceName : `${stackName}/${serviceName}`;
@@ -366,7 +366,7 @@ function isUnknown(name: string): boolean {
 }
 
 /**
- * Returns the settings with their defaults. Throws an error that lists every problem. `names` are all names in the
+ * Returns the settings with their defaults. Throws an error that lists the problems. `names` are all names in the
  * context: an unknown one may be a setting with a typing error. `region` is that of the deployment: quotas and ARNs
  * depend on it.
  */

@@ -43,7 +43,7 @@ export interface StoredActivity extends ActivityPosition {
 
 /** Activities of one query by `targetEntityId`, or of one read of a deletion. */
 export const TARGET_PAGE = 100;
-/** One activity can have 360 KB. */
+/** Limits the memory: one activity can have 360 KB. */
 export const CHANGED_AT_ONCE = 30;
 
 export class ActivityReader {
@@ -165,8 +165,8 @@ export class ActivityReader {
   }
 
   /**
-   * The index can still name activities that were deleted or have another target by now, which are left out. `bytes` is
-   * the size of all that were read.
+   * The index can still name activities that were deleted or have another target by now. These are left out, as are
+   * those of deleted documents. `bytes` is the size of all that were read.
    */
   async readTarget(
     scope: AnyScope,

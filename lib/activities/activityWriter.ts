@@ -28,8 +28,8 @@ import {
 } from './rules.ts';
 
 /**
- * For the transaction of a change of content. The caller must check `isActivityEnabled`. The same `cause` at the same
- * time gives the same activity id.
+ * For the transaction of a change of content. The caller must check `isActivityEnabled`. The id derives from the cause,
+ * the action and the time, so another attempt of the call gives the same id.
  */
 export function activityOps(
   scope: DocumentScope,
@@ -48,7 +48,7 @@ export function activityOps(
 
 export interface IdentifiedActivity extends NewActivity {
   readonly id: string;
-  /** True if the service generated the id: no stored activity can have it. */
+  /** An id that the service generated is not looked up before the first write. */
   readonly generated: boolean;
 }
 
@@ -65,8 +65,8 @@ export class ActivityWriter {
   }
 
   /**
-   * An activity whose id exists is overwritten and keeps its time. Of an id that the request has several times, the
-   * last counts.
+   * An activity whose id exists is overwritten and keeps its time, unless its document was deleted. Of an id that the
+   * request has several times, the last counts.
    *
    * An activity of another document moves to this one. Throws INVALID_ARGUMENT if it must not, because activity logs
    * are `immutable` or the other document is disabled.
@@ -111,9 +111,7 @@ export class ActivityWriter {
     }
   }
 
-  /**
-   * Ids must be distinct. An activity that does not exist, or has a disabled document, fails in its own result only.
-   */
+  /** Ids must be distinct. An activity that cannot be changed fails in its own result only. */
   async update(scope: OrganizationScope, changes: readonly ActivityChange[]): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to update activity.' };
     return inSlices(changes, CHANGED_AT_ONCE, (slice) =>
@@ -142,7 +140,6 @@ export class ActivityWriter {
     );
   }
 
-  /** Throws INVALID_ARGUMENT if a stored activity with the same id is in another document and must not move. */
   async #findEarlier(
     scope: DocumentScope,
     activities: readonly IdentifiedActivity[],

@@ -32,7 +32,6 @@ import type { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
 export const featureTypes = ['comment', 'reaction', 'recorder', 'crdt', 'custom'] as const;
 export type FeatureType = (typeof featureTypes)[number];
 
-/** By name, each with `{ from, to }`. Stored unchanged. */
 const Changes = /* @__PURE__ */ defineSchema(() =>
   OpenObject.check(
     z.refine((changes) => Object.values(changes).every(isObject), {
@@ -86,7 +85,6 @@ export const NewActivity = /* @__PURE__ */ defineNamedSchema('ActivityInput', ()
 );
 export type NewActivity = z.output<typeof NewActivity>;
 
-/** Each sent field replaces the stored field. */
 export const ActivityChange = /* @__PURE__ */ defineNamedSchema('ActivityChange', () =>
   z
     .object({ id: Id.describe('The activity to change.'), ...details })
@@ -99,7 +97,7 @@ export const ActivityChange = /* @__PURE__ */ defineNamedSchema('ActivityChange'
 );
 export type ActivityChange = z.output<typeof ActivityChange>;
 
-/** Fields that can have any JSON value are JSON text. */
+/** The fields in `jsonFields` are JSON text. */
 export const Activity = /* @__PURE__ */ defineSchema(() =>
   z.object({
     id: z.string().describe('The activity, by your id or the one that the service chose.'),
@@ -147,7 +145,9 @@ export function threadIdOf({
   return threadFeatures.includes(featureType) ? targetEntityId : undefined;
 }
 
-/** Undefined if the activity is not about a comment, or if `targetSubEntityId` is not the id of a comment. */
+/**
+ * Undefined if the activity is not about a comment, or if `targetSubEntityId` does not have the form of a comment's id.
+ */
 export function commentIdOf({
   featureType,
   targetSubEntityId,

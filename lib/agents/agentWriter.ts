@@ -74,7 +74,7 @@ export class AgentWriter {
 
   /**
    * Writes the next version and returns its number, or undefined for an unknown agent. After a conflict, `change` runs
-   * again with the new current version, so parallel calls all succeed.
+   * again with the new current version.
    */
   async addVersion(
     tenant: string,
@@ -120,7 +120,7 @@ export class AgentWriter {
       if (current.version === 1) return 'first';
       const version = current.version - 1;
       const before = await this.#table.get(AgentVersionEntity, { tenant, agentId, version });
-      // Missing only if another call has removed the agent or its current version since.
+      // Another call removed it after this one had read the agent.
       if (!before) return 'conflict';
       const restored = { ...withVersion(agent, before), updatedAt: now, restoredBy: callId };
       return this.#table.tryWrite(

@@ -51,7 +51,6 @@ export interface GatewayOptions {
   logAccess(context: AccessContext): void;
 }
 
-/** Converts requests into events for functions, by the routes of the template. */
 export class Gateway {
   readonly #server: Server;
   #open: (Omit<GatewayOptions, 'routes'> & { readonly routes: ReadonlyMap<string, RouteModel> }) | undefined;
@@ -71,8 +70,8 @@ export class Gateway {
   }
 
   /**
-   * Throws a `StartError` if the port is in use. Requests get 503 until `open` is called. `allowedHosts` are Host
-   * headers besides the names of this machine.
+   * Throws a `StartError` if the port is in use or not allowed. Requests get 503 until `open` is called. `allowedHosts`
+   * are Host headers besides the names of this machine.
    */
   static async listen(port: number, allowedHosts: readonly string[] = []): Promise<Gateway> {
     const server = createServer({ maxHeaderSize: HEADER_BYTES, keepAliveTimeout: 60_000 });

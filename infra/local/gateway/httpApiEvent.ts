@@ -91,7 +91,6 @@ function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
   return joinValues(pairs);
 }
 
-/** Values of the same name are joined with commas. */
 function joinValues(pairs: Iterable<[string, string]>): Record<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of pairs) values.set(name, values.has(name) ? `${values.get(name)},${value}` : value);

@@ -248,7 +248,6 @@ export class EventApi {
     throw new ProtocolError('UnauthorizedException', 'The role may not publish to this namespace', 401);
   }
 
-  /** Throws if the authorizer refuses the token, fails or does not answer. */
   async #authorizeUser(authorization: unknown, operation: Operation, channel?: ChannelPath): Promise<void> {
     const { model, invoke } = this.#opened();
     const { Authorization, authorization: lowerCase } = (authorization ?? {}) as Record<string, unknown>;

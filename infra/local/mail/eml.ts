@@ -60,7 +60,6 @@ function part(mediaType: string, content: string): string[] {
   ];
 }
 
-/** Puts line breaks between the encoded words of a header. */
 function folded(text: string): string {
   return encodedWords(text).join('\r\n ');
 }

@@ -39,7 +39,6 @@ export function ses(outbox: Outbox): Service {
   };
 }
 
-/** Returns an error message for an invalid request. */
 function messageOf({
   FromEmailAddress: from,
   ReplyToAddresses = [],

@@ -4,7 +4,7 @@ import type { MetricStore } from './metricStore.ts';
 import { BUCKET_MILLISECONDS, bucketAt, type Window } from './series.ts';
 
 export interface AlarmState {
-  /** The active groups of the alarm's query, or '' for an alarm without a query. */
+  /** The active groups of the alarm's query. An alarm without a query has one group, ''. */
   readonly contributors: readonly string[];
   /** The highest value of all groups in the current period. */
   readonly value: number | undefined;

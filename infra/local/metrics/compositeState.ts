@@ -4,7 +4,7 @@ import { type AlarmState, alarmState } from './alarmState.ts';
 import type { MetricStore } from './metricStore.ts';
 import { BUCKET_MILLISECONDS, bucketAt } from './series.ts';
 
-/** The alarm that suppresses notices. `period` is set while this alarm is not active. */
+/** The alarm that suppresses notices. `period` is set while the suppressing alarm is not active. */
 export type Suppression = { readonly alarm: string; readonly period?: 'wait' | 'extension' };
 
 /** `at` is epoch ms. States of the past come from the stored measurements. */
@@ -54,8 +54,8 @@ export class AlarmStates {
   }
 
   /**
-   * Returns what suppresses the notices of an active alarm. As in CloudWatch, the alarm waits for its suppressor first,
-   * and then for the extension period.
+   * Returns what suppresses the notices of an active alarm: its active suppressor, the extension period after that, or
+   * the wait period after the alarm became active.
    */
   suppressionOf({ name, suppressor }: CompositeModel, now: number): Suppression | undefined {
     if (!suppressor) return undefined;

@@ -17,10 +17,7 @@ export interface QueueLevel {
   readonly oldestSeconds: number;
 }
 
-/**
- * Uses the metric names and dimensions of AWS, by which the dashboard and the alarms find them. Like AWS, records zeros
- * too, so graphs show a line at zero.
- */
+/** Uses the metric names and dimensions of AWS, by which the dashboard and the alarms find them. */
 export class Measurements {
   readonly #sink: MetricSink;
   readonly #apiId: string;

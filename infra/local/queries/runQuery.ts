@@ -21,7 +21,10 @@ const compare: Readonly<Record<Comparison, (order: number) => boolean>> = {
   '>=': (order) => order >= 0,
 };
 
-/** Runs a query over log lines, oldest first. The result begins with the newest lines unless the query sorts. */
+/**
+ * Runs a query over log lines, oldest first. The result begins with the newest lines unless the query sorts or
+ * aggregates.
+ */
 export function runQuery(commands: readonly Command[], lines: readonly LogLine[]): Result {
   const fields = commands.findLast((command) => command.kind === 'fields')?.fields ?? ['@timestamp'];
   const stats = commands.find((command) => command.kind === 'stats');

@@ -1,6 +1,6 @@
 /**
- * Returns the failed ids of `batch`, as Lambda reads them from a function's response: none if the source reports no
- * failures or the response has no list, all if the response is invalid.
+ * Returns the failed ids of `batch`, as Lambda reads them from a function's response: none if the event source is not
+ * set to read them or the response has no list, all if the list is invalid.
  */
 export function failedItems(
   { reportsFailures }: { readonly reportsFailures: boolean },

@@ -10,7 +10,7 @@ import type { ReadRecord, StreamReader } from './streamReader.ts';
 const POLL_MILLISECONDS = 1_000;
 /** A pause before the next read lets it return the records of several writes. */
 const PAUSE_MILLISECONDS = 10;
-/** After fewer records, the source waits for the next write. */
+/** After fewer records, the source waits before it reads again. */
 const FULL_READ = 50;
 /** Limits the memory, and the records that are read again after a crash. */
 const MAX_PENDING = 2_000;
@@ -43,8 +43,7 @@ interface Lane {
 
 /**
  * Does what Lambda's event source for a stream does. Batches run in parallel, and records of one partition key stay in
- * order. The stored position is before the first record that is not done, so after a crash records can repeat, but none
- * is lost.
+ * order. The stored position is before the first record that is not done, so after a crash records can repeat.
  */
 export class StreamSource {
   readonly #options: StreamSourceOptions;

@@ -18,7 +18,6 @@ export interface Servers {
   readonly eventApi: EventApi;
 }
 
-/** Opens the ports. Until a server is opened, its requests wait or get 503. */
 export async function listen({ port, allowedHosts }: LocalSettings, shutdown: Shutdown): Promise<Servers> {
   const gateway = await Gateway.listen(port, allowedHosts);
   shutdown.add(() => gateway.close(FINISH_MILLISECONDS));

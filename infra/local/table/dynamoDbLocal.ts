@@ -56,7 +56,6 @@ export function adoptSharedDatabase(folder: string, accessKeyId: string): void {
       renameSync(join(folder, name), join(folder, name.replace(SHARED_DATABASE, database)));
 }
 
-/** Undefined if `java` is missing or fails. */
 async function javaVersion(): Promise<number | undefined> {
   // Standard error has, for example: openjdk version "17.0.15" 2025-04-15
   const { stderr } = await run('java', ['-version']).catch(() => ({ stderr: '' }));

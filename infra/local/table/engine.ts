@@ -38,8 +38,7 @@ interface Outage {
 
 /**
  * Ends the engine of an earlier run first, because two engines must not use the same files. The caller holds the lock
- * of `dataDir`. After a crash, the engine starts again at the same address. Until then, calls fail as if DynamoDB did
- * not answer.
+ * of `dataDir`. After a crash, the engine starts again at the same address, unless it crashes too often.
  */
 export async function startEngine(kind: EngineKind, dataDir: string): Promise<Engine> {
   const launch = await prepareLaunch(kind, dataDir);
@@ -109,7 +108,6 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     }
   }
 
-  /** Returns why the process has ended. */
   async function restartProcess(): Promise<string> {
     try {
       running = await start();
@@ -130,7 +128,6 @@ interface Running {
   readonly ended: Promise<string>;
 }
 
-/** Throws a `StartError` if the process ends, or does not accept connections in time. */
 async function startProcess(
   kind: EngineKind,
   launch: Launch,

@@ -48,7 +48,7 @@ const ALL_PROCESSED = jsonAnswer({ UnprocessedItems: {} });
 /**
  * The engine processes one call at a time and writes to the disk at the end of each, which takes most of the time. So
  * waiting writes are sent as one transaction. If the engine cancels a group, each failed write is sent alone, and the
- * others as a group again: each write gets the same answer as alone.
+ * others as a group again.
  */
 export class GroupedWrites {
   readonly #send: SendWrite;
@@ -181,7 +181,7 @@ function failedUnits(group: readonly Unit[], { body }: AwsAnswer): ReadonlySet<U
   return failed.size > 0 ? failed : new Set(group);
 }
 
-/** Returns undefined if a transaction cannot have the same effect as the write. */
+/** Returns undefined unless a transaction is known to have the same effect as the write. */
 function unitOf(write: Write, keyNames: ReadonlyMap<string, readonly string[]>): Unit | undefined {
   const keys: string[] = [];
   const addKey = (table: unknown, item: unknown) => {

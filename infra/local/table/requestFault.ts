@@ -1,6 +1,6 @@
 /**
- * Finds requests that DynamoDB rejects and the local engine accepts: index keys that are too large, and start keys
- * outside of the query's range. Both can come from customers.
+ * Finds two kinds of requests that DynamoDB rejects and the local engine accepts: index keys that are too large, and
+ * start keys outside of the query's range. Both can come from customers.
  */
 
 type Json = Readonly<Record<string, unknown>>;

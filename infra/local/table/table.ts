@@ -38,10 +38,7 @@ interface Indexes {
   readonly VectorIndexes?: readonly VectorIndex[];
 }
 
-/**
- * Adds missing indexes to an existing table. Throws a `StartError` if it has other keys. Ignores replicas, deletion
- * protection, tags and encryption, which the engine does not support.
- */
+/** Creates the table, or adds missing indexes to an existing one. Throws a `StartError` if that has other keys. */
 export async function ensureTable(engine: EngineCall, { name, properties }: TableModel): Promise<void> {
   const call = <T>(operation: string, input: object) =>
     engine<T>(`DynamoDB_20120810.${operation}`, { TableName: name, ...input });
@@ -108,7 +105,7 @@ function missing<I extends VectorIndex>(indexes: readonly I[], present: readonly
   return indexes.filter(({ IndexName }) => !names.has(IndexName));
 }
 
-/** CreateTable refuses attributes that only vector indexes use. */
+/** CreateTable refuses definitions of attributes that no key uses. */
 export function withoutVectorIndexes({
   properties: { VectorIndexes: _, ...properties },
   ...table

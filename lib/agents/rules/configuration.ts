@@ -78,7 +78,6 @@ interface CheckedFields {
   };
 }
 
-/** Returns the problems that the schemas of single fields cannot find. */
 function checkAgent(behaviour: Behaviour, metadata: unknown = {}): Problem[] {
   const { contextGathering = {}, execution = {} } = behaviour as CheckedFields;
   const { executionStrategy: strategy = 'ai', serviceId, mcpServers = [] } = execution;

@@ -72,8 +72,8 @@ function describesAgents({ columns, unused }: Header): boolean {
 }
 
 /**
- * Returns how well rows fit as a table of agents. Any header scores higher than none. Then the number of known columns
- * counts, or without a header the number of cells in the first row.
+ * Returns how well rows fit as a table of agents: by the known columns of the header, or without a header by the number
+ * of cells in the first row.
  */
 export function scoreTable(rows: readonly Row[]): number {
   const header = findHeader(rows);

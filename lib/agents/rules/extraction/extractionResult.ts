@@ -38,8 +38,8 @@ export type AgentCandidate = {
 } & ({ readonly agent: Readonly<Record<string, unknown>> } | { readonly reason: string });
 
 /**
- * `agents` has the candidates that `/v2/agents/create` accepts, if they fit and no earlier agent has their name. All
- * others are in `skipped`, each with a reason. `notes` are sentences for the summary.
+ * `agents` has the candidates that `/v2/agents/create` accepts, if they fit and no earlier agent has their name. The
+ * others are in `skipped`, up to `MAX_SKIPPED`, each with a reason. `notes` are sentences for the summary.
  */
 export function toExtractionResult(
   candidates: readonly AgentCandidate[],

@@ -4,7 +4,7 @@ import type { AgentCandidate } from './extractionResult.ts';
 
 export interface FilePart {
   readonly file: { readonly text: string } | { readonly pdf: Uint8Array };
-  /** The beginning of the part, for `originalText`. */
+  /** What `originalText` shows of the part. */
   readonly text: string;
   readonly rows?: readonly Row[];
   /** The number of the table's first row, if it is sent again with this part. */
