@@ -24,7 +24,7 @@ export interface UserAccessChecker {
    * Fills the user of the token into the actor's fields. Throws PERMISSION_DENIED if one of them names another user.
    */
   fillActor(rule: UserRule, caller: UserTokenCaller, data: unknown): unknown;
-  /** Changes `data`. Throws INVALID_ARGUMENT with the paths of refused markup, URLs and pictures. */
+  /** Changes `data`. Throws INVALID_ARGUMENT with the paths of what it refuses. */
   cleanContent(data: unknown, policy: ContentPolicy): Promise<void>;
   /**
    * Returns the input with the user's stored profile in the actor's fields. Throws PERMISSION_DENIED if the user may

@@ -27,9 +27,8 @@ export const defaultRetries: RetryPolicy = { attempts: 5, timeout: 5_000, pause:
 const MAX_DOUBLINGS = 4;
 
 /**
- * Repeats a call, with exponential backoff and jitter. Throws its last error if `canRetry` returns false, no attempt
- * remains, or the next one would begin after `deadline` (epoch ms). Throws AbortError if `signal` is aborted during a
- * pause.
+ * Throws the last error of `call`, or AbortError if `signal` is aborted during a pause. No attempt begins after
+ * `deadline` (epoch ms), except the first.
  */
 export async function retryCall<T>(
   call: () => Promise<T>,

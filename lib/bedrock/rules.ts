@@ -18,8 +18,8 @@ export interface Question {
 }
 
 /**
- * `busy` means throttled or unavailable, `late` no answer before the deadline, `forbidden` that the service may not
- * call the model, and `refused` that the model rejected the input.
+ * `late`: no answer in time. `refused`: the model rejected the input. `forbidden`: an operator must change the access
+ * or the quota. `busy`: any other failure.
  */
 export type CallFailure = 'busy' | 'late' | 'forbidden' | 'refused';
 

@@ -14,13 +14,12 @@ export interface CallSettings {
 }
 
 export class ServiceError extends Error {
-  /** UNAVAILABLE if no answer came: `cause` is then the error of `fetch`. */
+  /** UNAVAILABLE also if no answer came, with the reason as `cause`. */
   readonly status: ErrorStatus;
   readonly httpStatus: number;
   /** Quote it when you ask for support. */
   readonly requestId: string | undefined;
   readonly details: unknown;
-  /** From the header `Retry-After`, if that is a number of seconds. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -82,8 +81,8 @@ export type SendCall = (
 ) => Promise<unknown>;
 
 /**
- * Throws ServiceError or the abort reason. Repeats calls after temporary failures, and with a new token after
- * PERMISSION_DENIED. All attempts have the same idempotency key, so a write happens once.
+ * Throws ServiceError or the abort reason. All attempts of a write have the same idempotency key, so the write happens
+ * once.
  */
 export function callSender(
   { baseUrl, attempts = 4, timeoutMilliseconds = 35_000, fetch: send = (...args) => fetch(...args) }: CallSettings,

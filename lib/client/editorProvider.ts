@@ -82,8 +82,8 @@ interface AwarenessMessage {
 export class EditorProvider {
   readonly doc: Y.Doc;
   /**
-   * Rejects with a ServiceError if the service denies access or the editor does not exist, and with an AbortError if
-   * the provider is destroyed before the first read.
+   * Rejects with the ServiceError of the event `rejected`, or with an AbortError if the provider is destroyed before
+   * the first read.
    */
   readonly whenSynced: Promise<void>;
   readonly awareness: Awareness;

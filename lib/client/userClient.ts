@@ -101,10 +101,7 @@ function claimsOf(token: string): { readonly sub?: string; readonly exp?: number
   }
 }
 
-/**
- * For browsers and servers. Methods throw ServiceError. After PERMISSION_DENIED, a call is repeated with one new token,
- * or with up to three if the token itself is refused.
- */
+/** For browsers and servers. Methods throw ServiceError, or the abort reason of their `signal`. */
 export function createUserClient({ token: source, WebSocket: Socket, ...settings }: UserClientOptions): UserClient {
   const token = new UserToken(source);
   const methods = methodTree(

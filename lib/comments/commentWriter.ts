@@ -85,12 +85,7 @@ export class CommentWriter {
 
   /**
    * Adds comments, all or none, and returns their ids. If an earlier request with the same `additionId` added them,
-   * returns the same ids. Throws:
-   * - NOT_FOUND for an unknown thread or agent
-   * - ALREADY_EXISTS for a comment id that the thread has
-   * - FAILED_PRECONDITION if the thread is full
-   * - INVALID_ARGUMENT if the comments do not fit into one transaction
-   * - PERMISSION_DENIED if `verify` is true and an author has no access to the document
+   * returns the same ids. If `verify` is true, throws PERMISSION_DENIED for an author without access to the document.
    */
   async add(
     context: DocumentContext,
@@ -147,8 +142,8 @@ export class CommentWriter {
   }
 
   /**
-   * Returns one result per comment. A comment that does not exist or has another author fails alone. Throws NOT_FOUND
-   * for an unknown thread or agent.
+   * Returns one result per comment. A comment that cannot be changed fails alone. Throws NOT_FOUND for an unknown
+   * thread or agent.
    */
   async update(
     context: DocumentContext,
@@ -180,7 +175,7 @@ export class CommentWriter {
 
   /**
    * Deletes comments with their reactions, and the thread with its last comment. Returns one result per comment. A
-   * comment that does not exist or has another author fails alone. Throws NOT_FOUND for an unknown thread.
+   * comment that cannot be deleted fails alone. Throws NOT_FOUND for an unknown thread.
    */
   async delete(
     context: DocumentContext,

@@ -42,7 +42,7 @@ export interface ThreadChanges extends Change {
   readonly agents?: readonly CommentAgent[];
   /** Further operations. A deletion of an item that the change deletes too is left out. */
   readonly ops?: readonly WriteOp[] | undefined;
-  /** Users are removed or erased. The change assigns nobody and stores no change of access. */
+  /** The change removes or erases users, so it assigns nobody. */
   readonly isRemoval?: boolean;
 }
 
@@ -51,7 +51,6 @@ export interface ThreadTransaction {
   readonly onWritten?: ((table: Table) => unknown) | undefined;
 }
 
-/** A part that differs. `old` is undefined for a new part, `next` for a deleted one. */
 interface Difference<T> {
   readonly old: Stored<T> | undefined;
   readonly next: T | undefined;

@@ -94,7 +94,7 @@ async function purgeThread(
     const references = values.flatMap((comment) => comment.reactions ?? []);
     await deleteReactions(table, scope, references);
     const groups = inTransactions(values.map((comment) => ({ ops: commentPurgeOps(scope, thread, comment) })));
-    // On a conflict, a comment got a new reaction. The loop reads the comment again.
+    // After a conflict, the loop reads the comments again.
     for (const group of groups) await table.write(group.flatMap(({ ops }) => ops));
   }
 }

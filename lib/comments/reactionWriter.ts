@@ -67,8 +67,8 @@ export class ReactionWriter {
   }
 
   /**
-   * Adds reactions, or users to existing reactions, and emits `comment.reaction_add` for each user. Returns one result
-   * per reaction. A refused reaction fails alone. An unreadable comment is treated like one that does not exist.
+   * Adds reactions, or users to existing reactions. Returns one result per reaction. An unreadable comment is treated
+   * like one that does not exist.
    */
   async add(
     context: DocumentContext,
@@ -84,10 +84,7 @@ export class ReactionWriter {
     return reactions.map(({ annotationId }) => toResult(annotationId, refusals, 'Reaction added.'));
   }
 
-  /**
-   * Deletes reactions with distinct ids, and emits `comment.reaction_delete` for each one on a comment. The actor is
-   * `actor`, or the first user. Returns one result per reaction.
-   */
+  /** Deletes reactions with distinct ids. Returns one result per reaction. */
   async delete(
     context: DocumentContext,
     annotationIds: readonly string[],
@@ -102,10 +99,7 @@ export class ReactionWriter {
     return annotationIds.map((annotationId) => toResult(annotationId, refusals, 'Reaction deleted.'));
   }
 
-  /**
-   * Writes wave after wave, and each group of a wave in one transaction. Returns the first reason why a reaction is
-   * refused, by id.
-   */
+  /** Returns the first reason why a reaction is refused, by id. */
   async #write<K extends ReactionKey>(
     context: DocumentContext,
     steps: readonly K[],

@@ -75,10 +75,7 @@ export function commentAccessOf(
   return { ...access, accessFields: [...(access.accessFields ?? []), ...(accessFieldsOf(comment.context) ?? [])] };
 }
 
-/**
- * Records who could see a thread and its comments before a change, for those who no longer can. Returns none for a part
- * that all its readers still see.
- */
+/** Records who could see a thread and its comments before a change, for those who no longer can. */
 export function accessOps(
   scope: DocumentScope,
   [before, after]: readonly [Thread, Thread],

@@ -50,8 +50,8 @@ export class ThreadCounter {
   }
 
   /**
-   * Returns the exact numbers of threads that a user can see, per document. They are 0 for an unknown or hidden
-   * document. `documentIds` must be distinct. Throws INVALID_ARGUMENT for an unknown organization.
+   * Returns the numbers of threads that a user can see, per document. They are 0 for an unknown or hidden document.
+   * `documentIds` must be distinct. Throws INVALID_ARGUMENT for an unknown organization.
    */
   async count(
     tenant: string,

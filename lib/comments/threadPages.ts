@@ -144,10 +144,7 @@ export class ThreadPages {
     });
   }
 
-  /**
-   * Returns one list per id, with at most one thread per document. `annotationIds` must be distinct. Throws
-   * INVALID_ARGUMENT if too many documents have such a thread.
-   */
+  /** Returns one list per id, with at most one thread per document. `annotationIds` must be distinct. */
   async findByIds(
     tenant: string,
     selection: ThreadSelection,

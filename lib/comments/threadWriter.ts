@@ -45,7 +45,6 @@ import {
 
 export interface IdentifiedThread {
   readonly annotationId: string;
-  /** A thread with a generated id that exists was added by an earlier try of the same call. */
   readonly generated: boolean;
   readonly refused?: string | undefined;
   readonly sent: NewThread;
@@ -97,7 +96,7 @@ export class ThreadWriter {
 
   /**
    * Adds threads with distinct ids, each in one transaction with its event. Returns one result per thread. A refused
-   * thread fails alone, for example if its id exists already, or if it does not fit into one transaction.
+   * thread fails alone. A generated id that exists is not refused: an earlier try of the same call added the thread.
    */
   async add(
     context: DocumentContext,

@@ -61,10 +61,7 @@ async function eraseFromWholeThread(
     await retryOnConflict(() => changeThread(removal, thread));
 }
 
-/**
- * Tries once to remove users from a head and from a comment. Deletes the thread if one of them started it. In mode
- * `erase`, deletes the comment if one of them wrote it. Also writes `ops`.
- */
+/** Tries once. Also writes `ops`. */
 async function changeThread(
   removal: DocumentRemoval,
   key: ThreadKey,

@@ -8,8 +8,7 @@ import { visibleThreads } from './visibleThreads.ts';
 
 /**
  * Leaves out activities about hidden or deleted threads and comments. Threads in activities lack `commentCount`,
- * `involvedUserIds` and `mentionedUserIds`, in which hidden comments count. Without a `viewer`, returns all activities
- * unchanged.
+ * `involvedUserIds` and `mentionedUserIds`, in which hidden comments count.
  */
 type FindVisibleActivities = (
   listing: { readonly organizationId: string; readonly document: ListedDocument | undefined },

@@ -26,7 +26,7 @@ export class VisibleReactions {
     this.#threads = threads;
   }
 
-  /** Throws PERMISSION_DENIED if the user may not see the thread of a target. */
+  /** Throws PERMISSION_DENIED if the thread of a target does not exist or is hidden. */
   async requireTargets(
     context: DocumentContext,
     viewer: Viewer | undefined,
@@ -42,7 +42,10 @@ export class VisibleReactions {
     await this.#threads.require(context, viewer, distinct(threadIds), { now });
   }
 
-  /** Throws PERMISSION_DENIED if a reaction does not exist, if the user has not made it, or if its thread is hidden. */
+  /**
+   * Throws PERMISSION_DENIED if a reaction does not exist, if the user has not made it, or if its thread is deleted or
+   * hidden.
+   */
   async requireOwn(
     context: DocumentContext,
     viewer: Viewer | undefined,

@@ -36,7 +36,6 @@ async function findVisible(
   return checks.canSee(threads.map((thread) => ({ thread: threadAccessOf(thread, organizationId) })));
 }
 
-/** Accepts the comments whose access context the viewer has. */
 export function commentFilter(viewer: Viewer | undefined): (comment: Comment) => boolean {
   if (!viewer) return () => true;
   const allowed = accessContext(viewer.access);
@@ -44,7 +43,6 @@ export function commentFilter(viewer: Viewer | undefined): (comment: Comment) =>
 }
 
 const PARALLEL = 4;
-/** The most bytes of later comments that are read. */
 const MAX_LATER_BYTES = { thread: 4_000_000, answer: 16_000_000 } as const;
 
 /**
@@ -75,7 +73,7 @@ export async function onlyVisible<R extends { readonly scope: DocumentScope; rea
   return visible.filter(({ value }) => matchesFilters(value.thread, filters));
 }
 
-/** Reads the comments that an answer does not contain, up to a limit for all threads. */
+/** Reads the comments that an answer does not contain, up to a limit per thread and one for all threads. */
 class LaterComments {
   readonly #reader: ThreadReader;
   #bytesLeft: number = MAX_LATER_BYTES.answer;
@@ -84,7 +82,6 @@ class LaterComments {
     this.#reader = reader;
   }
 
-  /** Returns only the first comments if they are too large. */
   async read(scope: DocumentScope, { thread, comments, more }: ThreadWithComments): Promise<Comment[]> {
     const most = Math.min(MAX_LATER_BYTES.thread, this.#bytesLeft);
     if (!more || most <= 0) return [];
@@ -140,7 +137,7 @@ export class VisibleThreads {
     if (threads.length < ids.length || !threads.every(mayChange)) throw accessDenied();
   }
 
-  /** Returns the threads that exist and that the user may see. Ids must be distinct. */
+  /** Ids must be distinct. */
   async find(
     { scope, organization: { organizationId }, document: { documentId } }: DocumentOfThreads,
     viewer: Viewer,

@@ -71,9 +71,8 @@ const PROBED_RECORDS = 10;
 const FILTERED_RECORDS = 2_000;
 
 /**
- * Lists document by document. A page ends early at about 4 MB, after many records that do not match, or after many
- * deleted documents, and can be empty. Keys never change, so a record that exists during the whole listing is listed
- * exactly once.
+ * Lists document by document. A page can end early, and even be empty, because the size of a page and the reads of a
+ * call are limited.
  */
 export async function listAcrossDocuments<V>({
   documents,

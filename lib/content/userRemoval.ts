@@ -12,7 +12,7 @@ import type { RemovedUsers } from './rules/removedUsers.ts';
 export const RECORDS_PER_PAGE = 1_000;
 const PARALLEL = 4;
 
-/** A customer removes users, or they are erased (GDPR). Their comments in threads of others stay, or are deleted. */
+/** `remove` keeps a user's comments in threads of others, `erase` (GDPR) deletes them. */
 export type RemovalMode = 'remove' | 'erase';
 
 export interface DocumentRemoval {
@@ -27,22 +27,18 @@ export type Outcome = 'done' | 'conflict';
 
 export interface EraseHook {
   readonly entities: readonly { readonly type: string }[];
-  /**
-   * The first pass of an erasure runs the hook too: other users see presences, and comments that notifications quote
-   * still exist.
-   */
+  /** The first pass of an erasure runs the hook too, for example because other users see presences. */
   readonly isEarly?: boolean;
   /**
-   * Erases users from the next page of records after the sort key `after`, also without involvements. Returns where the
-   * page ends, or undefined. Changes a record only at the revision that was read. Throws ABORTED if others keep
-   * changing it.
+   * Erases users from the next page of records after the sort key `after`. Returns where the page ends, or undefined if
+   * it is the last one. Throws ABORTED if others keep changing a record.
    */
   erase(removal: DocumentRemoval, after: string | undefined): Promise<string | undefined>;
 }
 
 /**
- * Tries once to remove a user from a record, and the involvement with it. `conflict` if a request has involved the user
- * again.
+ * Tries once to remove a user from a record, and the involvement with it. `conflict` if another request has changed one
+ * of them.
  */
 export type RemoveInvolved = (removal: DocumentRemoval, involvement: Stored<Involvement>) => Promise<Outcome>;
 

@@ -20,7 +20,6 @@ import { involvedUserIds, type Thread, threadAccessOf } from './threads.ts';
 
 export type CommentVerb = keyof typeof commentVerbs;
 
-/** A change from which its event and its activity are made. */
 export interface ContentChange {
   readonly verb: CommentVerb;
   /** The thread is deleted, and not only `comment`. */
@@ -30,7 +29,6 @@ export interface ContentChange {
   readonly thread: Thread;
   /** In the event id, so that two changes at the same time have different ids. */
   readonly revision: number | string;
-  /** Undefined for a change of the thread. */
   readonly comment?: Comment | undefined;
   /** The comments in the event. By default only `comment`. */
   readonly comments?: readonly Comment[] | undefined;
@@ -64,7 +62,6 @@ export interface CommentEvent {
 
 export type ThreadFieldChange = Pick<ContentChange, 'verb' | 'from' | 'to'>;
 
-/** A change of one of these fields makes an event. */
 const watchedFields = [
   watch('statusChanged', ({ status }) => JSON.parse(status) as Status, isSameStatus),
   // A changed name is not another assignee or priority.
@@ -162,7 +159,6 @@ export function toActivities(
     });
 }
 
-/** The changed field in the activity, and its text. */
 const phrases: Readonly<Record<CommentVerb, readonly [field: string, phrase: string]>> = {
   newlyAdded: ['comments', 'started a thread'],
   added: ['comments', 'added a comment'],
@@ -191,8 +187,8 @@ function causeOf({ thread, comment, revision }: ContentChange, { scope, now }: E
 }
 
 /**
- * A payload that is too large has only ids. If the access contexts of many comments are still too large, the event
- * notifies nobody. A change never fails because of its event.
+ * A payload that is too large is reduced. If it is still too large, the event notifies nobody, because a change must
+ * never fail because of its event.
  */
 function payloadOf(change: ContentChange, eventScope: EventScope): EventPayload {
   const audience = audienceOf(change, eventScope);
@@ -271,12 +267,7 @@ function reducedDataOf(change: ContentChange, { names }: EventScope): Record<str
   };
 }
 
-/**
- * Returns the recipients of an event, without unsubscribed users whom the event neither mentions nor assigns:
- * - `addressed`: mentioned users, the assignee, and the author of the thread. For a reaction, only the author of the
- * comment.
- * - `following`: the other participants and the subscribers.
- */
+/** Unsubscribed users get an event only if it mentions or assigns them. */
 function audienceOf(change: ContentChange, { names, scope }: EventScope) {
   const { verb, actor, thread, comment, reaction } = change;
   const comments = commentsOf(change);

@@ -64,10 +64,7 @@ export function decideReactionAddition(
   });
 }
 
-/**
- * With `onlyOf`, removes only this user, and deletes a reaction only if it has no other user. The default actor of an
- * event is the first removed user.
- */
+/** The default actor of an event is the first removed user. */
 export function decideReactionDeletion(
   before: StoredParts,
   keys: readonly { readonly annotationId: string }[],

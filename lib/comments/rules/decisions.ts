@@ -8,12 +8,7 @@ const decisionsByStatus = new Map([
   ['REJECTED', 'rejected'],
 ]);
 
-/**
- * Returns the decision that a change of a thread makes, or undefined. The first that applies:
- * - `accepted` or `rejected` if a suggestion becomes so
- * - the decision that the new status stands for
- * - `resolved` if the status becomes terminal
- */
+/** The decision about a suggestion takes precedence over the status. */
 export function decisionOf(
   before: Pick<Thread, 'status' | 'suggestion'>,
   after: Pick<Thread, 'status' | 'suggestion'>,

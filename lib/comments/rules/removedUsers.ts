@@ -20,7 +20,6 @@ export function isThreadOf({ from, createdAt }: Pick<Thread, 'from' | 'createdAt
   return isMadeBy(from.userId, createdAt, removed);
 }
 
-/** Deletes subscriptions. A removed author or assignee keeps only the id. */
 export function removeFromThread(thread: Thread, removed: RemovedUsers): Thread {
   if (thread.createdAt > removed.removedAt) return thread;
   return withChanges(thread, {
@@ -31,10 +30,7 @@ export function removeFromThread(thread: Thread, removed: RemovedUsers): Thread 
   });
 }
 
-/**
- * Deletes erased users from subscriptions, assignee, status changes and visibility. Comments and participants are
- * erased separately.
- */
+/** Comments and participants are erased separately. */
 export function eraseFromThread(thread: Thread, removed: RemovedUsers): Thread {
   if (thread.createdAt > removed.removedAt) return thread;
   const { assignedTo, resolvedByUserId, statusUpdatedByUserId, visibility } = thread;
@@ -69,12 +65,11 @@ export function isCommentOf({ from, createdAt }: Pick<Comment, 'from' | 'created
   return isMadeBy(from.userId, createdAt, removed);
 }
 
-/** A removed author keeps only the id. */
 export function removeFromComment(comment: Comment, removed: RemovedUsers): Comment {
   return isCommentOf(comment, removed) ? withChanges(comment, { from: keepId(comment.from, removed) }) : comment;
 }
 
-/** For a comment of another user. Erased users whom it mentions or addresses keep only the id. */
+/** For a comment of another user: a comment that an erased user wrote is deleted. */
 export function eraseFromComment(comment: Comment, removed: RemovedUsers): Comment {
   if (comment.createdAt > removed.removedAt) return comment;
   const { to, taggedUserContacts } = comment;
@@ -99,10 +94,7 @@ function keepTaggedId(tagged: Open, { userIds }: RemovedUsers): Open {
   };
 }
 
-/**
- * Removes users from the head and from one comment. In mode `erase`, deletes a comment of theirs. Never changes
- * `lastUpdated`.
- */
+/** Removes users from the head and from one comment. Never changes `lastUpdated`. */
 export function decideUserRemoval(
   before: ExistingThread,
   commentId: number | undefined,

@@ -150,7 +150,6 @@ export function removeComments(
   };
 }
 
-/** Returns the thread, or why the change is refused. */
 export function changeThread(
   thread: Thread,
   change: ThreadChange,
@@ -169,7 +168,6 @@ export function changeThread(
   });
 }
 
-/** The user who resolved the thread stays recorded while the status is terminal. */
 function changeStatus(
   thread: Thread,
   change: ThreadChange,

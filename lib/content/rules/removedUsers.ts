@@ -2,11 +2,7 @@ import type { Visibility } from '../../directory/rules/visibility.ts';
 import { readJson } from '../../shared/jsonFields.ts';
 import type { ContentUser } from './contentUser.ts';
 
-/**
- * Rules for removed and erased users. The id of an erased user stays where others mention or address the user, in
- * `changes` of activities, and in own fields of the customer. Names in free text stay, because they cannot be
- * recognised.
- */
+/** Rules for removed and erased users. Their names in free text stay, because they cannot be recognised. */
 
 export interface RemovedUsers {
   readonly userIds: ReadonlySet<string>;

@@ -200,10 +200,7 @@ function rowOf(item: unknown): number | undefined {
   return typeof row === 'number' ? row : undefined;
 }
 
-/**
- * Removes keys whose value is null or an empty list, down to `levels` levels. Models write such values for fields that
- * they leave out.
- */
+/** Models write null or an empty list for fields that they leave out. */
 function withoutEmptyFields(value: unknown, levels = 3): unknown {
   if (!isObject(value) || levels === 0) return value;
   return Object.fromEntries(
@@ -215,10 +212,6 @@ function withoutEmptyFields(value: unknown, levels = 3): unknown {
   );
 }
 
-/**
- * Returns the agents and skipped texts of an answer in the order of their rows. A row that the answer does not name is
- * skipped for the reason `reasonWithoutItem`, and so is an item that names no valid row.
- */
 function assignToRows(
   rows: readonly Row[],
   items: readonly AgentCandidate[],
