@@ -2,13 +2,12 @@ import { constants, createPublicKey, type KeyObject, publicEncrypt } from 'node:
 
 const MIN_BITS = 2_048;
 
-/** `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1). Private keys and certificates do not match. */
 const PEM = /^\s*-----BEGIN ((?:RSA )?PUBLIC KEY)-----([^-]+)-----END ((?:RSA )?PUBLIC KEY)-----\s*$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * Accepts SPKI and PKCS#1, as PEM or as its base64. Undefined for other text: keys below 2048 bits, other kinds,
- * private keys, and keys that cannot encrypt.
+ * Reads an RSA public key of at least 2048 bits in SPKI or PKCS#1, as PEM or as its base64. Undefined for any other
+ * text.
  */
 export function parsePublicKey(text: string): KeyObject | undefined {
   const [, begin, body, end] = PEM.exec(text) ?? [];

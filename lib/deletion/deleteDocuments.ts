@@ -10,7 +10,9 @@ import { writeEach } from '../table/writeEach.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
-/** Jobs then purge the content. Ids must be distinct. An unknown id fails in its own result. */
+/**
+ * Jobs then purge the content. Ids must be distinct. A document that cannot be deleted fails in its own result only.
+ */
 type DeleteDocuments = (
   scope: OrganizationScope,
   documentIds: readonly string[],

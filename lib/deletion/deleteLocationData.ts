@@ -19,7 +19,7 @@ export class LocationDeleter {
   }
 
   /**
-   * In all organizations of the tenant, even disabled ones. Throws UNAVAILABLE after 20 s, and a repeated call
+   * Deletes in all organizations of the tenant, even disabled ones. Throws UNAVAILABLE after 20 s, and a repeated call
    * continues. Records that were just written can stay, because the index is eventually consistent.
    */
   async delete(tenant: string, documentId: string, location: Location, clock: () => number = Date.now): Promise<void> {

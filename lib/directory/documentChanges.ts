@@ -26,7 +26,6 @@ import { OrganizationLock } from './organizationLock.ts';
 import { findOrganization, type Organization } from './organizations.ts';
 import type { OrganizationScope } from './organizationScope.ts';
 
-/** After these tries, a move of documents locks the organization. */
 const TRIES_WITHOUT_LOCK = 3;
 const DISABLED = 'The document is disabled';
 
@@ -65,10 +64,7 @@ export class DocumentChanger {
     this.#documents = new DocumentReader(table);
   }
 
-  /**
-   * Ids must be distinct. A document that is unknown, disabled, or would get too much metadata fails in its own result
-   * only.
-   */
+  /** Ids must be distinct. A document that cannot be changed fails in its own result only. */
   async update(
     scope: OrganizationScope,
     updates: readonly DocumentUpdate[],
@@ -113,9 +109,9 @@ export class DocumentChanger {
   }
 
   /**
-   * Moves at most 30 documents, all or none, into the folder that `findFolder` returns, or out of all folders. Throws
-   * its errors, NOT_FOUND, FAILED_PRECONDITION for a disabled document, and ABORTED as `refuseCrossings`.
-   * `details.issues` has the indexes in `documentIds`, which can contain an id twice.
+   * Moves at most 30 documents, all or none, into the folder that `findFolder` returns, or out of all folders. For
+   * missing and disabled documents, `details.issues` of the error has the indexes in `documentIds`, which can contain
+   * an id twice.
    */
   async move(
     tenant: string,

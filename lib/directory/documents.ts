@@ -222,8 +222,8 @@ export class DocumentWriter {
   }
 
   /**
-   * Creates a missing document if `create` is given, also if another request deletes it meanwhile. Otherwise throws
-   * NOT_FOUND.
+   * Without `create`, throws NOT_FOUND for a missing document. Otherwise creates it, also if another request deletes it
+   * meanwhile.
    */
   async ensure(
     scope: OrganizationScope,

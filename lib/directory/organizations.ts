@@ -222,8 +222,8 @@ export class OrganizationWriter {
   }
 
   /**
-   * Creates a missing organization if `create` is true, or throws `refusal` if there is one. If `create` is false,
-   * throws INVALID_ARGUMENT.
+   * If the organization is missing, creates it. Instead throws INVALID_ARGUMENT if `create` is false, or `refusal` if
+   * it is given.
    */
   async ensure(
     tenant: string,

@@ -37,8 +37,8 @@ export interface NamedContent {
 }
 
 /**
- * Creates a missing document if `newDocument` is given, and a missing folder if `createFolder` is true. Otherwise
- * throws NOT_FOUND. Throws FAILED_PRECONDITION for a disabled document.
+ * Creates a missing document if `newDocument` is given, and a missing folder if `createFolder` is true. Throws the
+ * errors of their `ensure`, and FAILED_PRECONDITION for a disabled document.
  */
 export async function ensureResource(
   stores: { readonly documents: Pick<DocumentWriter, 'ensure'>; readonly folders: Pick<FolderWriter, 'ensure'> },

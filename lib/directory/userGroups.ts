@@ -36,7 +36,7 @@ export const GroupEntity = defineEntity({
 
 const MemberSchema = z.object({
   userId: z.string(),
-  /** Epoch ms. Later than all revocations that the user had at that time. */
+  /** Epoch ms. Later than all revocations that the user had in the organization at that time. */
   addedAt: z.number(),
 });
 export type GroupMember = z.output<typeof MemberSchema>;
@@ -280,10 +280,7 @@ export class GroupWriter {
     });
   }
 
-  /**
-   * Ids must be distinct. A user who does not exist in the tenant fails in its own result only. Throws NOT_FOUND for
-   * the group.
-   */
+  /** Ids must be distinct. A user who cannot be added fails in its own result only. Throws NOT_FOUND for the group. */
   async addMembers(
     scope: OrganizationScope,
     groupId: string,
@@ -349,10 +346,7 @@ export class GroupMemberRemover {
     return group;
   }
 
-  /**
-   * Ids must be distinct. A user who is not a member, or was removed from the organization, fails in its own result
-   * only.
-   */
+  /** Ids must be distinct. A user who cannot be removed fails in its own result only. */
   async remove(scope: OrganizationScope, group: Group, userIds: readonly string[]): Promise<ItemOutcome[]> {
     const keys = userIds.map((userId) => ({ ...scope, groupKey: group.internalId, userId }));
     const stored = await this.#table.getMany(GroupMemberEntity, keys);

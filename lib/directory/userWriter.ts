@@ -32,7 +32,7 @@ import {
 export interface NewUser {
   readonly userId: string;
   readonly profile: Profile;
-  /** If undefined, an existing grant keeps its role. */
+  /** If undefined, a grant that is still in force keeps its role. */
   readonly accessRole?: AccessRole | undefined;
 }
 
@@ -74,7 +74,7 @@ export class UserWriter {
     return this.#users.find(tenant, userIds);
   }
 
-  /** Ids must be distinct. Existing grants and contacts stay, unless the user was removed after them. */
+  /** Ids must be distinct. */
   async add(
     scope: OrganizationScope,
     resource: Resource,
@@ -115,7 +115,10 @@ export class UserWriter {
     });
   }
 
-  /** Adds missing memberships, with a result for each organization. Fails where the user was removed since `now`. */
+  /**
+   * Returns a result for each membership, or one for the user if there are none. A membership fails if the user was
+   * removed from the organization after `now`.
+   */
   async register(
     tenant: string,
     user: Pick<NewUser, 'userId' | 'profile'>,
@@ -166,7 +169,10 @@ export class UserWriter {
     });
   }
 
-  /** Replaces grants on these resources, and adds a missing user to the tenant. A failed call can be repeated. */
+  /**
+   * Adds grants, or replaces those on the same resources, and adds a missing user to the tenant. A failed call can be
+   * repeated.
+   */
   async grant(
     tenant: string,
     userId: string,
@@ -191,8 +197,8 @@ export class UserWriter {
   }
 
   /**
-   * Also ends the grants in earlier tokens. The records are written first. A token that is issued meanwhile then sees
-   * the record, or its membership conflicts, or its grant is deleted.
+   * Also ends the grants in earlier tokens. Writes the removal records first. A token that is issued meanwhile then
+   * sees the record, or its membership conflicts, or its grant is deleted.
    */
   async revoke(tenant: string, userId: string, resources: readonly ScopedResource[]): Promise<void> {
     const distinctGrants = distinctResources(resources);

@@ -61,7 +61,7 @@ const GrantSchema = z.object({
   accessRole: z.enum(accessRoles),
   expiresAt: z.number().optional(),
   accessFields: z.array(z.string()).optional(),
-  /** Epoch ms. Later than all revocations that the user had at that time. */
+  /** Epoch ms. Later than all revocations that the user had in the organization at that time. */
   grantedAt: z.number().default(0),
 });
 export type StoredGrant = Stored<z.output<typeof GrantSchema>>;

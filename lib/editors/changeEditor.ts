@@ -21,10 +21,9 @@ type EditorChange = DocumentReference & Omit<Author, 'now'> & { readonly editorI
 export type WriteChange = (editors: EditorLog, context: DocumentContext, author: Author) => Promise<Changed>;
 
 /**
- * Throws the errors of `FindDocument` and of `change`, and FAILED_PRECONDITION for a disabled document.
- *
- * Then sends the message of the event job, and replaces a long log by a snapshot. Failures of both are logged and not
- * thrown: the sweep replaces a lost message, and a later change repeats the snapshot.
+ * Throws the errors of `FindDocument` and of `change`. After the change, sends the message of the event job, and
+ * `changeEditor` replaces a long log by a snapshot. Failures of both are logged and not thrown: the sweep replaces a
+ * lost message, and a later change repeats the snapshot.
  */
 type ChangeEditor = (
   tenant: string,

@@ -60,8 +60,8 @@ export class EditorDeleter {
   }
 
   /**
-   * Ids must be distinct. An unknown id fails in its own result only. New editors can be added under the ids at once. A
-   * job purges the items when requests that had read the editors have ended.
+   * Ids must be distinct. An editor that cannot be deleted fails in its own result only. New editors can be added under
+   * the ids at once. A job purges the items when requests that had read the editors have ended.
    */
   async delete(
     { scope, document: { documentId } }: DocumentContext,

@@ -44,7 +44,7 @@ export class EditorLog {
     this.#reader = new EditorReader(table);
   }
 
-  /** Throws ALREADY_EXISTS if an editor with this id exists. */
+  /** Throws ALREADY_EXISTS if an editor with this id exists, and ABORTED after another conflict. */
   async add(
     context: DocumentContext,
     { editorId, type, contentKey }: Pick<Editor, 'editorId' | 'type' | 'contentKey'>,
@@ -73,7 +73,7 @@ export class EditorLog {
 
   /**
    * `decide` returns an update for the current state, or undefined to write nothing. It runs again after a conflict.
-   * Throws NOT_FOUND if the editor does not exist, and ABORTED after 8 s of conflicts.
+   * Throws NOT_FOUND if the editor does not exist, and ABORTED after too many conflicts.
    */
   async change(
     context: DocumentContext,

@@ -20,7 +20,7 @@ export interface MissingUpdates {
 
 /**
  * Reads only the updates after the client's version if the log still has them. Throws NOT_FOUND if the editor does not
- * exist or has another key, and INVALID_ARGUMENT if `stateVector` is not a state vector.
+ * exist or has another key, and INVALID_ARGUMENT if `stateVector` cannot be decoded.
  */
 export async function findMissingUpdates(
   editors: EditorReader,
@@ -45,9 +45,7 @@ export async function findMissingUpdates(
   };
 }
 
-/**
- * With a state vector, leaves out changes that it covers. Throws MalformedUpdate if the bytes are not a state vector.
- */
+/** With a state vector, leaves out the changes that it covers. Throws MalformedUpdate if decoding it fails. */
 export function mergeUpdates(updates: readonly Uint8Array[], stateVector?: Uint8Array): Uint8Array {
   if (updates.length === 0) return EMPTY_UPDATE;
   const all = Y.mergeUpdates([...updates]);

@@ -8,7 +8,7 @@ import { findUpdateFault } from './rules/yjs/updateFaults.ts';
 
 /**
  * Writes nothing if the editor already contains the update. Throws NOT_FOUND if the editor does not exist or has
- * another key, INVALID_ARGUMENT if the update is malformed or above a limit, and ABORTED after too many conflicts.
+ * another key, INVALID_ARGUMENT if the editor cannot take the update, and ABORTED after too many conflicts.
  */
 export async function pushUpdate(
   editors: EditorLog,

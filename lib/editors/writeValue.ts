@@ -14,7 +14,10 @@ export interface NewValue {
   readonly data: CrdtValue;
 }
 
-/** Throws ALREADY_EXISTS if the editor exists, and INVALID_ARGUMENT for a value above the limits. */
+/**
+ * Throws ALREADY_EXISTS if the editor exists, INVALID_ARGUMENT if its state would be too large, and ABORTED after
+ * another conflict.
+ */
 export async function addEditor(
   editors: EditorLog,
   context: DocumentContext,
@@ -27,7 +30,7 @@ export async function addEditor(
 
 /**
  * Makes the smallest change, so that concurrent changes of clients survive. Throws NOT_FOUND if the editor does not
- * exist, INVALID_ARGUMENT if the type or content key differs or the value is above the limits, and ABORTED after too
+ * exist, INVALID_ARGUMENT if the type or content key differs or the state would be too large, and ABORTED after too
  * many conflicts.
  */
 export async function updateEditor(

@@ -102,7 +102,7 @@ export function smallPayloadOf({ smallPayload }: Pick<StoredEvent, 'smallPayload
   return smallPayload === undefined ? undefined : (JSON.parse(smallPayload) as EventPayload);
 }
 
-/** The event id derives from the cause, so a repeated request writes no second event. */
+/** If no event id is given, it derives from the cause, so a repeated request writes no second event. */
 export interface Cause {
   readonly type: string;
   readonly id: string;

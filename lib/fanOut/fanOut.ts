@@ -31,7 +31,7 @@ export interface FanOutPorts {
 type FanOutCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
 
 interface FanOutOptions {
-  /** The queue of first attempts is long: no messages are sent, and the sweep of groups sends them later. */
+  /** The queue of first attempts is long, so no messages are sent now. */
   readonly isBacklogged?: boolean;
   /**
    * The sweep found the events. Their first attempts are stored in groups, because a group counts its sweeps and the

@@ -33,8 +33,8 @@ export class EventPublisher {
 
   /**
    * Returns the message id. An event with the same `eventId` is not written again, even if its content differs. Without
-   * `eventId`, the id of the call replaces it. Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an
-   * unknown document.
+   * `eventId`, the message id derives from the id of the call. Throws INVALID_ARGUMENT for an unknown organization or a
+   * payload that is too large, and NOT_FOUND for an unknown document.
    */
   async publish(tenant: string, { eventId, ...sent }: Publication, call: string, now: number): Promise<string> {
     const { event, organizationId, documentId, channels } = sent;

@@ -11,9 +11,8 @@ import { ApiKeyEntity, WorkspaceEntity } from './entities.ts';
 const TOKEN = /^[\w.-]{1,512}$/;
 
 /**
- * Verifies credentials against hashes in the table. Without `fresh`, records are read eventually consistently and stay
- * in memory for 10 s. Every wrong credential gets the same PERMISSION_DENIED. Nothing is read for one that the service
- * cannot have issued.
+ * Verifies credentials against hashes in the table. Without `fresh`, a record can come from memory or from an
+ * eventually consistent read. The error does not tell which part of the credentials is wrong.
  */
 export class Credentials {
   readonly #apiKeys;

@@ -12,13 +12,11 @@ export const BODY_BYTES = 5_500_000;
 const BODY_LEVELS = 128;
 /** Lambda's limit of an answer as JSON is 6 MB, of which 64 KB are for headers. */
 const LAMBDA_BYTES = 6_291_456 - 65_536;
-/**
- * UTF-8 needs at most this many bytes for one UTF-16 code unit inside a JSON string. An escaped character needs two.
- */
+/** UTF-8 needs at most this many bytes for one UTF-16 code unit. A quote or backslash, escaped in JSON, needs two. */
 const BYTES_PER_UNIT = 3;
 /**
  * Issues can repeat long texts of the request. Other details are an answer, such as the permissions of 100 users.
- * Larger details are left out.
+ * Details are left out of a body that would be larger.
  */
 const DETAILS_BYTES = { issues: 100_000, other: 3_000_000 } as const;
 const MESSAGE_CHARACTERS = 2_000;
@@ -37,8 +35,7 @@ export function bodyText(event: APIGatewayProxyEventV2): string {
 
 /**
  * Returns the `data` of a body. With `optional`, a missing `data` counts as an empty object. With `bare or wrapped`, a
- * body with `organizationId` at the top is itself the data. Throws INVALID_ARGUMENT for other forms, above 128 levels,
- * and for numbers that JavaScript cannot hold.
+ * body with `organizationId` at the top is itself the data. Throws INVALID_ARGUMENT for other bodies.
  */
 export function parseEnvelope(text: string, body: BodyForm, event: APIGatewayProxyEventV2): unknown {
   if (text.trim() === '' && body === 'optional') return {};
@@ -108,7 +105,6 @@ export function failureResponse({
 
 const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 
-/** In linear time, and less for a text with few brackets. */
 export function isNestedDeeper(text: string, levels: number): boolean {
   return hasMoreBrackets(text, levels) && countLevels(text, levels) > levels;
 }
@@ -142,7 +138,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** 1e309 or more has 3 digits in its exponent, or 200 in a row. */
+/** A number that JavaScript reads as infinite has 3 digits in its exponent, or 200 in a row. */
 const LARGE_NUMBER = /\d[eE]\+?\d{3}|(?<!\d)\d{200}/;
 
 export function findInfinity(text: string, value: unknown): (string | number)[] | undefined {

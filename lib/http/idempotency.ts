@@ -58,7 +58,6 @@ export interface IdempotentCall {
   readonly now: number;
 }
 
-/** An answer that asks the caller to retry is not final. */
 function isFinal(answer: IdempotentAnswer): boolean {
   return answer.httpStatus < 500 && answer.httpStatus !== 409 && answer.httpStatus !== 429;
 }
@@ -71,12 +70,13 @@ export class Idempotency {
   }
 
   /**
-   * Runs a call once per key and body within 24 hours. Returns the new answer, or the stored one.
+   * Returns the answer of `run`, or the stored answer of an earlier call with the same owner, path, key and body.
    *
-   * The call first claims the key for 60 s. Afterwards another call with the same body may claim it. `run` gets the
-   * time of the first call in epoch milliseconds, rounded to seconds.
+   * A call claims the key for 60 s. If it has stored no answer by then, another call with the same body can run. `run`
+   * gets the time of the first call in epoch milliseconds, rounded down to seconds.
    *
-   * Throws INVALID_ARGUMENT if the first call had another body or token, and ABORTED while the first call is running.
+   * Throws INVALID_ARGUMENT for a key that was used with another body or token, and ABORTED if the first call is still
+   * running or its answer was too large to store.
    */
   async once(
     call: IdempotentCall,
@@ -118,10 +118,7 @@ export class Idempotency {
     return { ...answer, replayed: false };
   }
 
-  /**
-   * Returns when the record expires (epoch seconds), or the record of an earlier call. A call that takes over an
-   * abandoned claim keeps its expiry.
-   */
+  /** The expiry tells the time of the first call, so a call that takes over an abandoned claim keeps it. */
   async #claim(record: Claim, now: number): Promise<{ expiresAt: number } | { earlier: IdempotencyRecord }> {
     const earlier = await this.#table.putIf(IdempotencyEntity, record, 'absent');
     if (earlier === 'done') return { expiresAt: record.expiresAt };

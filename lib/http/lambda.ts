@@ -149,10 +149,7 @@ function newIdOf({ startedAt }: RequestState): (prefix: string) => string {
   return (prefix) => newId(prefix, startedAt);
 }
 
-/**
- * Stored under the call's `Idempotency-Key`, so a repeated call gets it again. Rethrows errors that the caller has not
- * caused.
- */
+/** Rethrows errors that the caller has not caused, so that they are not stored under the `Idempotency-Key`. */
 function answerForCallerError(error: unknown, state: RequestState): IdempotentAnswer {
   const apiError = toApiError(error, state.requestId);
   if (apiError !== error || errorCatalogue[apiError.status].http >= 500) throw error;

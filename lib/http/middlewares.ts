@@ -359,8 +359,8 @@ const THROTTLED = new Set([
 const CAUSES_FOLLOWED = 5;
 
 /**
- * Uses the first known error in `error` and its chain of causes. Failures of AWS and the network become UNAVAILABLE,
- * unknown errors INTERNAL.
+ * Uses the first known error in `error` and its chain of causes. Temporary failures of AWS and the network become
+ * UNAVAILABLE, unknown errors INTERNAL.
  */
 export function toApiError(error: unknown, requestId: string): ApiError {
   let cause = error;

@@ -93,9 +93,9 @@ export class FolderChanger {
   }
 
   /**
-   * Moves folders last, in the order of the request. Ids must be distinct. A folder fails in its own result only. A
-   * move sets the access type too, so the folder never has that of its new parent in between. Throws ABORTED if a move
-   * crosses the boundary of a folder that users are being removed from. Changes before it stay.
+   * Ids must be distinct. Moves folders last, in the order of the request. A folder that cannot be changed fails in its
+   * own result only, but a move across the boundary of a folder that users are being removed from throws ABORTED.
+   * Changes before an error stay.
    */
   async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<ItemResult[]> {
     const { tenant, organization, now } = request;
@@ -119,7 +119,7 @@ export class FolderChanger {
     return updates.map(({ folderId }) => results.get(folderId) as ItemResult);
   }
 
-  /** Undefined `accessType`: inherited. Ids must be distinct. An unknown folder fails in its own result only. */
+  /** Undefined `accessType`: inherited. Ids must be distinct. */
   async updateAccess(
     request: FolderRequest,
     folderIds: readonly string[],
@@ -170,7 +170,7 @@ export class FolderChanger {
     });
   }
 
-  /** Throws NOT_FOUND. A job later purges the content. */
+  /** A job later purges the content. */
   async delete(request: FolderRequest, folderId: string): Promise<void> {
     await this.#changeTree(request, (change) =>
       retryOnConflict(async () => {

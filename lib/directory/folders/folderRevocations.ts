@@ -11,7 +11,6 @@ const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const PAGE = 1_000;
 /** The item with this key exists while users are being removed from any folder. */
 const ANY = 'any';
-/** How long the last pass of a removal usually takes. */
 const LAST_PASS_SECONDS = 5;
 
 /**

@@ -225,10 +225,7 @@ export class FolderWriter {
     this.#table = table;
   }
 
-  /**
-   * Ids must be distinct, in any order. A folder fails in its own result only: if it exists, its parent is unknown, or
-   * it would be too deep.
-   */
+  /** Ids must be distinct, in any order. A folder that cannot be added fails in its own result only. */
   async add(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<ItemResult[]> {
     const results = new Map<NewFolder, ItemResult>();
     const { waves, circular } = splitIntoWaves(folders);
@@ -264,8 +261,8 @@ export class FolderWriter {
   }
 
   /**
-   * With `create`, creates a missing folder, also if another request deletes it meanwhile. Throws NOT_FOUND, and
-   * FAILED_PRECONDITION if it would be too deep.
+   * With `create`, creates a missing folder, also if another request deletes it meanwhile. Throws NOT_FOUND for an
+   * unknown folder or parent, and FAILED_PRECONDITION if the folder would be too deep.
    */
   async ensure(
     scope: OrganizationScope,

@@ -30,7 +30,7 @@ export function hasEnded(
   );
 }
 
-/** `now`, or 1 ms after the user's last revocation in the organization. */
+/** The later of `now` and 1 ms after the user's last revocation in the organization or everywhere. */
 export function accessTimeAfter(
   revocations: readonly Revocation[] | undefined,
   organizationKey: string,
@@ -42,7 +42,7 @@ export function accessTimeAfter(
   return Math.max(now, ...fromOrganization.map(({ at }) => at + 1));
 }
 
-/** The revocations are in the user's item, which many requests read. */
+/** Few, because the revocations are in the user's item, which many requests read. */
 export const MAX_REVOCATIONS = 100;
 
 /**
@@ -158,10 +158,7 @@ export function folderPermission(user: UserAccess, folder: FolderAccess): Permis
   );
 }
 
-/**
- * The grant on the document decides, then the nearest grant on a folder above, then the access type: that of the
- * folder, if there is one.
- */
+/** The nearest grant in force decides, then the access type of the folder, or that of a document outside folders. */
 export function documentPermission(user: UserAccess, document: DocumentAccess): PermissionEntry {
   const accessType = document.folder?.accessType ?? document.accessType;
   const chain = [document, ...(document.folder ? withAncestors(document.folder) : [])];
@@ -216,10 +213,6 @@ function wasMoved(resources: readonly MovableResource[], since: number | undefin
   return since !== undefined && resources.some(({ movedAt }) => movedAt !== undefined && movedAt >= since);
 }
 
-/**
- * `public` allows every user of the tenant, `organizationPrivate` members until the membership ends, `restricted`
- * nobody. A member gets the role of the membership.
- */
 function entryOfAccessType(user: UserAccess, type: 'folder' | 'document', accessType: AccessType): PermissionEntry {
   const membership = findActiveGrant(user, user.organizationKey);
   if (accessType !== 'restricted' && membership)
@@ -229,7 +222,7 @@ function entryOfAccessType(user: UserAccess, type: 'folder' | 'document', access
 }
 
 /**
- * Sorted `field:value` items of all grants that count. If `above` returns undefined, a removal from a folder above is
+ * Sorted `field:value` items of all grants in force. If `above` returns undefined, a removal from a folder above is
  * ignored until a job has deleted the grant.
  */
 export function accessContext(

@@ -43,7 +43,6 @@ const recorderTypes = withGroup('recorder', recorder);
 export const triggerTypes = [...commentTypes, ...huddleTypes, ...crdtTypes, ...recorderTypes] as const;
 export type TriggerType = (typeof triggerTypes)[number];
 
-/** Events of other types have no recipients. */
 export const mailedTypes = [...commentTypes, ...huddleTypes] as const;
 export type MailedType = (typeof mailedTypes)[number];
 

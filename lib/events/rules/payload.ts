@@ -47,10 +47,7 @@ export interface AudienceThread {
   readonly createdAt: number;
   readonly organizationId: string;
   readonly authorId: string;
-  /**
-   * Visibility and access fields when the event occurred. Only `comment.delete` uses them, if the thread no longer
-   * exists.
-   */
+  /** The delivery uses this and the access fields if the thread is no longer stored. */
   readonly visibility?: Visibility | undefined;
   readonly accessFields?: readonly string[] | undefined;
   readonly commentId?: number | undefined;
