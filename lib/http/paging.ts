@@ -16,8 +16,8 @@ export function sealPageToken(pageKey: Uint8Array, bound: readonly string[], cur
 }
 
 /**
- * Throws INVALID_ARGUMENT for a token that is damaged, expired, or of another tenant or listing. `field` names the
- * request's field.
+ * Throws INVALID_ARGUMENT for a token that this listing did not issue in the last day. `field` names the request's
+ * field.
  */
 export function openPageToken(
   pageKey: Uint8Array,

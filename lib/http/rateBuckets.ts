@@ -75,9 +75,8 @@ interface LocalBucket {
 }
 
 /**
- * Each process takes tokens from its own copy of a bucket. When it has taken those of a tenth of a second, a write adds
- * them to the shared bucket and reads those of other processes. At twice as many, calls wait for this write. A call
- * that needs a tenth by itself waits for its own write. If the table fails, each process limits only its own calls.
+ * Each process takes tokens from its own copy of a bucket. From time to time, a write adds them to the shared bucket
+ * and reads those of other processes. If the table fails, each process limits only its own calls.
  */
 export class RateBuckets {
   readonly #table: Table;

@@ -93,7 +93,7 @@ export function startJob(tenant: string, job: NewJob, now: number): WriteOp {
   return insert(JobEntity, toJob(tenant, job, now), now);
 }
 
-/** Replaces a job with the same id, whose worker stops after its current step. The first step starts at `dueAt`. */
+/** Replaces a job with the same id, whose worker stops after its current step. No step starts before `dueAt`. */
 export function restartJob(tenant: string, job: NewJob, now: number): WriteOp {
   return upsert(JobEntity, { ...toJob(tenant, job, now), notBefore: job.dueAt }, now);
 }

@@ -14,9 +14,7 @@ import {
   type StoredJob,
 } from './jobStore.ts';
 
-/**
- * A step takes a second or two. It must be idempotent, because it can run twice, in parallel, or from older progress.
- */
+/** A step must be idempotent, because it can run twice, in parallel, or from older progress. */
 export type Step = (job: StoredJob, clock: () => number, call: StepCall) => Promise<StepResult>;
 export type StepCall = Pick<MessageCall<JobMessage, Uses>, 'log' | 'measures'>;
 
@@ -34,16 +32,16 @@ const MAX_RUN_MILLISECONDS = 10_000;
 /** The sweep sends another message after this time if the first one is lost. */
 const MARGIN = 5 * 60_000;
 /**
- * A waiting job that is older gets no message from the worker: the sweep continues it. Jobs that only limit their rate
- * (`isPaced`) are exempt.
+ * A job whose wait ends later than this after its creation gets no message from the worker: the sweep continues it.
+ * Jobs that only limit their rate (`isPaced`) are exempt.
  */
 const MAX_CHAIN_MILLISECONDS = 60 * 60_000;
 const MAX_PAUSE_MILLISECONDS = 6 * 60 * 60_000;
 
 /**
  * Runs steps for up to 10 seconds, then sends a message for the next run. Rethrows errors of a step. Each step writes
- * progress and lease under the revision that was read, so only one worker continues. The sweep finds an interrupted job
- * when its lease has expired. A job that always fails is retried with growing pauses and never deleted.
+ * progress and lease under the revision that was read, so only one worker continues. The sweep continues an interrupted
+ * job. A job that always fails is retried with growing pauses and never deleted.
  */
 export async function runJob<Q extends JobQueue = 'jobs'>(
   { jobs, steps, queue }: RunJobDeps<Q>,
@@ -85,10 +83,6 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
 
 const noLease = { leaseUntil: undefined, notBefore: undefined, tries: undefined };
 
-/**
- * A job whose step does not finish is due again when the lease ends. Each failed try doubles that time, up to six
- * hours.
- */
 function newLease(now: number, tries: number) {
   const dueAt = now + Math.min(LEASE * 2 ** (tries - 1), MAX_PAUSE_MILLISECONDS);
   return { leaseUntil: now + LEASE, notBefore: undefined, tries, dueAt };

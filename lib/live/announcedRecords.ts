@@ -25,10 +25,7 @@ interface Target {
   readonly activity?: ActivityResponse;
 }
 
-/**
- * Returns who may read each record, apart from the access to the document. Undefined means that there is no such
- * record. Former records and notifications have no restrictions.
- */
+/** Returns who may read each record, apart from the access to the document. Undefined if there is no such record. */
 export async function findAnnouncedRecords(
   table: Table,
   { scope, organizationId, documentId }: NamedDocument,

@@ -8,7 +8,7 @@ import { type LiveKeys, liveKeys, type LiveTokenClaims } from './liveKeys.ts';
 import type { DocumentKeys } from './rules/hints.ts';
 import { SessionStore } from './sessionStore.ts';
 
-/** For this time, a process keeps rights, and a user who lost access can still use the channels. */
+/** For this time, a process keeps rights, even if the user has lost access. */
 const REMEMBERED_MILLISECONDS = 10_000;
 const REREAD_MILLISECONDS = 1_000;
 const MAX_REMEMBERED_SESSIONS = 5_000;
@@ -36,8 +36,7 @@ export class LiveAuthorizer {
   }
 
   /**
-   * A user may subscribe to the channels of the token's document and to the user's own channel, and publish to the
-   * awareness channel. If kept rights refuse a request, they are read again, because the document may have new
+   * If kept rights refuse a request, they are read again, at most once a second, because the document may have new
    * channels.
    */
   async isAllowed(request: AuthorizationRequest, now: number): Promise<boolean> {

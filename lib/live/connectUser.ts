@@ -27,8 +27,8 @@ export interface ConnectPorts {
 }
 
 /**
- * The endpoint must already have checked the rights of the user. Throws FAILED_PRECONDITION for a disabled document,
- * and PERMISSION_DENIED or ABORTED for a user who lost access in the last seconds.
+ * The endpoint must already have checked the rights of the user. Throws PERMISSION_DENIED or ABORTED if the user has
+ * just lost access.
  */
 export async function connectUser(
   { find, sessionStore, audienceReader, keys, address }: ConnectPorts,

@@ -12,16 +12,16 @@ const ChannelSchema = z.object({
   documentKey: z.string(),
   organizationId: z.string(),
   documentId: z.string(),
-  /** Grows by one with each hint. All versions of an earlier document with the same id are smaller. */
+  /** Grows with each hint. All versions of an earlier document with the same id are smaller. */
   version: z.number(),
-  /** Grows by one whenever a user loses access. Channel names contain it. */
+  /** Grows by one when users lose access. Channel names depend on it. */
   epoch: z.number(),
   /**
    * Earlier epochs whose channels lack their last event, `system.revoked`. `by` is the id of the stream record that
    * ended the epoch.
    */
   revoking: z.array(z.object({ epoch: z.number(), by: z.string() })).optional(),
-  /** Epoch ms. Until then, a client may be connected and changes are recorded. */
+  /** Epoch ms. Until then, changes are recorded. */
   activeUntil: z.number(),
   /** The sequence number of the last recorded stream record, by name of the table partition, such as `THREADS`. */
   marks: z.record(z.string(), z.string()),
@@ -100,13 +100,10 @@ const SessionSchema = UserSessionSchema.extend({
   userKey: z.string().optional(),
   tokenRevocations: z.number(),
   hasStoredAccess: z.boolean(),
-  /** Epoch ms. Absent if the access has no end. */
+  /** Epoch ms. Absent if the access has no end, or has ended. */
   accessEndsAt: z.number().optional(),
   tokenResources: z.array(z.string()).optional(),
-  /**
-   * True from the end of the access or the revocation of all user tokens until the publisher has checked the access
-   * again.
-   */
+  /** True until the publisher has checked the access again. */
   hasExpired: z.boolean().optional(),
   /** When the user lost access, epoch ms. */
   endedAt: z.number().optional(),
@@ -123,7 +120,7 @@ export function openSessions(tenant: string): string[] {
   return [tenant, 'LIVE_SESSIONS'];
 }
 
-/** The session of a user who connected to a document in the last day. Private hints go only to users with a session. */
+/** Private hints go only to users with a session. */
 export const DocumentSessionEntity = defineEntity({
   type: 'DocumentSession',
   version: 1,

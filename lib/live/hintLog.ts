@@ -48,8 +48,9 @@ export class HintLog {
   }
 
   /**
-   * Records each change once. A repeated run returns the versions of the earlier run. Returns undefined if no client
-   * can be connected any more. `positions` has all processed changes, also those without a hint.
+   * Records each change once. A repeated run returns the versions of the earlier run. Returns undefined if changes of
+   * the document are no longer recorded (`activeUntil`). `positions` has all processed changes, also those without a
+   * hint.
    */
   async record(
     document: DocumentKeys,

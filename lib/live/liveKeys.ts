@@ -9,9 +9,8 @@ import type { DocumentKeys } from './rules/hints.ts';
 export const TOKEN_SECONDS = 15 * 60;
 
 /**
- * Entries of the secret. Channel names come from the first key, so a rotation does not change them. After a leak
- * of the first key, the operator renames its entry from `1` to `channels`: the names stay, and the service refuses
- * tokens of that key.
+ * Entries of the secret. Channel names come from one of them, so a rotation does not change them. After a leak of the
+ * key `1`, the operator renames its entry to `channels`: the names stay, and the service refuses tokens of that key.
  */
 const FIRST_VERSION = '1';
 const CHANNELS_ENTRY = 'channels';
@@ -58,7 +57,7 @@ export class LiveKeys {
     return { token: `${version}.${sealed.toString('base64url')}`, expiresAt: end * 1000 };
   }
 
-  /** Returns undefined if the token has expired or was not issued by this service. */
+  /** Returns undefined for a token that is expired, invalid, or of a removed key. */
   async readToken(token: string, now: number): Promise<LiveTokenClaims | undefined> {
     const [version = '', text = '', ...others] = token.split('.');
     if (others.length > 0) return undefined;

@@ -216,7 +216,7 @@ async function publishHidden(
   }
 }
 
-/** `channel` is undefined if nobody can be connected to the document. */
+/** `channel` is undefined if changes of the document are not recorded. */
 async function publishNotifications(
   ports: LivePorts,
   document: DocumentKeys,

@@ -24,10 +24,7 @@ import { LOG_SECONDS } from './rules/changes.ts';
 import type { DocumentKeys } from './rules/hints.ts';
 import type { SessionAccess } from './rules/sessionAccess.ts';
 
-/**
- * How long changes are recorded after the last connect: the lifetime of the client's token plus the time for which
- * hints are kept.
- */
+/** Changes are recorded for at most this time after the last connect. */
 const RECORDED_SECONDS = TOKEN_SECONDS + LOG_SECONDS;
 const CONNECTION_SECONDS = 24 * 60 * 60;
 /**
@@ -51,12 +48,10 @@ export class SessionStore {
   }
 
   /**
-   * If the channels were closed for a time, the version grows by one without a hint: clients with an older version then
-   * read the document again.
+   * If changes were not recorded for a time, the version grows by one without a hint: clients with an older version
+   * then read the document again.
    *
-   * The endpoint must have read the rights of the user after `now`. Throws ABORTED for a user without stored access who
-   * lost access after that time, and until the session of an erased user with the same id has ended. A user token with
-   * a higher revocation count than the session is accepted, because it is newer than the loss.
+   * The endpoint must have read the rights of the user after `now`. Throws ABORTED if they may be outdated.
    */
   async connect(
     scope: DocumentScope,
@@ -128,7 +123,7 @@ export class SessionStore {
     return readAll((after) => this.#table.query(UserSessions, partition, { ...options, after }));
   }
 
-  /** A client can still be connected a day after the last connect. */
+  /** AppSync keeps a connection for up to a day, so a client can still be connected after `activeUntil`. */
   async channelsOfOrganization(scope: OrganizationScope, now: number): Promise<LiveChannel[]> {
     const channels = await readAll((after) => this.#table.query(LiveChannelEntity, scope, { limit: PAGE, after }));
     return channels.filter(({ activeUntil }) => activeUntil + CONNECTION_SECONDS * 1000 > now);
@@ -138,10 +133,7 @@ export class SessionStore {
     return this.#table.get(LiveChannelEntity, document);
   }
 
-  /**
-   * Returns undefined if no client can be connected to the document, if the user has no session or lost access, or if
-   * the user token of the session is revoked.
-   */
+  /** Returns undefined unless the session is valid and changes of the document are recorded (`activeUntil`). */
   async session(
     document: DocumentKeys,
     userPart: string,
@@ -187,9 +179,8 @@ export class SessionStore {
   }
 
   /**
-   * Gives the document new channels and ends the sessions, in one transaction. Afterwards, only `system.revoked` is
-   * published to the old channels. `by` is the id of the stream record that caused the loss of access. Returns
-   * `conflict` if a session or the channels have changed.
+   * Gives the document new channels and ends the sessions, in one transaction. `by` is the id of the stream record that
+   * caused the loss of access. Returns `conflict` if a session or the channels have changed.
    */
   async renewChannels(
     document: DocumentKeys,

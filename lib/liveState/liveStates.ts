@@ -54,8 +54,8 @@ export class LiveStateStore {
   }
 
   /**
-   * Newer data stays. Throws INVALID_ARGUMENT if merged data is too large, RESOURCE_EXHAUSTED at 1,000 other live
-   * states, and ABORTED after too many conflicts.
+   * Newer data stays, unless the call merges. Throws INVALID_ARGUMENT if merged data is too large, RESOURCE_EXHAUSTED
+   * at 1,000 other live states, and ABORTED after too many conflicts.
    */
   async broadcast(scope: DocumentScope, broadcast: Broadcast, now: number): Promise<void> {
     const key = { ...scope, liveStateDataId: broadcast.liveStateDataId };

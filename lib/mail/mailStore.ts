@@ -48,7 +48,7 @@ export const MailEntity = defineEntity({
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** The provider refused the API key or the sender address. Any change of the configuration ends the pause. */
+/** Any change of the e-mail configuration ends the pause. */
 export const MailPauseEntity = defineEntity({
   type: 'MailPause',
   version: 1,

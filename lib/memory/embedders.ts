@@ -5,10 +5,7 @@ import { lexical, LEXICAL_MODEL } from './rules/lexical.ts';
 /** Turns texts into vectors. Vectors of different models cannot be compared. */
 export interface Embedder {
   readonly model: EmbeddingModel;
-  /**
-   * Returns a unit vector of 512 numbers for each text. Throws UNAVAILABLE if the model refuses a text or does not
-   * answer within 10 s.
-   */
+  /** Returns a unit vector of 512 numbers for each text. Throws UNAVAILABLE if the model fails. */
   embed(texts: readonly string[]): Promise<Float32Array[]>;
 }
 
@@ -17,7 +14,7 @@ export type EmbeddingModel = (typeof embeddingModels)[number];
 
 export interface Embedders {
   readonly current: Embedder;
-  /** Undefined for a Bedrock model that is not configured: the function has no permission to call it. */
+  /** Undefined for a model that this deployment cannot call. */
   readonly of: (model: string) => Embedder | undefined;
 }
 

@@ -58,9 +58,9 @@ export class NearestJudgments {
   /**
    * Returns the judgments with the nearest vectors, nearest first.
    *
-   * The index cannot compare time ranges, so a few calendar periods that cover the range are searched. If a period may
-   * have a nearer vector than the farthest result, its smaller periods are searched. After 64 searches, or if one day
-   * has more hits than a search returns, all vectors of the period are read and ranked.
+   * The index cannot compare time ranges, so a few calendar periods that cover the range are searched. A period that
+   * may have a nearer vector than the farthest result is searched with a higher limit, then by its smaller periods. At
+   * last, all its vectors are read and ranked.
    */
   async byVector(search: VectorJudgmentSearch): Promise<RankedJudgment[]> {
     const { scope, limit, range = ALL_TIME } = search;
@@ -95,9 +95,7 @@ export class NearestJudgments {
     return ranking.best();
   }
 
-  /**
-   * Embeds the texts of all judgments in the scope with `embed`, for a deployment that cannot call the tenant's model.
-   */
+  /** Embeds the texts of judgments with `embed`, for a deployment that cannot call the tenant's model. */
   async byText(
     { scope, index, filters, range, limit }: JudgmentSearch,
     query: string,

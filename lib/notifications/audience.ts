@@ -75,9 +75,8 @@ export async function readEventLocation(
 type EventAccess = Pick<RecordAccess, 'thread' | 'accessFields'>;
 
 /**
- * Reads the current access rules with one BatchGet. Undefined if the thread, or a comment that a mail can quote, was
- * deleted. For `comment.delete`, then returns the rules recorded with the event, so that users who could see the
- * comment are notified.
+ * Undefined if the thread, or a comment that a mail can quote, was deleted. The event `comment.delete` still gets
+ * rules, so that users who could see the comment are notified.
  */
 async function readEventAccess(table: Table, event: OccurredEvent): Promise<EventAccess | undefined> {
   const { tenant, payload } = event;
@@ -104,7 +103,6 @@ function quotedCommentIds({ event, payload }: OccurredEvent, commentId: number):
   return commentAnnotation.comments.map((comment) => comment.commentId);
 }
 
-/** Returns undefined, and reads nothing, if users wrote nothing. */
 export async function readUserWritten(
   table: Table,
   { tenant, payload: { audience } }: Pick<OccurredEvent, 'tenant' | 'payload'>,
@@ -116,13 +114,8 @@ export async function readUserWritten(
 }
 
 /**
- * Reads current settings and access. A user without a profile can be a recipient in a public document.
- *
- * An event in a deleted document or thread, or about a deleted comment, has no recipients. The event of a new thread is
- * about all its comments. `comment.delete` has recipients while its document exists, because deleting the last comment
- * also deletes the thread.
- *
- * A caller that has read the location passes it as `known`.
+ * Reads current settings and access. An event in a deleted document has no recipients, nor has an event about a deleted
+ * thread or comment, except `comment.delete`. A caller that has read the location passes it as `known`.
  */
 export async function readRecipientRules(
   { table, clock }: AudienceDeps,

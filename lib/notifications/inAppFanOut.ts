@@ -78,10 +78,7 @@ const Actor = z.object({
 });
 const Comment = z.object({ commentId: z.number().optional().catch(undefined), commentText: Text, context: Context });
 
-/**
- * An event that a customer published can have any data. Ids and texts that do not match are ignored. An invalid access
- * context prevents the notification.
- */
+/** An event that a customer published can have any data. An invalid access context prevents the notification. */
 const CommentData = z.object({
   actionUser: Actor,
   commentAnnotation: z.object({
@@ -97,7 +94,6 @@ const CommentData = z.object({
 /** Other fields are the publisher's own. */
 const HuddleData = z.looseObject({ actionUser: Actor });
 
-/** The notification service and the trigger of the event must be on. */
 export function createsNotifications(config: NotificationConfig | undefined, event: string): boolean {
   const verb = verbOf.get(event);
   return (
@@ -107,10 +103,7 @@ export function createsNotifications(config: NotificationConfig | undefined, eve
   );
 }
 
-/**
- * One for each group of at most 50 recipients. None for a comment event without a stored thread. The same event always
- * gives the same notifications.
- */
+/** One for each group of at most 50 recipients. The same event always gives the same notifications. */
 export function toInAppNotifications(
   { eventId, event, documentId, createdAt, payload }: OccurredEvent,
   recipients: readonly ContentUser[],

@@ -44,7 +44,7 @@ import {
 export interface NotificationFilter {
   readonly documentId?: string | undefined;
   readonly locationId?: string | undefined;
-  /** A recipient. Notifications that this user may not see are left out. */
+  /** A recipient. Reads leave out notifications that this user may not see. */
   readonly userId?: string | undefined;
   readonly notificationIds?: readonly string[] | undefined;
 }
@@ -91,9 +91,8 @@ export class NotificationReader {
   }
 
   /**
-   * Newest first, or oldest first if `ascending`. A whole organization is listed document by document. A page ends
-   * early at about 4 MB, or after a limited number of queries, so it can be empty and still have a `next`. Throws
-   * NOT_FOUND for the document.
+   * Newest first, or oldest first if `ascending`. Without document, user and ids, the organization is listed document
+   * by document. A page can be empty and still have a `next`. Throws NOT_FOUND for an unknown document.
    */
   async list(
     tenant: string,
@@ -235,7 +234,6 @@ export class NotificationReader {
     yield* pages(read, after);
   }
 
-  /** Of a document, or of all if `document` is undefined. */
   async #listDocuments<V>(
     scope: OrganizationScope,
     document: Document | undefined,
@@ -274,7 +272,6 @@ export class NotificationReader {
     };
   }
 
-  /** With `document` (internal id), only those of this document. */
   async *#listInvolved(
     scope: OrganizationScope,
     userIds: readonly string[],
@@ -333,10 +330,6 @@ export class NotificationReader {
     return { involvements: merged.sort(order), next: next?.key };
   }
 
-  /**
-   * A visible notification names the user, or is for everybody with access to its document. Those of deleted documents
-   * are left out.
-   */
   async #filterVisible(
     { organization, scope, userId, checks }: Viewing,
     candidates: readonly Candidate[],
@@ -379,7 +372,7 @@ export function accessForUser(guard: RecordAccess, document: DocumentAccess, isN
 
 /**
  * The notification's own access context, the context of its comment and the rules of its thread, without its document.
- * For a deleted thread, the rules at the creation of the notification.
+ * For a deleted thread, the rules that the notification stores.
  */
 export async function notificationGuards(
   table: Table,

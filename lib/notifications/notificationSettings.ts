@@ -77,8 +77,8 @@ export interface WrittenScope extends SettingsScope {
 }
 
 /**
- * `set` has the levels of the scope, or else of the organization. `effective` has one for every channel: `ALL` if none
- * is set.
+ * For each channel, `set` has the level of the scope, or else of the organization. `effective` has `ALL` if neither is
+ * set.
  */
 export interface ScopedSettings {
   readonly set: NotificationLevels;

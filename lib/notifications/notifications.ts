@@ -180,7 +180,7 @@ export class NotificationWriter {
     this.#table = table;
   }
 
-  /** By the annotation id in the source data. Undefined without one, or if the document has no such thread. */
+  /** Undefined if the source names no thread of the document. */
   async findThread(
     scope: DocumentScope,
     documentId: string,
@@ -208,7 +208,7 @@ export class NotificationWriter {
     return findUsersWithAccess(this.#table, context, userIds, now);
   }
 
-  /** Changes nothing if the organization has a notification with this id. */
+  /** Changes nothing if the organization has a notification with this id outside of deleted documents. */
   async add(scope: DocumentScope, notification: Notification): Promise<NotificationAdded> {
     const { id, documentId, createdAt } = notification;
     let position: Stored<RecordPosition> | undefined;
@@ -228,9 +228,8 @@ export class NotificationWriter {
   }
 
   /**
-   * Ids must be distinct. A notification that does not exist, does not pass `isInSelection`, is in a disabled document,
-   * or would become too large fails in its own result only. With `verifiedAt` (epoch ms), adds only readers with access
-   * to the document at that time.
+   * Ids must be distinct. A change that is not possible fails in its own result only. With `verifiedAt` (epoch ms),
+   * adds only readers with access to the document.
    */
   async update(
     tenant: string,
@@ -271,10 +270,7 @@ export class NotificationWriter {
     );
   }
 
-  /**
-   * Ids must be distinct. A notification that does not exist, does not pass `isInSelection`, or is in a disabled
-   * document fails in its own result only.
-   */
+  /** Ids must be distinct. A notification that cannot be deleted fails in its own result only. */
   async delete(scope: OrganizationScope, ids: readonly string[], isInSelection: IsInSelection): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to delete notification.' };
     return inSlices(ids, CHANGED_AT_ONCE, (slice) =>
@@ -331,7 +327,6 @@ export class NotificationWriter {
     return changes.map(({ id }) => updates.get(id));
   }
 
-  /** By document key. Checks only users in `readByUserIds` of the changes. */
   async #readersWithAccess(
     organization: Organization,
     scope: OrganizationScope,
@@ -350,7 +345,6 @@ export class NotificationWriter {
     return new Map(readers);
   }
 
-  /** Undefined if the notification is not about a thread that exists. */
   async #findThreads(
     { tenant, organizationKey }: OrganizationScope,
     sources: readonly { documentKey: string; documentId: string; annotationId: string | undefined }[],

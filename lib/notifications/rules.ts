@@ -223,8 +223,8 @@ const ThreadReference = /* @__PURE__ */ defineSchema(() =>
     createdAt: z.number(),
     authorId: z.string(),
     /**
-     * At the creation of the notification. After the thread is deleted, this and `accessFields` decide who may see the
-     * notification.
+     * From the time when the notification got its thread. After the thread is deleted, this and `accessFields` stand
+     * for its rules.
      */
     visibility: Visibility.optional(),
     accessFields: z.array(z.string()).optional(),
@@ -354,7 +354,7 @@ interface NotificationSource {
   readonly notificationSourceData?: object | undefined;
 }
 
-/** Undefined if the source is not `comment`. */
+/** Undefined if the source is not `comment`, or names no thread. */
 export function annotationIdOf({
   notificationSource,
   notificationSourceData = {},

@@ -8,7 +8,6 @@ export type Dependency = (typeof dependencies)[number];
 /** A call that its caller aborts after this time was waiting for an answer. */
 const HANGING_MILLISECONDS = 5_000;
 
-/** Errors that are no answer to the call: AWS throttles, has no such table or model, or does not answer in time. */
 const outageNames: ReadonlySet<unknown> = new Set([
   'ModelNotReadyException',
   'ModelTimeoutException',

@@ -103,7 +103,6 @@ function completeSchemaOf(schema: z.core.$ZodType, components: ComponentSchemas 
   return simplifyAnyOf(jsonSchemaFromZod) as JsonSchema;
 }
 
-/** Puts the text of a schema before the rules that its replacement describes. */
 function addText(schema: z.core.$ZodType, json: JsonSchema): void {
   const text = z.globalRegistry.get(schema)?.description;
   const rules = json.description === anything.description ? undefined : json.description;
@@ -117,8 +116,7 @@ function keepText(reference: JsonSchema): void {
 }
 
 /**
- * Fields whose names begin with the name of the service. Without `components`, a placeholder stands for it. The schema
- * is open only for these fields.
+ * Adds fields whose names begin with the name of the service. Without `components`, a placeholder stands for the name.
  */
 function addServiceFields(
   schema: z.core.$ZodType,
@@ -157,10 +155,7 @@ function allowsAnything(alternative: unknown): boolean {
   return typeof alternative === 'object' && Object.keys(alternative ?? {}).every((key) => key === 'description');
 }
 
-/**
- * Client generators read an `anyOf` as a choice of types, and some then write code that does not compile. Undefined for
- * a constant, an enum, and a schema without a `type` to extend.
- */
+/** Client generators read an `anyOf` as a choice of types, and some then write code that does not compile. */
 function withNull(schema: JsonSchema): JsonSchema | undefined {
   const { type, not, ...others } = schema;
   // A field that the service refuses accepts no value, or only null.
@@ -171,8 +166,8 @@ function withNull(schema: JsonSchema): JsonSchema | undefined {
 }
 
 /**
- * Generators have no type for fields that can only be null. An optional one is refused: the description of the object
- * names it. A required one of an answer is an object or null.
+ * Generators have no type for fields that can only be null. The description of the object names an optional one
+ * instead, and a required one becomes an object or null.
  */
 function withoutNullFields(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withoutNullFields);
@@ -257,7 +252,6 @@ function replacementFor(
   return isList ? completeSchemaOf(schema.out, components, form) : undefined;
 }
 
-/** Fields that only the twin requires cannot be null. */
 function withChanges({ properties = {}, required = [], ...schema }: JsonSchema, changes: FieldChanges): JsonSchema {
   const { ignored = [], required: alsoRequired = [] } = changes;
   const remaining = Object.entries(properties)

@@ -24,7 +24,7 @@ import {
 } from './rules.ts';
 
 const SHARDS = 8;
-/** DynamoDB deletes a presence this long after the end of its lease. */
+/** A presence expires this long after the end of its lease. */
 const KEPT_SECONDS = 3_600;
 const PARALLEL = 8;
 const PAGE = 500;
@@ -37,7 +37,7 @@ const Schema = Presence.extend({
 type PresenceItem = z.output<typeof Schema>;
 
 /**
- * After the user leaves, the item stays for an hour without a lease, so that the stream reports the change. The index
+ * After the user leaves, the item stays for a time without a lease, so that the stream reports the change. The index
  * has only users with a lease. A renewal does not change the index.
  */
 export const PresenceEntity = defineEntity({
@@ -78,8 +78,8 @@ export class PresenceStore {
   }
 
   /**
-   * If a user occurs several times, the last entry counts. `watch` is called for each user who was not present or gets
-   * a shorter lease. Its operation is written in the transaction of the presence.
+   * If a user occurs several times, the last entry counts. `watch` is called for a user without a stored lease, or
+   * whose lease ends earlier than before. Its operation is written in the transaction of the presence.
    */
   async renew(
     scope: DocumentScope,

@@ -88,7 +88,7 @@ export function isPresent(presence: Presence, now: number): presence is Presence
   return presence.leaseEndsAt !== undefined && presence.leaseEndsAt > now;
 }
 
-/** `add` resets the fields that a call leaves out, `update` keeps them. */
+/** `add` resets the fields that a call leaves out, `update` keeps those of a user who is present. */
 export type PresenceMode = 'add' | 'update';
 
 export interface Renewal {
@@ -148,10 +148,7 @@ export type PresenceMessage =
   | { readonly type: 'presence.update'; readonly at: number; readonly user: PresenceResponse }
   | { readonly type: 'presence.remove'; readonly at: number; readonly userId: string };
 
-/**
- * Returns undefined if the last write changed nothing visible. The end of a lease is published only when the sweep ends
- * the presence.
- */
+/** Returns undefined if the last write changed nothing visible. */
 export function presenceMessage(presence: Presence): PresenceMessage | undefined {
   const { userId, leaseEndsAt, changedAt, isVisibleChange } = presence;
   if (!isVisibleChange) return undefined;

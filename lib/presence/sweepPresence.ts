@@ -3,7 +3,7 @@ import { combine } from '../app/capability.ts';
 import type { Sweep } from '../workers/sweep.ts';
 import { type PresenceSweeper, sweepPresence as openSweeper } from './presences.ts';
 
-/** Clients learn the end of a lease within 15 s. */
+/** So that clients learn the end of a lease in about 15 s. */
 const PASS_MILLISECONDS = 12_000;
 /** No pass starts this shortly before the end of a run. */
 const SPARE = 2_000;
@@ -14,8 +14,8 @@ export interface PresenceSweepPorts {
 }
 
 /**
- * While anybody is present, the sweep makes passes until its next run starts. A lease that no run may see has a job
- * (`watchLease`).
+ * While anybody is present, the sweep makes passes until shortly before its deadline. A lease that may begin and end
+ * between two runs has a job (`watchLease`).
  */
 export function sweepPresences({ sweeper, sleep }: PresenceSweepPorts): Sweep {
   return async (call) => {

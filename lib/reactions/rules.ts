@@ -100,9 +100,7 @@ export interface NewReactionContext {
 export type ReactionOutcome =
   { readonly refused: string } | { readonly reaction: Reaction; readonly added: readonly ContentUser[] };
 
-/**
- * Refuses another icon or comment than the stored one, and all users if there would be more than 50 or too many bytes.
- */
+/** A request is refused as a whole: no user is added. */
 export function addReactionUsers(
   stored: Reaction | undefined,
   { annotationId, icon, users, on, location, isConsistent }: ReactionRequest,
@@ -137,7 +135,7 @@ export function addReactionUsers(
   return { added, reaction };
 }
 
-/** Undefined if there would be too many. */
+/** Undefined if the comment has no room for it. */
 export function addReference(
   references: readonly ReactionReference[],
   { annotationId: id, createdAt }: Reaction,

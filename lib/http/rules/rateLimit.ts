@@ -25,7 +25,6 @@ export function unitsOf({ items }: Work, bodyBytes: number): number {
   return items + Math.floor(bodyBytes / 1024);
 }
 
-/** One per event or per 10 items and KB, whichever is more. */
 export function tokensOf(work: Work, bodyBytes: number): number {
   return Math.max(1, work.events ?? 0, Math.ceil(unitsOf(work, bodyBytes) / UNITS_PER_TOKEN));
 }

@@ -13,7 +13,7 @@ export interface Changes {
 
 /**
  * `version` is the newest one, `kept` has the stored hints in the order of their versions. The answer is not complete
- * if the oldest hints have expired, or if `after` is larger than `version`.
+ * if `kept` lacks a version after `after`, or if `after` is larger than `version`.
  */
 export function changesSince(after: number, version: number, kept: readonly VersionedHint[]): Changes {
   const missing = kept.filter((hint) => hint.version > after && hint.version <= version);

@@ -44,12 +44,11 @@ export type EmptyHint<H extends UserHint | VersionedHint> = Omit<
   readonly type: typeof HIDDEN;
 };
 
-/** What all kinds of content tell connected clients. */
 export interface HintCatalogue {
   readonly announced: Readonly<Record<string, Announced>>;
   readonly hintedTypes: readonly string[];
   readonly pushedTypes: readonly string[];
-  /** The names of the partitions whose removed items lead to hints. */
+  /** By name of the partition from which items are removed. */
   readonly removed: KindHints['removed'];
   hintOf(change: ItemChange): AddressedHint | undefined;
   pushOf(change: ItemChange, now: number): object | undefined;

@@ -133,7 +133,6 @@ function retryMail(mail: SendingMail, reason: string, end: AttemptEnd): MailReco
     : { ...withoutClaim(mail), throttledAttempts: 0, reason, ...readyFields(nextAt, end) };
 }
 
-/** The pause doubles each time, up to ten minutes. The mail fails if the pause would end after the deadline. */
 function postponeMail(
   mail: SendingMail,
   { reason, retryAfterSeconds = 0 }: Extract<MailResult, { outcome: 'throttled' }>,

@@ -71,10 +71,7 @@ function withFullNames(sent: Readonly<Record<string, unknown>>): Record<string, 
   return { ...sent, ...Object.fromEntries(named.map(([short, full]) => [full, sent[short]])) };
 }
 
-/**
- * Fields without effect are not validated: `query` and `recencyDays` if the request names a thread, otherwise `query`
- * and the date range if it has `recencyDays`.
- */
+/** Removes fields that have no effect beside others, so they are not validated. */
 export const SearchRequest = z.preprocess(
   (sent) => {
     if (!isObject(sent)) return sent;
