@@ -132,7 +132,6 @@ export function isStoredAsSent(schema: z.core.$ZodType): boolean {
 
 const furtherFields = new WeakMap<z.core.$ZodType, (name: string) => boolean>();
 
-/** Other objects in requests refuse undeclared fields. */
 export function withFurtherFields<S extends z.ZodType>(object: S, accepts: (name: string) => boolean = () => true): S {
   furtherFields.set(object, accepts);
   return object;

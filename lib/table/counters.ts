@@ -68,7 +68,7 @@ interface Advance {
 
 /**
  * Adds `by` and returns the number before. A missing number, one below `least`, or one of a lower `revision` counts as
- * `from`. Above `most`, adds nothing and returns `tooHigh`. Costs one call if the stored number counts, otherwise two.
+ * `from`. If the stored number is above `most`, adds nothing and returns it as `tooHigh`.
  */
 export async function advanceNumber<P, K>(
   table: Table,

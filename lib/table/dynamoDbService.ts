@@ -74,8 +74,7 @@ export class DynamoDbService {
   }
 
   /**
-   * Returns the body of the response. Repeats failed attempts as the retry strategy allows, and throws the last error,
-   * with the name that AWS gave it.
+   * Returns the body of the response. Repeats failed attempts as the retry strategy allows, and throws the last error.
    */
   async call(
     operation: string,

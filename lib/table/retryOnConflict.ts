@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../shared/errors.ts';
 
-/** A conflicting write is retried for this time. Then the call fails with ABORTED. */
+/** A conflicting write is retried for at most this time. */
 export const RETRY_MILLISECONDS = 8_000;
-/** The longest pause doubles with each conflict, so writers of the same item spread out until each of them succeeds. */
+/** The longest pause doubles with each conflict, so writers of the same item spread out. */
 const [FIRST_PAUSE_MILLISECONDS, MAX_PAUSE_MILLISECONDS] = [40, 1_000];
 
 export interface RetryContext {

@@ -254,7 +254,7 @@ export class Table {
           ExpressionAttributeValues: { ':pk': PK, ...bounds },
           ConsistentRead: !options.eventual,
           ScanIndexForward: !options.descending,
-          // Reads one item more than the limit. If it is missing, there is no next page, so no page is empty.
+          // Reads one item more than the limit, to know whether there is a next page.
           Limit: options.limit - values.length + 1,
           ...(after !== undefined && { ExclusiveStartKey: { PK, SK: after } }),
         }),

@@ -30,8 +30,8 @@ interface Planned<I, S, R> extends Decision<R> {
 }
 
 /**
- * Reads all items of a call, decides about each, and writes in transactions of at most 30 operations and 3.8 MB. The
- * writes of one item are in one transaction. Returns the results in the order of the items.
+ * Reads all items of a call, decides about each, and writes in transactions. The writes of one item are in one
+ * transaction. Returns the results in the order of the items.
  *
  * After a conflict, repeats this for the items of the failed transaction, for up to 8 s. Each item that conflicted then
  * has its own transaction.

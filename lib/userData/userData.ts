@@ -68,7 +68,7 @@ interface RecordResponse {
   readonly value: object;
   readonly documentId: string;
   readonly bytes: number;
-  /** Undefined: all whom the record involves may see it. */
+  /** Undefined if the user made the record, or if all whom it involves may see it. */
   readonly access: (RecordAccess & { readonly needsDocumentAccess: boolean }) | undefined;
 }
 
@@ -96,8 +96,7 @@ export class UserDataReader {
   }
 
   /**
-   * Up to 100 records of each kind, ordered by time, fewer if they are large. A record that exists during the whole
-   * listing is listed exactly once. Leaves out records of deleted threads and documents, records of others that the
+   * Up to 100 records of each kind, ordered by time, fewer if they are large. Leaves out records of others that the
    * user may not see, and those from before a removal of the user from the document.
    */
   async page(
@@ -191,7 +190,10 @@ export class UserDataReader {
   }
 }
 
-/** At least one record. `end` is null if no record of this kind follows. */
+/**
+ * The first included record is on the page even if it is larger than `share`. `end` is null if no record of this kind
+ * follows.
+ */
 function cutPage(
   { records, next }: KindPage,
   included: ReadonlySet<UserRecord>,

@@ -35,13 +35,8 @@ interface CallContext {
 
 /**
  * Creates a user, or replaces the sent fields of the profile. Makes the user a member of the requested organizations,
- * and returns a token with the grants. Throws:
- *
- * - INVALID_ARGUMENT for an unknown organization, an end in the past, an address that cannot receive mail, or more
- * grants than fit into a token
- * - NOT_FOUND for an unknown folder or document
- * - FAILED_PRECONDITION for a disabled resource
- * - ABORTED if the user's access to one of the resources is removed at the same time
+ * and returns a token with the grants. Throws ABORTED if the user's access to one of the resources is removed at the
+ * same time, and INVALID_ARGUMENT if the grants do not fit into a token.
  */
 export type GenerateUserToken = (tenant: string, request: TokenRequest, context: CallContext) => Promise<string>;
 

@@ -8,7 +8,7 @@ import type { Stored } from '../table/entity.ts';
 import { itemOf, type Table } from '../table/table.ts';
 
 export interface NamedPeople {
-  /** Users outside the organization without a grant on the document or a folder above it. */
+  /** Unknown users, and users outside the organization without a grant on the document or a folder above it. */
   readonly strangers: ReadonlySet<string>;
   readonly profiles: ReadonlyMap<string, Profile>;
 }

@@ -36,7 +36,7 @@ const GRANTS_PER_QUERY = 1_000;
 /** A refused user's access is read again at most once in this time. */
 const REREAD_MILLISECONDS = 1_000;
 const MAX_REREADS = 1_000;
-/** One user and organization keep this many documents, and as many folders. */
+/** For each user and organization, at most this many documents are kept, and as many folders. */
 const MAX_RESOURCES = 1_000;
 
 interface MemberAccess {
@@ -55,7 +55,7 @@ interface MemberRecord {
   readonly folders: Map<string, Promise<Stored<Folder> | undefined>>;
 }
 
-/** The record of a member is kept for 10 s, so lost access ends within this time. */
+/** Keeps what it reads about a caller for up to 10 s, so lost access ends within this time. */
 export class UserAccessReader {
   readonly #table: Table;
   readonly #members;
@@ -67,9 +67,8 @@ export class UserAccessReader {
   }
 
   /**
-   * Throws PERMISSION_DENIED if a role is not enough or the organization is disabled, and for unknown resources too, so
-   * ids cannot be guessed. A rule with `answersStrangers` gets a stranger instead. `fresh` reads with strong
-   * consistency.
+   * Throws PERMISSION_DENIED without access, and for unknown resources too, so ids cannot be guessed. A rule with
+   * `answersStrangers` gets a stranger instead. `fresh` reads with strong consistency.
    */
   async check(
     claims: UserClaims,
@@ -126,10 +125,6 @@ export class UserAccessReader {
     return { userId: claims.userId, profile: StoredProfile.parse(member.user), role, access, strangers: new Set() };
   }
 
-  /**
-   * The result computes the user's permission on each named resource, or on the organization if none is named.
-   * Undefined for a missing resource.
-   */
   async #readResources(
     member: MemberRecord,
     { documentIds, folderId }: NamedResources,

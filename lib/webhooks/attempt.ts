@@ -263,8 +263,8 @@ class DeliveryAttempt {
   }
 
   /**
-   * Returns the reserved slot (epoch ms), or a new one if it has expired or is older than the last change of the
-   * endpoint. A slot more than 2 s away defers the message.
+   * Undefined without a rate limit. Replaces a slot (epoch ms) that has expired or is from before the last change of
+   * the endpoint. A slot more than 2 s away defers the message.
    */
   async #reserveSlot(
     delivery: StoredDelivery<PendingDelivery>,

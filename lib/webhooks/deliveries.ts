@@ -123,7 +123,7 @@ export interface FailedRange extends EndpointKey {
   readonly until: number;
 }
 
-/** Also deliveries to deleted endpoints. */
+/** Deliveries to deleted endpoints count too. */
 const MAX_DELIVERIES_PER_EVENT = 1_000;
 
 export function toDelivery(
@@ -265,7 +265,8 @@ export class DeliveryStore {
 
   /**
    * Plans one more attempt now, outside the schedule. A repetition with the same `resendId` plans no other. Returns the
-   * delivery for the queue message, none if the attempt was made, and undefined if the event does not exist.
+   * delivery for the queue message, an empty list if a repetition finds it not pending, and undefined if the event does
+   * not exist.
    */
   async resend(
     { tenant, eventId, endpointId, resendId }: DeliveryKey & { readonly resendId: string },

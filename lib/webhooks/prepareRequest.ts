@@ -83,9 +83,8 @@ export class WebhookRequests {
   }
 
   /**
-   * `cancelled` if the event has expired, the endpoint is off, or the thread is deleted (except for `comment.delete`).
-   * The settings are read last: after a delete call has answered, only requests that were already prepared are still
-   * sent.
+   * `cancelled` if the delivery is not allowed any more. The settings are read last: after a delete call has answered,
+   * only requests that were already prepared are still sent.
    */
   async prepare(
     { tenant, endpointId }: DeliveryKey,
@@ -221,7 +220,6 @@ export class WebhookRequests {
   }
 }
 
-/** Other requests need only their event. */
 function readsContent(endpointId: string, audience: Audience | undefined): boolean {
   return audience !== undefined && (audience.thread !== undefined || isBasicTarget(endpointId));
 }

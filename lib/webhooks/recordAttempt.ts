@@ -53,7 +53,7 @@ export class AttemptRecorder {
     this.#call = call;
   }
 
-  /** Undefined if another worker has changed the delivery. */
+  /** Undefined if the result is discarded, because another worker has changed the delivery. */
   async record(claimed: ClaimedDelivery, { at, endedAt, result }: SentAttempt): Promise<StoredDelivery | undefined> {
     const { random, retryQueue, timing } = this.#ports;
     const entry = toLogEntry(claimed, at, result);
@@ -109,10 +109,6 @@ export class AttemptRecorder {
     return { eventId, endpointId, attempt: nextAttemptNumber(claimed) };
   }
 
-  /**
-   * Retries after conflicts while this run has the lease, and after a success while the delivery is pending. Otherwise
-   * the result is discarded.
-   */
   async #storeResult(
     claimed: ClaimedDelivery,
     change: (current: ClaimedDelivery) => Delivery,

@@ -40,11 +40,8 @@ const Progress = z.object({
 });
 
 /**
- * Does the first action that applies: cancels the deliveries to a disabled endpoint, ends those past their deadline,
- * waits for the end of the pause, attempts the oldest as a probe, or releases deliveries within the rate limit. Every
- * write is conditional, so a step can run twice. The job ends when two steps, a minute apart, find no parked delivery:
- * a worker that read an open breaker before the first has parked its delivery by the second. A worker that opens the
- * breaker later starts the job again.
+ * Every write is conditional, so a step can run twice. The job ends when no step has found a parked delivery for a
+ * minute: a worker that read an open breaker before this time has parked its delivery by its end.
  */
 export async function releaseParkedStep(
   ports: ReleasePorts,

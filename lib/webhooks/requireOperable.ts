@@ -10,8 +10,8 @@ import { basicUrl, isBasicTarget } from './rules/matching.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './webhookConfigs.ts';
 
 /**
- * FAILED_PRECONDITION if advanced webhooks or the endpoint are disabled, NOT_FOUND if the endpoint does not exist or a
- * basic target has no URL.
+ * FAILED_PRECONDITION if advanced webhooks are off or withheld, or the endpoint is disabled. NOT_FOUND if the endpoint
+ * does not exist or a basic target has no URL.
  */
 export type RequireOperable = (caller: Pick<ApiKeyCaller, 'tenant' | 'withheld'>, endpointId: string) => Promise<void>;
 

@@ -27,7 +27,7 @@ export type WorkspaceApiKey = Omit<Parameters<typeof WorkspaceApiKeyEntity.toIte
 
 export type AuthToken = z.output<typeof AuthTokenResponse>;
 
-/** One reset replaces up to this many auth tokens. At present, an API key has at most one. */
+/** At present, an API key has at most one auth token. */
 const MAX_TOKENS = 50;
 
 /** The table has an auth token's hash, for authentication, and its encrypted text, which the owner can list. */
@@ -141,8 +141,8 @@ export class WorkspaceWriter {
   }
 
   /**
-   * Creates an API key and returns its auth token, or the stored one if an earlier try of the same request has created
-   * it. `settings` are in the same transaction. Creates no key if the result is:
+   * Creates an API key and returns its auth token, if it has one. If an earlier try of the same request has created the
+   * key, returns the stored token. `settings` are in the same transaction. Creates no key if the result is:
    * - `full`: the workspace has the most API keys that are allowed.
    * - `unverified`: the owner is unverified, and the grace period is over.
    * - `unknown`: the workspace does not exist.

@@ -8,7 +8,7 @@ import {
   type PermissionEntry,
 } from '../../directory/rules/access.ts';
 
-/** Ends the grants in tokens that were issued before. */
+/** Ends grants in tokens that were issued before it. */
 export interface AccessRemoval {
   readonly id?: string | undefined;
   readonly internalId: string;
@@ -36,8 +36,8 @@ export function disablingId(organizationKey: string, disabledAt: number): string
 }
 
 /**
- * Returns the ids of removals whose times alone would end a new token. `overlaps`: one was written after `start` (epoch
- * ms).
+ * Returns the ids of removals that a new token must name in `seen`, because their times alone would end its grants.
+ * `overlaps`: one was written after `start` (epoch ms).
  */
 export function seenRemovals(removals: readonly AccessRemoval[], start: number): string[] | 'overlaps' {
   if (removals.some(({ removedAt }) => removedAt > start)) return 'overlaps';
@@ -56,8 +56,8 @@ function canFollow(removedAt: number, issuedAt: number): boolean {
  * - The user was removed from a folder of the organization, and the resource or a folder above it was moved: it may
  * have been in that folder.
  *
- * The clocks of functions cannot tell the order of an issue and a removal that overlap. A removal therefore counts as
- * later than all tokens until a minute after its time, except tokens that name it in `seen`.
+ * The clocks of functions cannot tell the order of an issue and a removal that overlap. A removal therefore also ends
+ * grants in tokens that are issued up to a minute after its time, unless they name it in `seen`.
  */
 export function tokenAccess(
   { grants, issuedAt, seen = [] }: Pick<UserClaims, 'grants' | 'issuedAt' | 'seen'>,
@@ -71,8 +71,7 @@ export function tokenAccess(
   const leftFolder = removals.some(({ isRevocation, folder }) => isRevocation && folder === true);
   // Only the last removal from a folder is stored, so the folder of an earlier one is not known.
   const unmovedSince = leftFolder ? issuedAt - MAX_REQUEST_MILLISECONDS : undefined;
-  // Stored grants end by the user's revocations until a job has purged them. A stored grant from before a removal still
-  // counts if its resource was moved into the folder after it.
+  // Only for grants of the token: stored grants end by the `revocations` of the user.
   const revocations = removals
     .filter(({ isRevocation }) => isRevocation)
     .map(({ internalId }) => ({

@@ -79,8 +79,8 @@ const defaultConfig = merge(initialBasicConfig, {
 });
 
 /**
- * Triggers that are missing when the service is turned on get their defaults. Throws INVALID_ARGUMENT if the new config
- * encrypts without a public key.
+ * If the service is turned on while no triggers are stored, triggers that are not sent get their defaults. Throws
+ * INVALID_ARGUMENT if the new config encrypts without a public key.
  */
 export function changeBasicConfig(
   stored: BasicWebhookConfig = initialBasicConfig,

@@ -56,7 +56,7 @@ export interface EndedAttempt {
 
 /**
  * Opens after 10 failures in a row, or if at least 70 % of 10 or more attempts in a window failed. A failed probe
- * doubles the pause.
+ * doubles the pause, up to the longest.
  */
 export function afterFailure(breaker: Breaker, { now, isProbe, weight }: EndedAttempt, pauses: BreakerPauses): Breaker {
   if (breaker.open && !isProbe) return breaker;

@@ -35,8 +35,8 @@ export interface FailedAttempt {
 }
 
 /**
- * Returns epoch ms, or undefined if no attempt remains. `Retry-After` can double the pause. An attempt that would miss
- * the deadline is moved to half an hour before it.
+ * Returns epoch ms, or undefined if no attempt remains. `Retry-After` can double the pause. No attempt is planned later
+ * than half an hour before the deadline.
  */
 export function nextAttemptAt(
   { made, now, deadline, retryAfterSeconds = 0, random }: FailedAttempt,

@@ -42,7 +42,7 @@ function domainField(parse: (text: string) => string | undefined) {
 
 /**
  * Returns a host as domains are stored: `xn--bcher-kva.example` for `https://www.Bücher.example:8443/page`. Undefined
- * for an IP address, and for a name without a dot except `localhost`.
+ * for an invalid text, an IP address, and a name without a dot except `localhost`.
  */
 export function parseDomain(text: string): string | undefined {
   const [, wildcard = '', host = ''] = ADDRESS.exec(text) ?? [];
@@ -91,8 +91,8 @@ function partition(present: readonly string[], domains: readonly string[]): { li
 }
 
 /**
- * `*.example.com` matches subdomains at any depth, but not `example.com`. Case, a leading `www.`, a final dot and
- * punycode make no difference.
+ * `*.example.com` matches subdomains at any depth, but not `example.com`. Case, a final dot and punycode make no
+ * difference. A leading `www.` makes none if the pattern has no wildcard.
  */
 export function matchesDomain(host: string, patterns: readonly string[]): boolean {
   const name = asciiName(host);
@@ -105,7 +105,7 @@ export function matchesDomain(host: string, patterns: readonly string[]): boolea
   );
 }
 
-/** Undefined if the host of the origin is not allowed. */
+/** Undefined if the origin is invalid or its host is not allowed. */
 export function allowedOrigin(origin: string | undefined, domains: readonly string[]): string | undefined {
   const url = origin !== undefined && URL.canParse(origin) ? new URL(origin) : undefined;
   if (!url || url.origin !== origin || !['http:', 'https:'].includes(url.protocol)) return undefined;

@@ -5,7 +5,6 @@ import { mailableAddress, MailAddress } from '../../shared/mailAddress.ts';
 import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
 
-/** `custom` is SendGrid if a key is stored. Otherwise `custom` and `default` are the operator's Amazon SES. */
 const emailTypes = ['default', 'sendgrid', 'custom'] as const;
 
 const texts = {
@@ -93,8 +92,8 @@ const firstEnable: Change<EmailConfig> = {
 };
 
 /**
- * `useEmailService: true` or `type: custom` enables the service. If no triggers are stored then, the default triggers
- * and the type `custom` are set. Fields of the request take precedence.
+ * While no triggers are stored, `useEmailService: true` or `type: custom` enables the service and sets the default
+ * triggers and the type `custom`. Fields of the request take precedence.
  */
 export function changeEmailConfig(stored: EmailConfig = initialEmailConfig, sent: Change<EmailConfig>): EmailConfig {
   const enables = sent.useEmailService === true || sent.emailServiceConfig?.type === 'custom';

@@ -108,7 +108,6 @@ const firstEnable: NotificationConfig = {
   notificationServiceConfig: { triggers: defaultNotificationTriggers },
 };
 
-/** Triggers of the request take precedence over the defaults (`hasTriggers`). */
 export function changeNotificationConfig(
   stored: NotificationConfig = initialNotificationConfig,
   sent: Change<NotificationConfig>,

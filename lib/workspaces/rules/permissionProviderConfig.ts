@@ -40,10 +40,7 @@ export const initialPermissionProviderConfig: PermissionProviderConfig = {
   permissionProviderConfig: { permissionProviderUrl: '', authToken: '' },
 };
 
-/**
- * Throws INVALID_ARGUMENT unless the URL is empty or an http(s) URL of a public host, without credentials: the table
- * stores it unencrypted.
- */
+/** The URL must not contain credentials, because the table stores it unencrypted. */
 export function requireProviderUrl(permissionProviderUrl: string | undefined, policy: AddressPolicy): void {
   if (!permissionProviderUrl) return;
   const url = parseHttpUrl(permissionProviderUrl);
