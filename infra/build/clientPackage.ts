@@ -18,7 +18,7 @@ import { projectDir } from './build.ts';
 import { clientMethods } from './client.ts';
 import { typeOf } from './jsonSchemaType.ts';
 
-/** `user` imports nothing of Node, so browsers can load it. */
+/** `user` and `editor` import nothing of Node, so browsers can load them. */
 const entryPoints = { index: 'index.ts', user: 'userClient.ts', editor: 'editorProvider.ts' } as const;
 
 const typedFiles = [

@@ -12,7 +12,10 @@ export interface EventApi {
 const users = { authType: 'AWS_LAMBDA' } as const;
 const publisher = { authType: 'AWS_IAM' } as const;
 
-/** Users connect and subscribe with a token that the authorizer checks. The publisher signs its requests. */
+/**
+ * Users connect, subscribe, and publish awareness with a token that the authorizer checks. The publisher signs its
+ * requests.
+ */
 export function createEventApi(scope: Construct, name: string, authorizer: Function): EventApi {
   const api = new CfnApi(scope, 'EventApi', {
     name,

@@ -20,7 +20,6 @@ export class StoppableServer {
     this.port = (server.address() as AddressInfo).port;
   }
 
-  /** Listens on a free port of 127.0.0.1. */
   static async create(): Promise<StoppableServer> {
     const server = createServer();
     server.keepAliveTimeout = 0;

@@ -190,7 +190,10 @@ export function rateLimitedCallsOf(limitedClass: LimitedClass, serviceName: stri
   return metric(rateLimitedMetric.namespace, rateLimitedMetric.name, dimensions, 'Sum', limitedClass);
 }
 
-/** Returns the number of requests and runs of workers in which the dependency failed. */
+/**
+ * Returns the number of requests and runs of workers in which the dependency failed, counted only in instances where it
+ * fails in at least 1 % of them.
+ */
 export function dependencyFaults(dependency: Dependency, serviceName: string): Metric {
   const dimensions = { service: serviceName, [dependencyMetric.dimension]: dependency };
   return metric(faultsMetric.namespace, dependencyMetric.name, dimensions, 'Sum');

@@ -68,7 +68,10 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   /** The default is `kind`. Set the class if calls cost far more than others. */
   readonly limitClass?: 'expensive';
   readonly limitsSources?: boolean;
-  /** Required for writes with events or with more than one item per list element. */
+  /**
+   * By default, the number of list elements in the request, without events. Declare it if a call can write more items
+   * than that, or many events.
+   */
   readonly work?: (input: z.output<I>) => Work;
   readonly input: I;
   readonly body?: BodyForm;

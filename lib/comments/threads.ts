@@ -294,7 +294,7 @@ function groupByThread(items: readonly Stored<Thread | Comment>[], descending: b
   return groups;
 }
 
-/** The next thread begins after this key. */
+/** In descending order, the head is the last item of a thread. In ascending order, its last comment is. */
 function sortKeyAfter(key: ThreadKey, descending: boolean): string {
   if (descending) return ThreadEntity.key({ tenant: '', organizationKey: '', documentKey: '', ...key }).SK;
   return keyAfter(threadKey(key));

@@ -71,7 +71,7 @@ async function changeThread(
   const { table, scope, removedUsers, mode, clock } = removal;
   const ids = commentId === undefined ? [] : [commentId];
   const before = await new ThreadReader(table).findParts(scope, key, ids);
-  // Whoever deletes the missing thread or comment also deletes its involvements. Only `ops` remain to be written.
+  // The call that deletes the missing thread or comment also deletes its involvements. Only `ops` remain to be written.
   if (!before || before.comments.length < ids.length) return table.tryWrite(ops);
   const { thread, comments } = before;
   const deleted = mode === 'erase' ? comments.filter((comment) => isCommentOf(comment, removedUsers)) : [];

@@ -22,7 +22,10 @@ const ErasureProgress = z.object({
   /** How many organizations of the job's list the pass has started. */
   index: z.number(),
   organizationKey: z.string().optional(),
-  /** Absent if an earlier version stored the progress. The job then begins the organization again. */
+  /**
+   * Absent before the first step in an organization, and in progress that an earlier version stored. The step then
+   * begins with the documents, and continues at the user `users`.
+   */
   walk: WalkPosition.optional(),
   users: z.number(),
   tasksDone: z.number(),

@@ -135,7 +135,10 @@ export class RateBuckets {
     return { retryAfter: Math.max(1, Math.ceil(tooHigh - most)), emptyBucketOf, sharedBucketWrites };
   }
 
-  /** With `most` (epoch ms), adds no tokens if the shared bucket would be full again only later. */
+  /**
+   * If the shared bucket, without these tokens, is full again only after `most` (epoch ms), adds nothing and returns
+   * that time.
+   */
   async #addToSharedBucket(
     local: LocalBucket,
     key: BucketKey,

@@ -1,7 +1,9 @@
 import { connectionErrorCodes } from '../shared/connectionErrors.ts';
 import { FaultShare } from './faultShare.ts';
 
-/** Most functions need these. An outage of one makes many functions fail, so it has an alarm of its own. */
+/**
+ * Services that several functions share. If one is out, all functions that call it fail, so it has an alarm of its own.
+ */
 export const dependencies = ['table', 'queues', 'model', 'mail'] as const;
 export type Dependency = (typeof dependencies)[number];
 

@@ -78,7 +78,6 @@ export const recordingKind = defineContentKind({
   },
 });
 
-/** Returns none if the document is deleted. */
 async function deletionOps(removal: DocumentRemoval, recording: Stored<Recording>): Promise<WriteOp[]> {
   const isDeleted = await isDocumentDeleted(removal, recording.documentId);
   return isDeleted ? [] : recordingDeletionOps(removal.scope, [recording]);

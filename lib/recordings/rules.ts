@@ -85,7 +85,7 @@ export const NewRecording = /* @__PURE__ */ defineNamedSchema('RecordingInput', 
 );
 export type NewRecording = z.output<typeof NewRecording>;
 
-/** Objects and lists are JSON text. */
+/** Objects and lists of the request, except `from`, are JSON text. */
 export const Recording = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),

@@ -29,7 +29,7 @@ export function targetOf({ endpoints, basic }: Subscriptions, endpointId: string
   return isBasicTarget(endpointId) ? basicTarget(basic, endpointId) : advancedTarget(endpoints.get(endpointId));
 }
 
-/** For `batchGet`. Undefined if nothing can be sent to the target. */
+/** For `batchGet`, whose result is undefined if nothing can be sent to the target. */
 export function targetItem({ tenant, endpointId }: EndpointKey): ItemRead<Target> {
   if (isBasicTarget(endpointId)) {
     const { key, fromItem } = itemOf(BasicWebhookConfigEntity, { tenant });

@@ -69,7 +69,7 @@ export function tokenAccess(
   const removals = stored.filter(({ id, removedAt }) => isLater(id, removedAt));
   const removed = new Set(removals.map(({ internalId }) => internalId));
   const leftFolder = removals.some(({ isRevocation, folder }) => isRevocation && folder === true);
-  // Only the last removal from a folder is stored, so the folder of an earlier one is not known.
+  // A second removal from a folder overwrites the time of the first, so all moves since the issue of the token count.
   const unmovedSince = leftFolder ? issuedAt - MAX_REQUEST_MILLISECONDS : undefined;
   // Only for grants of the token: stored grants end by the `revocations` of the user.
   const revocations = removals

@@ -31,7 +31,10 @@ export function findXmlFault(text: string, limits: XmlLimits): string | undefine
   }
 }
 
-/** `findXmlFault` must have accepted the text. Drops the XML declaration, comments, instructions, and indentation. */
+/**
+ * `findXmlFault` must have accepted the text. Gives instructions to `vocabulary`. The nodes contain no XML declaration,
+ * comments, instructions and indentation.
+ */
 export function parseXml(text: string, kind: ListKind, vocabulary: Vocabulary): XmlNode[] {
   const parsed = parseElements(text, noLimits, vocabulary);
   return kind === 'elements' ? elementNodesOf(parsed, vocabulary) : spanNodesOf(parsed, vocabulary);

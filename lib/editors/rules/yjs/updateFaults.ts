@@ -58,8 +58,8 @@ function findStructureFault(update: Uint8Array): string | undefined {
 }
 
 /**
- * Yjs decodes structs and deletions that it never writes, but reads them differently, or not at all, after the document
- * was encoded.
+ * Yjs also decodes structs and deletions that it never writes. When the document is encoded and read again, these mean
+ * something else or are lost.
  */
 function isWellFormed({ structs, ds }: DecodedUpdate): boolean {
   const isValid = (struct: Struct) => {
