@@ -54,8 +54,10 @@ export const JudgmentEntity = defineEntity({
   },
 });
 
-export function isInDocument({ SK }: Key, documentKey: string | undefined): boolean {
-  return documentKey === undefined || SK.split('#')[0] === encodePart(documentKey);
+/** Without `documentKeys`, every judgment is. */
+export function isInDocuments({ SK }: Key, documentKeys: readonly string[] | undefined): boolean {
+  const [document] = SK.split('#');
+  return documentKeys?.some((documentKey) => encodePart(documentKey) === document) ?? true;
 }
 
 export interface JudgmentListing {

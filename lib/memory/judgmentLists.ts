@@ -1,15 +1,18 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { findLiveDocuments, readListing } from '../content/recordListing.ts';
-import { DocumentReader } from '../directory/documents.ts';
-import { OrganizationReader } from '../directory/organizations.ts';
+import { findLiveDocuments } from '../content/recordListing.ts';
+import { ABSENT, DocumentReader, readDocuments } from '../directory/documents.ts';
+import { findOrganization, OrganizationReader } from '../directory/organizations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
+import { missingIssues } from '../directory/resources.ts';
 import { distinct, slicesOf } from '../shared/collections.ts';
+import { ApiError } from '../shared/errors.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import {
-  isInDocument,
+  isInDocuments,
   JudgmentEntity,
   type JudgmentListing,
   listingOf,
@@ -17,12 +20,26 @@ import {
   parseListingKey,
   threadListing,
 } from './entities.ts';
+import { mergeByTime, type TimedPage } from './mergeByTime.ts';
 import { ALL_TIME, type JudgmentFilters, type TimeRange } from './rules/filters.ts';
 import type { Judgment } from './rules/judgments.ts';
+import type { ScopeIds } from './rules/searchRequests.ts';
 
 export interface JudgmentScope extends Partial<OrganizationScope> {
   readonly tenant: string;
-  readonly documentKey?: string | undefined;
+  /** Without it, all documents of the organization or of the tenant, and judgments without a document. */
+  readonly documentKeys?: readonly string[] | undefined;
+  /** `read` leaves out the judgments of these documents. Counts include them. */
+  readonly excludedDocumentIds?: readonly string[] | undefined;
+}
+
+/** Indexes have a value for one document, not for several: returns a scope for each document, or the scope. */
+export function scopesInIndexes(scope: JudgmentScope): JudgmentScope[] {
+  return scope.documentKeys?.map((documentKey) => ({ ...scope, documentKeys: [documentKey] })) ?? [scope];
+}
+
+function listingsOf(scope: JudgmentScope): JudgmentListing[] {
+  return scopesInIndexes(scope).map(({ documentKeys: [documentKey] = [], ...of }) => listingOf({ ...of, documentKey }));
 }
 
 export interface ListOptions {
@@ -43,6 +60,7 @@ export interface JudgmentsWithTotal {
 
 const PAGE_KEYS = 1_000;
 const READ_JUDGMENTS = 100;
+const PARALLEL_COUNTS = 8;
 
 /** Lists judgments by time, from indexes that are eventually consistent. */
 export class JudgmentLists {
@@ -57,12 +75,14 @@ export class JudgmentLists {
   }
 
   async count(scope: JudgmentScope): Promise<number> {
-    const { index, partition } = listingOf(scope);
-    return this.#table.countIndex(index, partition);
+    const counts = await inParallel(listingsOf(scope), PARALLEL_COUNTS, ({ index, partition }) =>
+      this.#table.countIndex(index, partition),
+    );
+    return counts.reduce((total, count) => total + count, 0);
   }
 
   async latest(scope: JudgmentScope, options: ListOptions, limit: number): Promise<Stored<Judgment>[]> {
-    return this.#readFirst(scope, this.pages(listingOf(scope), options), limit);
+    return this.#readFirst(scope, this.pages(scope, options), limit);
   }
 
   async latestWithTotal(scope: JudgmentScope, filters: JudgmentFilters, limit: number): Promise<JudgmentsWithTotal> {
@@ -81,8 +101,8 @@ export class JudgmentLists {
     limit: number,
   ): Promise<JudgmentsWithTotal> {
     const listed: ListedJudgment[] = [];
-    for await (const page of this.pages(threadListing(scope, annotationId), { ...options, oldestFirst: true }))
-      listed.push(...page.filter(({ key }) => isInDocument(key, scope.documentKey)));
+    for await (const { values } of this.#pagesOf(threadListing(scope, annotationId), { ...options, oldestFirst: true }))
+      listed.push(...values.filter(({ key }) => isInDocuments(key, scope.documentKeys)));
     return { judgments: await this.#readFirst(scope, [listed], limit), total: listed.length };
   }
 
@@ -104,22 +124,38 @@ export class JudgmentLists {
 
   async #countMatching(scope: JudgmentScope, filters: JudgmentFilters): Promise<number> {
     let count = 0;
-    for await (const page of this.pages(listingOf(scope), { filters })) count += page.length;
+    for await (const page of this.pages(scope, { filters })) count += page.length;
     return count;
   }
 
-  async *pages(
+  pages(scope: JudgmentScope, options: ListOptions): AsyncGenerator<ListedJudgment[]> {
+    const listings = listingsOf(scope);
+    // The first pages of all documents have as many keys as one page of an organization.
+    const firstPage = Math.ceil(PAGE_KEYS / listings.length);
+    return mergeByTime(
+      listings.map((listing) => this.#pagesOf(listing, options, firstPage)),
+      options.oldestFirst ?? false,
+    );
+  }
+
+  async *#pagesOf(
     { index, partition }: JudgmentListing,
     { filters = {}, range = ALL_TIME, oldestFirst = false }: ListOptions,
-  ): AsyncGenerator<ListedJudgment[]> {
-    const options = { limit: PAGE_KEYS, descending: !oldestFirst, between: listingRange(range) };
-    for await (const { keys, sortKeys } of pages((after) =>
-      this.#table.queryIndex(index, partition, { ...options, after }),
+    firstPage = PAGE_KEYS,
+  ): AsyncGenerator<TimedPage<ListedJudgment>> {
+    const options = { descending: !oldestFirst, between: listingRange(range) };
+    for await (const { keys, sortKeys, next } of pages((after) =>
+      this.#table.queryIndex(index, partition, {
+        ...options,
+        after,
+        limit: after === undefined ? firstPage : PAGE_KEYS,
+      }),
     )) {
-      yield keys.flatMap((key, position) => {
+      const values = keys.flatMap((key, position) => {
         const { at, matches } = parseListingKey(sortKeys[position] ?? '');
         return matches(filters) ? [{ key, at }] : [];
       });
+      yield { values, isLast: next === undefined };
     }
   }
 
@@ -127,11 +163,16 @@ export class JudgmentLists {
     scope: JudgmentScope,
     listed: readonly { readonly key: Key }[],
   ): Promise<(Stored<Judgment> | undefined)[]> {
-    const judgments = await this.#table.getByKeys(
+    const stored = await this.#table.getByKeys(
       JudgmentEntity,
       listed.map(({ key }) => key),
     );
-    if (scope.documentKey !== undefined) return judgments;
+    const judgments = stored.map((judgment) =>
+      judgment?.documentId !== undefined && scope.excludedDocumentIds?.includes(judgment.documentId)
+        ? undefined
+        : judgment,
+    );
+    if (scope.documentKeys !== undefined) return judgments;
     const liveDocuments = await this.#findLiveDocuments(
       scope,
       judgments.filter((judgment) => judgment !== undefined),
@@ -172,18 +213,25 @@ export const readJudgments = /* @__PURE__ */ storeCapability(
 );
 
 /** Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an unknown document. */
-export type FindScope = (
-  tenant: string,
-  ids: { readonly organizationId?: string | undefined; readonly documentId?: string | undefined },
-) => Promise<JudgmentScope>;
+export type FindScope = (tenant: string, ids: ScopeIds) => Promise<JudgmentScope>;
 
 export const findScope: Capability<FindScope> = /* @__PURE__ */ combine(
-  { readListing },
-  ({ readListing: read }): FindScope =>
-    async (tenant, { organizationId, documentId }) => {
+  { organizations: findOrganization, documents: readDocuments },
+  ({ organizations, documents }): FindScope =>
+    async (tenant, { organizationId, documentId, documentIds }) => {
       if (organizationId === undefined) return { tenant };
-      return read(tenant, { organizationId, documentId }, ({ organization, document }) =>
-        Promise.resolve({ ...organization, documentKey: document?.scope.documentKey }),
-      );
+      const { content } = await organizations.readWithin(tenant, organizationId, async (keys) => {
+        const scope = organizationScope(tenant, keys);
+        if (documentId !== undefined) {
+          const { internalId } = await documents.require(scope, documentId);
+          return { ...scope, documentKeys: [internalId] };
+        }
+        if (documentIds === undefined) return scope;
+        const found = await documents.getByIds(scope, documentIds);
+        const issues = missingIssues(found, (index) => ['documentIds', index]);
+        if (issues.length > 0) throw new ApiError('NOT_FOUND', ABSENT, { details: { issues } });
+        return { ...scope, documentKeys: distinct(found.flatMap((document) => document?.internalId ?? [])) };
+      });
+      return content;
     },
 );

@@ -3,8 +3,8 @@ import { slicesOf } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import type { Table } from '../table/table.ts';
-import { JudgmentEntity, judgmentKeyOf, JudgmentVectorEntity, listingOf, vectorKeyOf, vectorsOf } from './entities.ts';
-import type { JudgmentLists, JudgmentScope, ListedJudgment } from './judgmentLists.ts';
+import { JudgmentEntity, judgmentKeyOf, JudgmentVectorEntity, vectorKeyOf, vectorsOf } from './entities.ts';
+import { type JudgmentLists, type JudgmentScope, type ListedJudgment, scopesInIndexes } from './judgmentLists.ts';
 import { type CalendarPeriod, periodsOf, splitPeriod } from './rules/calendar.ts';
 import { ALL_TIME, type JudgmentFilters, type TimeRange } from './rules/filters.ts';
 import { contentText, type Judgment, reviewText } from './rules/judgments.ts';
@@ -35,12 +35,16 @@ interface Candidate extends ListedJudgment {
 }
 
 interface PeriodSearch {
+  /** Of one document at most. */
+  readonly scope: JudgmentScope;
   readonly period: CalendarPeriod;
   readonly limit: number;
 }
 
 const MAX_HITS = 100;
 const MAX_SEARCHES = 64;
+/** At most, in all documents together. */
+const FIRST_SEARCHES = 32;
 const PARALLEL_SEARCHES = 8;
 const VECTORS_PER_READ = 500;
 
@@ -58,14 +62,18 @@ export class NearestJudgments {
   /**
    * Returns the judgments with the nearest vectors, nearest first.
    *
-   * The index cannot compare time ranges, so a few calendar periods that cover the range are searched. A period that
-   * may have a nearer vector than the farthest result is searched with a higher limit, then by its smaller periods. At
-   * last, all its vectors are read and ranked.
+   * The index cannot compare time ranges or several documents, so a few calendar periods that cover the range are
+   * searched, each in every document. A period that may have a nearer vector than the farthest result is searched with
+   * a higher limit, then by its smaller periods. At last, all its vectors are read and ranked.
    */
   async byVector(search: VectorJudgmentSearch): Promise<RankedJudgment[]> {
     const { scope, limit, range = ALL_TIME } = search;
     const ranking = new Ranking(limit, (candidates) => this.#lists.read(scope, candidates));
-    let pending = periodsOf(range).map((period): PeriodSearch => ({ period, limit: Math.min(MAX_HITS, 2 * limit) }));
+    const scopes = scopesInIndexes(scope);
+    const periods = periodsOf(range, Math.floor(FIRST_SEARCHES / scopes.length));
+    let pending = scopes.flatMap((listed) =>
+      periods.map((period): PeriodSearch => ({ scope: listed, period, limit: Math.min(MAX_HITS, 2 * limit) })),
+    );
     let searches = 0;
     /**
      * Searches that returned as many hits as their limit. Vectors that such a search did not return are at least
@@ -84,12 +92,12 @@ export class NearestJudgments {
       const unsure = limited.filter(({ reach }) => reach < farthest);
       limited = limited.filter(({ reach }) => reach >= farthest);
       for (const {
-        period: { period, limit: hits },
+        period: { scope: listed, period, limit: hits },
       } of unsure) {
-        const parts = hits < MAX_HITS ? [period] : await this.#split(scope, period);
+        const parts = hits < MAX_HITS ? [period] : await this.#split(listed, period);
         if (parts.length > 0 && searches + pending.length + parts.length <= MAX_SEARCHES)
-          pending.push(...parts.map((part) => ({ period: part, limit: MAX_HITS })));
-        else await this.#rankPeriod(search, period, ranking);
+          pending.push(...parts.map((part) => ({ scope: listed, period: part, limit: MAX_HITS })));
+        else await this.#rankPeriod(search, listed, period, ranking);
       }
     }
     return ranking.best();
@@ -104,7 +112,7 @@ export class NearestJudgments {
     const textOf = index === 'review' ? reviewText : contentText;
     const vector = embed(query);
     const ranking = new Ranking(limit, (candidates) => this.#lists.read(scope, candidates));
-    for await (const page of this.#lists.pages(listingOf(scope), { filters, range })) {
+    for await (const page of this.#lists.pages(scope, { filters, range })) {
       const judgments = await this.#table.getByKeys(
         JudgmentEntity,
         page.map(({ key }) => key),
@@ -119,12 +127,12 @@ export class NearestJudgments {
   }
 
   async #searchPeriod(
-    { scope, index, filters, model, vector }: VectorJudgmentSearch,
-    { period: { unit, name }, limit }: PeriodSearch,
+    { index, filters, model, vector }: VectorJudgmentSearch,
+    { scope, period: { unit, name }, limit }: PeriodSearch,
   ): Promise<Candidate[]> {
     const conditions: Partial<Record<VectorFilter, string | undefined>> = {
       vOrganization: scope.organizationKey,
-      vDocument: scope.documentKey,
+      vDocument: scope.documentKeys?.[0],
       vDecision: filters.decision,
       vJudgeType: filters.judgeType,
       vContentType: filters.contentType,
@@ -144,8 +152,7 @@ export class NearestJudgments {
     if (period.unit !== 'all') return splitPeriod(period);
     const [from, to] = await Promise.all(
       [true, false].map(async (oldestFirst) => {
-        for await (const [first] of this.#lists.pages(listingOf(scope), { range: period, oldestFirst }))
-          return first?.at;
+        for await (const [first] of this.#lists.pages(scope, { range: period, oldestFirst })) return first?.at;
         return undefined;
       }),
     );
@@ -153,11 +160,12 @@ export class NearestJudgments {
   }
 
   async #rankPeriod(
-    { scope, index, filters, model, vector }: VectorJudgmentSearch,
+    { index, filters, model, vector }: VectorJudgmentSearch,
+    scope: JudgmentScope,
     range: TimeRange,
     ranking: Ranking,
   ): Promise<void> {
-    for await (const page of this.#lists.pages(listingOf(scope), { filters, range })) {
+    for await (const page of this.#lists.pages(scope, { filters, range })) {
       for (const listed of slicesOf(page, VECTORS_PER_READ)) {
         const vectors = await this.#table.getByKeys(
           JudgmentVectorEntity,

@@ -5,7 +5,7 @@ import type { Table } from '../table/table.ts';
 import { type Embedders, embedders } from './embedders.ts';
 import { startModelChange } from './embeddingJobs.ts';
 import { EmbeddingStateEntity } from './entities.ts';
-import { type FindScope, findScope, JudgmentLists } from './judgmentLists.ts';
+import { type FindScope, findScope, JudgmentLists, type JudgmentScope } from './judgmentLists.ts';
 import { type JudgmentSearch, NearestJudgments, type RankedJudgment } from './nearestJudgments.ts';
 import { needsModelChange } from './rules/embeddingModels.ts';
 import { lastDays, toTimeRange } from './rules/filters.ts';
@@ -46,13 +46,14 @@ export class SemanticSearch {
     call: Call,
   ): Promise<{ results: JudgmentResponse[]; totalInScope: number }> {
     const { query = '', embeddingType: index = 'review', limit = DEFAULT_LIMIT, recencyDays } = request;
-    const { annotationId, dateRange, ...filters } = request.filters ?? {};
+    const { annotationId, dateRange, excludeDocumentIds, ...filters } = request.filters ?? {};
     const range = dateRange && toTimeRange(dateRange);
     const isByMeaning = annotationId === undefined && recencyDays === undefined;
-    const [scope, searchNearest] = await Promise.all([
+    const [found, searchNearest] = await Promise.all([
       this.#findScope(tenant, idsOf(request)),
       isByMeaning ? this.#embed(tenant, query, call) : undefined,
     ]);
+    const scope: JudgmentScope = { ...found, excludedDocumentIds: excludeDocumentIds };
     const find = async (): Promise<JudgmentResponse[]> => {
       if (searchNearest) {
         const nearest = await searchNearest({ scope, index, filters, range, limit });

@@ -94,10 +94,10 @@ export const documentedFields: Readonly<Record<string, string>> = {
   '/v2/agents/groups/add-agents': 'groupId, agentIds',
   '/v2/agents/groups/remove-agents': 'groupId, agentIds',
   '/v2/memory/search':
-    'query, embeddingType, scope, organizationId, orgId, documentId, docId, limit, recencyDays, ' +
-    'filters{decision, judgeType, contentType, reviewerId, annotationId, dateRange{start, end}}',
+    'query, embeddingType, scope, organizationId, orgId, documentId, docId, documentIds, limit, recencyDays, ' +
+    'filters{decision, judgeType, contentType, reviewerId, annotationId, excludeDocumentIds, dateRange{start, end}}',
   '/v2/memory/judgments/query':
-    'organizationId, documentId, decision, judgeType, contentType, reviewerId, annotationId, limit',
+    'organizationId, documentId, documentIds, decision, judgeType, contentType, reviewerId, annotationId, limit',
   '/v2/memory/judgments/add':
     'organizationId, documentId, judgments[]{recordId, decision, reasoning, content, contentType, confidence, annotationId, createdAt, ' +
     `actionUser${USER}, agent{agentId, agentType, executionId}}`,

@@ -13,7 +13,7 @@ export const endpoint = defineEndpoint(
     description:
       'Send a `query` to find decisions with a similar meaning, `filters.annotationId` for the decisions of a thread (oldest first), or `recencyDays` for the latest decisions. The thread comes before `recencyDays`, and both before `query`. ' +
       'Filters apply before the most similar decisions are chosen, so the only match among thousands is found. ' +
-      'An unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND. If the model that reads the query does not answer, the answer is UNAVAILABLE. ' +
+      'An unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND, also one of `documentIds`. If the model that reads the query does not answer, the answer is UNAVAILABLE. ' +
       'The `result` has no `status` and no `message`. To list decisions with their total number, call `/v2/memory/judgments/query`. For API keys only.',
     auth: 'apiKey',
     kind: 'read',
@@ -21,7 +21,11 @@ export const endpoint = defineEndpoint(
     input: SearchRequest,
     output: z.object({
       results: z.array(JudgmentResponse).describe('The most similar judgments first; those of a thread oldest first.'),
-      totalInScope: z.number().describe('How many judgments the scope has, before filters.'),
+      totalInScope: z
+        .number()
+        .describe(
+          'How many judgments the scope has, before filters. With `documentIds`, how many these documents have.',
+        ),
       searchLatencyMs: z.number().describe('How long the search took, in milliseconds.'),
     }),
     message: null,

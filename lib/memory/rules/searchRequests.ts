@@ -1,44 +1,61 @@
 import * as z from 'zod';
 import { isObject } from '../../shared/collections.ts';
-import { Id, optional, Text } from '../../shared/schema.ts';
+import { Id, list, optional, Text } from '../../shared/schema.ts';
 import { DateRange, judgmentFilters } from './filters.ts';
 
 const scopeNames = ['document', 'organization', 'apiKey'] as const;
 export type ScopeName = (typeof scopeNames)[number];
 
-interface ScopedRequest {
-  readonly scope?: ScopeName | undefined;
+export interface ScopeIds {
   readonly organizationId?: string | undefined;
   readonly documentId?: string | undefined;
+  readonly documentIds?: readonly string[] | undefined;
+}
+
+interface ScopedRequest extends ScopeIds {
+  readonly scope?: ScopeName | undefined;
   readonly annotationId?: string | undefined;
 }
+
+const MAX_DOCUMENTS = 25;
+const MAX_EXCLUDED = 20;
 
 const ids = {
   organizationId: optional(Id).describe('Only judgments of this organization and its documents.'),
   documentId: optional(Id).describe('Only judgments of this document. Needs `organizationId`.'),
+  documentIds: optional(list(Id, MAX_DOCUMENTS)).describe(
+    'Only judgments of these documents, whatever the scope. Needs `organizationId`. With `documentId`, that document alone counts. Each document is one more search or listing.',
+  ),
 };
 
-export function scopeNameOf({ scope, organizationId, documentId }: ScopedRequest): ScopeName {
+export function scopeNameOf({ scope, organizationId, documentId, documentIds }: ScopedRequest): ScopeName {
   if (scope) return scope;
   if (organizationId === undefined) return 'apiKey';
-  return documentId === undefined ? 'organization' : 'document';
+  return documentId === undefined && documentIds === undefined ? 'organization' : 'document';
 }
 
-export function idsOf(request: ScopedRequest): Pick<ScopedRequest, 'organizationId' | 'documentId'> {
+/** A scope that is wider than `documentIds` does not widen the search. */
+export function idsOf(request: ScopedRequest): ScopeIds {
   const name = scopeNameOf(request);
-  const { organizationId, documentId } = request;
-  return name === 'apiKey' ? {} : { organizationId, documentId: name === 'document' ? documentId : undefined };
+  const { organizationId, documentId, documentIds } = request;
+  if (name === 'document' && documentId !== undefined) return { organizationId, documentId };
+  if (documentIds !== undefined) return { organizationId, documentIds };
+  return name === 'apiKey' ? {} : { organizationId };
 }
 
 type Refuse = (path: string[], message: string) => void;
 
-export function checkScope({ scope, organizationId, documentId, annotationId }: ScopedRequest, refuse: Refuse): void {
+export function checkScope(
+  { scope, organizationId, documentId, documentIds, annotationId }: ScopedRequest,
+  refuse: Refuse,
+): void {
   const requireOrganization = (reason: string) => refuse(['organizationId'], `is required ${reason}`);
   if (organizationId === undefined) {
     if (documentId !== undefined) requireOrganization('for documentId');
+    else if (documentIds !== undefined) requireOrganization('for documentIds');
     else if (annotationId !== undefined) requireOrganization('for annotationId');
     else if (scope === 'organization' || scope === 'document') requireOrganization(`for scope ${scope}`);
-  } else if (scope === 'document' && documentId === undefined && annotationId === undefined)
+  } else if (scope === 'document' && [documentId, documentIds, annotationId].every((value) => value === undefined))
     refuse(['documentId'], 'is required for scope document');
 }
 
@@ -91,7 +108,7 @@ export const SearchRequest = z.preprocess(
         'Whether the query is compared with decision and reasoning (`review`, the default) or with the reviewed content.',
       ),
       scope: optional(z.enum(scopeNames)).describe(
-        'Which ids apply: `apiKey` ignores both, `organization` ignores `documentId`. By default all that are sent.',
+        'Which ids apply: `apiKey` ignores `organizationId` and `documentId`, `organization` ignores `documentId`. By default all that are sent.',
       ),
       ...ids,
       ...shortIds,
@@ -103,6 +120,9 @@ export const SearchRequest = z.preprocess(
           ...judgmentFilters,
           annotationId: optional(Id).describe(
             'Returns the judgments of this comment thread, oldest first. Needs `organizationId`.',
+          ),
+          excludeDocumentIds: optional(list(Id, MAX_EXCLUDED)).describe(
+            'No judgments of documents with these ids, in any organization. Judgments without a document stay. Unknown ids are accepted.',
           ),
           dateRange: optional(DateRange).describe(
             'Only judgments of this time. Ignored with `recencyDays`. Each end is optional.',

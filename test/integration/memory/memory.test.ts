@@ -273,6 +273,11 @@ describe('POST /v2/memory/search', () => {
       6,
     ],
     ['the document when requested', { ...nda, scope: 'document' }, ['agent', 'court', 'price'], 3],
+    ['several documents', { ...acme, documentIds: ['tos', 'nda', 'tos'] }, ['agent', 'colour', 'court', 'price'], 4],
+    ['one of several documents', { ...acme, documentIds: ['tos'], scope: 'document' }, ['colour'], 1],
+    ['documentId alone beside documentIds', { ...nda, documentIds: ['tos'] }, ['agent', 'court', 'price'], 3],
+    ['documentIds in a wider scope', { ...nda, documentIds: ['tos'], scope: 'organization' }, ['colour'], 1],
+    ['documentIds in the widest scope', { ...acme, documentIds: ['tos'], scope: 'apiKey' }, ['colour'], 1],
   ])('searches %s', async (_what, ids, expected, total) => {
     expect((await searchIds({ query: 'price', ...ids })).sort()).toEqual(expected);
     expect((await search({ query: 'price', ...ids })).totalInScope).toBe(total);
@@ -289,6 +294,7 @@ describe('POST /v2/memory/search', () => {
     ['contentType', { contentType: 'clause' }, ['court']],
     ['reviewerId', { reviewerId: 'ada' }, ['colour']],
     ['two fields', { judgeType: 'human', contentType: 'text' }, ['price']],
+    ['excludeDocumentIds, unknown ones too', { excludeDocumentIds: ['nda', 'unknown'] }, ['colour', 'general']],
     [
       'dates in ISO 8601 and epoch milliseconds',
       { dateRange: { start: new Date(timeAfterDays(6)).toISOString(), end: timeAfterDays(2.5) } },
@@ -305,6 +311,39 @@ describe('POST /v2/memory/search', () => {
     expect((await searchIds({ query: 'price tax colours court', filters })).sort()).toEqual(expected);
     const { totalInScope } = await search({ query: 'price', filters });
     expect(totalInScope).toBe(6);
+  });
+
+  const isByMeaning = (data: object) => 'query' in data;
+  test.each([
+    [
+      'a date range',
+      { query: 'price', filters: { dateRange: { start: timeAfterDays(3.5) } } },
+      ['agent', 'colour', 'court'],
+    ],
+    ['recencyDays', { recencyDays: 7 }, ['court', 'colour', 'agent']],
+    ['the reviewed content', { query: 'price', embeddingType: 'content' }, ['court', 'price']],
+    ['a thread', { filters: { annotationId: 'thread' } }, ['price', 'agent', 'colour']],
+    ['a thread and a decision', { filters: { annotationId: 'thread', decision: 'rejected' } }, []],
+  ])('searches several documents by %s', async (_what, data, expected) => {
+    const { results, totalInScope } = await search({ ...acme, documentIds: ['nda', 'tos'], ...data });
+    const ids = results.map(({ recordId }: { recordId: string }) => recordId);
+    expect([isByMeaning(data) ? ids.sort() : ids, totalInScope]).toEqual([expected, 4]);
+  });
+
+  test('leaves out judgments of excludeDocumentIds by thread and by recencyDays', async () => {
+    const filters = { excludeDocumentIds: ['nda'] };
+    expect(await searchIds({ ...acme, recencyDays: 7, filters })).toEqual(['colour']);
+    expect(await searchIds({ ...acme, filters: { ...filters, annotationId: 'thread' } })).toEqual(['colour']);
+    expect(await searchIds({ ...nda, query: 'price', filters })).toEqual([]);
+  });
+
+  test('names the unknown documents of documentIds', async () => {
+    const { status, body } = await customer.call(SEARCH, { ...acme, query: 'x', documentIds: ['nda', 'no', 'none'] });
+    expect([status, body.error.status, body.error.message]).toEqual([404, 'NOT_FOUND', 'Document does not exist']);
+    expect(body.error.details.issues.map(({ path }: { path: unknown }) => path)).toEqual([
+      ['documentIds', 1],
+      ['documentIds', 2],
+    ]);
   });
 
   test('compares the reviewed content with the query if embeddingType is content', async () => {
@@ -388,6 +427,10 @@ describe('POST /v2/memory/search', () => {
     ],
     ['an invalid recencyDays next to a date range', { recencyDays: 400, filters: { dateRange: {} } }, 'recencyDays'],
     ['a document without an organization', { query: 'x', documentId: 'nda' }, 'organizationId'],
+    ['documents without an organization', { query: 'x', documentIds: ['nda'] }, 'organizationId'],
+    ['no documents', { ...acme, query: 'x', documentIds: [] }, 'documentIds'],
+    ['26 documents', { ...acme, query: 'x', documentIds: times(26, String) }, 'documentIds'],
+    ['no excluded documents', { query: 'x', filters: { excludeDocumentIds: [] } }, 'excludeDocumentIds'],
     ['a thread without an organization', { filters: { annotationId: 'thread' } }, 'organizationId'],
     ['scope organization without an organization', { query: 'x', scope: 'organization' }, 'organizationId'],
     ['scope document without a document', { query: 'x', scope: 'document', organizationId: 'acme' }, 'documentId'],
@@ -446,6 +489,18 @@ describe('POST /v2/memory/search', () => {
       expect(await query({})).toEqual({ ids: ['court', 'colour', 'agent', 'other', 'price', 'general'], total: 6 });
       expect(await query({ ...acme, limit: 2 })).toEqual({ ids: ['court', 'colour'], total: 5 });
       expect(await query(nda)).toEqual({ ids: ['court', 'agent', 'price'], total: 3 });
+      const documents = { ...acme, documentIds: ['nda', 'tos'] };
+      expect(await query(documents)).toEqual({ ids: ['court', 'colour', 'agent', 'price'], total: 4 });
+      expect(await query({ ...documents, limit: 2 })).toEqual({ ids: ['court', 'colour'], total: 4 });
+      expect(await query({ ...documents, decision: 'approved', limit: 2 })).toEqual({
+        ids: ['colour', 'agent'],
+        total: 3,
+      });
+      expect(await query({ ...documents, documentId: 'tos' })).toEqual({ ids: ['colour'], total: 1 });
+      expect(await query({ ...acme, documentIds: ['tos'], annotationId: 'thread' })).toEqual({
+        ids: ['colour'],
+        total: 1,
+      });
       expect(await query({ judgeType: 'human', decision: 'approved', limit: 1 })).toEqual({
         ids: ['colour'],
         total: 4,
@@ -461,6 +516,8 @@ describe('POST /v2/memory/search', () => {
       ['limit 0', { limit: 0 }, 'limit'],
       ['limit 101', { limit: 101 }, 'limit'],
       ['a document without an organization', { documentId: 'nda' }, 'organizationId'],
+      ['documents without an organization', { documentIds: ['nda'] }, 'organizationId'],
+      ['no documents', { ...acme, documentIds: [] }, 'documentIds'],
       ['a thread without an organization', { annotationId: 'thread' }, 'organizationId'],
     ])('rejects %s', async (_what, data, field) => {
       expect(await error(QUERY, data)).toEqual(invalid(expect.stringContaining(field)));

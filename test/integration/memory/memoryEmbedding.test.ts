@@ -263,6 +263,23 @@ describe('a change of the embedding model', () => {
       expect(titan.calls).toHaveLength(before + 1);
     }));
 
+  test('limits searches to documentIds and excludeDocumentIds also while the model cannot be called', () =>
+    withStillClock(async () => {
+      deployWith(TITAN_MODEL);
+      await customer.addDocuments(['nda', 'tos', 'msa']);
+      for (const documentId of ['nda', 'tos', 'msa']) {
+        const judgments = [{ recordId: documentId, reasoning: 'Too late', decision: 'rejected', actionUser }];
+        await customer.ok('/v2/memory/judgments/add', { ...acme, documentId, judgments });
+      }
+      deployWith('lexical');
+      const found = async (data: object) => {
+        const { results } = await customer.result('/v2/memory/search', { ...acme, query: 'late', ...data });
+        return results.map(({ recordId }: Judged) => recordId).sort();
+      };
+      expect(await found({ documentIds: ['nda', 'tos'] })).toEqual(['nda', 'tos']);
+      expect(await found({ filters: { excludeDocumentIds: ['nda'] } })).toEqual(['msa', 'tos']);
+    }));
+
   test('purges the vectors of the new model if the change is reverted halfway', () =>
     withStillClock(async () => {
       await add(...judged);

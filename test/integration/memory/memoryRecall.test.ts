@@ -62,12 +62,22 @@ const between = (start: number, end: number) => ({
   data: { filters: { dateRange: { start, end } } },
   meets: ({ createdAt }: SentJudgment) => createdAt >= start && createdAt <= end,
 });
+const threeDocuments = {
+  data: { organizationId: 'acme', documentIds: ['document-0', 'document-2', 'document-3'] },
+  meets: ({ documentId = 'document-1' }: SentJudgment) => documentId !== 'document-1',
+};
 const filtered: readonly [string, object, (judgment: SentJudgment) => boolean][] = [
   ['100 %', {}, () => true],
   ['10 %', { filters: { decision: 'tenth' } }, ({ decision }) => decision === 'tenth'],
   ['1 %', { filters: { contentType: 'hundredth' } }, ({ contentType }) => contentType === 'hundredth'],
   ['0.1 %', { filters: { reviewerId: 'thousandth' } }, ({ actionUser }) => actionUser.userId === 'thousandth'],
   ['a document', { organizationId: 'acme', documentId: 'document-2' }, ({ documentId }) => documentId === 'document-2'],
+  ['three documents', threeDocuments.data, threeDocuments.meets],
+  [
+    'all documents but one',
+    { filters: { excludeDocumentIds: ['document-2'] } },
+    ({ documentId }) => documentId !== 'document-2',
+  ],
 ];
 const ranges: readonly [string, number, number][] = [
   ['an hour', timeAfterDays(100) + 7_200_000, timeAfterDays(100) + 3 * 3_600_000],
@@ -95,6 +105,8 @@ describe('POST /v2/memory/search with a date range', () => {
   test.each(ranges)('finds all nearest judgments in %s, also with another filter', async (_what, start, end) => {
     const { data, meets } = between(start, end);
     expect((await recall(5, data, meets)).recall).toBe(1);
+    const inThree = (judgment: SentJudgment) => meets(judgment) && threeDocuments.meets(judgment);
+    expect((await recall(9, { ...data, ...threeDocuments.data }, inThree)).recall).toBe(1);
     const both = { filters: { ...data.filters, decision: 'tenth' } };
     expect((await recall(7, both, (judgment) => meets(judgment) && judgment.decision === 'tenth')).recall).toBe(1);
   });
@@ -115,6 +127,10 @@ describe('SearchVectors calls of POST /v2/memory/search', () => {
       between(timeAfterDays(0), timeAfterDays(365) - 1),
     ])
       expect((await searchesOf({ query: 'price of a label', ...data })).searches).toBe(1);
+  });
+
+  test('are one for each document', async () => {
+    expect((await searchesOf({ query: 'price of a label', ...threeDocuments.data })).searches).toBe(3);
   });
 
   test('are more for other date ranges, at most 64', async () => {

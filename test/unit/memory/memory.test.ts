@@ -58,6 +58,8 @@ describe('calendar periods', () => {
     expect(names('2026-01-02', '2026-01-20')).toEqual(['2026-01']);
     expect(names('2026-01-02', '2026-10-20')).toEqual(['2026']);
     expect(names('2020-01-02', '2026-10-20')).toEqual(['']);
+    const ends = { from: Date.parse('2025-12-31'), to: Date.parse('2026-01-01') };
+    expect(periodsOf(ends, 1).map(({ name }) => name)).toEqual(['']);
     fc.assert(
       fc.property(instant, fc.integer({ min: 0, max: 900 * 86_400_000 }), (from, length) => {
         const periods = periodsOf({ from, to: from + length });
@@ -121,17 +123,29 @@ describe('scopes', () => {
         {},
         { organizationId: 'o' },
         { organizationId: 'o', documentId: 'd' },
+        { organizationId: 'o', documentIds: ['d'] },
         { organizationId: 'o', documentId: 'd', scope: 'apiKey' as const },
       ].map(scopeNameOf),
-    ).toEqual(['apiKey', 'organization', 'document', 'apiKey']);
+    ).toEqual(['apiKey', 'organization', 'document', 'document', 'apiKey']);
   });
 
   test('idsOf drops ids that are narrower than the scope', () => {
     const both = { organizationId: 'o', documentId: 'd' };
     expect([idsOf(both), idsOf({ ...both, scope: 'organization' }), idsOf({ ...both, scope: 'apiKey' })]).toEqual([
       both,
-      { organizationId: 'o', documentId: undefined },
+      { organizationId: 'o' },
       {},
+    ]);
+  });
+
+  test('idsOf keeps documentIds in every scope, and only documentId where both apply', () => {
+    const sent = { organizationId: 'o', documentIds: ['d', 'e'] };
+    for (const scope of [undefined, 'document', 'organization', 'apiKey'] as const)
+      expect(idsOf({ ...sent, scope })).toEqual(sent);
+    const both = { ...sent, documentId: 'f' };
+    expect([idsOf(both), idsOf({ ...both, scope: 'organization' })]).toEqual([
+      { organizationId: 'o', documentId: 'f' },
+      sent,
     ]);
   });
 
@@ -139,6 +153,8 @@ describe('scopes', () => {
     expect(faults({})).toEqual([]);
     expect(faults({ documentId: 'd' })).toEqual(['organizationId is required for documentId']);
     expect(faults({ documentId: 'd', scope: 'apiKey' })).toEqual(['organizationId is required for documentId']);
+    expect(faults({ documentIds: ['d'], scope: 'apiKey' })).toEqual(['organizationId is required for documentIds']);
+    expect(faults({ scope: 'document', organizationId: 'o', documentIds: ['d'] })).toEqual([]);
     expect(faults({ annotationId: 'a' })).toEqual(['organizationId is required for annotationId']);
     expect(faults({ scope: 'organization' })).toEqual(['organizationId is required for scope organization']);
     expect(faults({ scope: 'document' })).toEqual(['organizationId is required for scope document']);

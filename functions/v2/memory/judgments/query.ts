@@ -9,7 +9,7 @@ import {
   JudgmentResponse,
   toJudgmentResponse,
 } from '../../../../lib/memory/rules/judgments.ts';
-import { QueryRequest } from '../../../../lib/memory/rules/searchRequests.ts';
+import { idsOf, QueryRequest } from '../../../../lib/memory/rules/searchRequests.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint(
     summary: 'Get the latest review decisions, or the decisions of a thread, with filters',
     description:
       'Returns the latest judgments first, but those of a thread (`annotationId`) oldest first. There are no pages: narrow the request by filters. ' +
-      'An unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND. The `result` has no `status` and no `message`. ' +
+      'An unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND, also one of `documentIds`. The `result` has no `status` and no `message`. ' +
       'To find judgments by meaning or by date, call `/v2/memory/search`. For API keys only.',
     auth: 'apiKey',
     kind: 'read',
@@ -49,7 +49,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps }) => {
     const { decision, judgeType, contentType, reviewerId, annotationId, limit = DEFAULT_LIMIT } = input;
     const filters = { decision, judgeType, contentType, reviewerId };
-    const scope = await deps.findScope(caller.tenant, input);
+    const scope = await deps.findScope(caller.tenant, idsOf(input));
     const { judgments, total } =
       annotationId === undefined
         ? await deps.judgments.latestWithTotal(scope, filters, limit)
