@@ -2,16 +2,20 @@
  * The fields that the documentation of this interface names for requests, and that published clients send, by endpoint. `[]` is a
  * list. `{a, b}` are fields of the object before it.
  */
-const USER = '{userId, name, email, photoUrl, color, textColor, initial, type, plan, organizationId, isAdmin, groupId}';
+const USER =
+  '{userId, name, email, photoUrl, color, textColor, initial, type, plan, organizationId, isAdmin, isReadOnly, isAnonymous, isGuest, groupId}';
 const RESOURCES = 'permissions{resources[]{type, id, organizationId, accessRole, expiresAt}}';
+const PROGRESS =
+  'progress{state, steps[]{label, id, state, startedAt, completedAt, metadata}, visibleToUserIds, startedAt}';
+const ACTIONS = 'actions[]{id, label, icon, disabled, hidden, metadata}';
 const COMMENT =
   `{commentId, commentText, commentHtml, from${USER}, to[]${USER}, context{access}, taggedUserContacts[]{userId, text, contact}, attachments[]{name, url}, ` +
-  'triggerNotification, triggerActivities, isCommentResolverUsed, isCommentTextAvailable, agent{agentSource, reason}, progress{state, steps}, ' +
-  'actions[]{id, label}, metadata{any}, createdAt, lastUpdated}';
+  'triggerNotification, triggerActivities, isCommentResolverUsed, isCommentTextAvailable, agent{agentSource, agentId, executionId, agentName, url, reason{title, description, severity, findingId, findingType, issueType, confidence, suggestion, suggestedFix, htmlSnippet, htmlSelector, source, knowledgeSection}}, ' +
+  `${PROGRESS}, ${ACTIONS}, metadata{any}, createdAt, lastUpdated}`;
 const THREAD_FIELDS =
-  `location{id, locationName, version}, targetElement{elementId, targetText}, status{id, name, color}, assignedTo${USER}, priority{id, name}, context{access}, ` +
+  `location{id, locationName, version{id, name}}, targetElement{elementId, targetText, occurrence, selectAllContent}, status{id, name, type, color}, assignedTo${USER}, priority{id, name}, context{access}, ` +
   'suggestion{any}, visibility{type, organizationId, userIds}, visibilityConfig{type, organizationId, userIds}, pageInfo{url}, isPageAnnotation, ' +
-  'positionX, positionY, screenWidth, screenHeight, screenScrollHeight, screenScrollTop, actions[]{id}, progress{state}, createdAt, lastUpdated, ' +
+  `positionX, positionY, screenWidth, screenHeight, screenScrollHeight, screenScrollTop, ${ACTIONS}, ${PROGRESS}, createdAt, lastUpdated, ` +
   `customList[]{id}, subscribedUsers[]${USER}, metadata{any}`;
 const THREADS = 'organizationId, documentId, annotationIds, locationIds, userIds';
 const BASIC =
@@ -22,11 +26,19 @@ const NOTIFICATION =
   `displayBodyMessageTemplate, displayBodyMessageTemplateData{any}, notificationSourceData{any}, actionUser${USER}`;
 const ACTIVITY =
   'id, changes{any}, entityData{any}, entityTargetData{any}, displayMessageTemplate, displayMessageTemplateData{any}, actionIcon';
+const COMMENT_TRIGGERS =
+  'triggers{comment{newlyAdded, added, updated, deleted, approved, assigned, reactionAdded, reactionDeleted, statusChanged, priorityChanged, accessModeChanged, ' +
+  'accepted, rejected, suggestionAccepted, suggestionRejected, customListChanged, subscribed, unsubscribed}';
+const EVENT_TRIGGERS =
+  'triggers{comment_annotation.add, comment_annotation.assign, comment_annotation.status_change, comment_annotation.priority_change, comment_annotation.custom_list_change, ' +
+  'comment_annotation.subscribe, comment_annotation.unsubscribe, comment_annotation.accept, comment_annotation.reject, comment_annotation.approve, ' +
+  'comment_annotation.suggestion_accept, comment_annotation.suggestion_reject, comment.add, comment.update, comment.delete, comment.reaction_add, comment.reaction_delete, ' +
+  'huddle.create, huddle.join, crdt.update_data, recorder.done}';
 const FILTERS = 'filters[]{key, operator, value}';
 const BEHAVIOUR =
   'rawInstructions, instructions, phaseTimeoutMs, metadata{any}, setup{setupSamples, checklistOrigin}, anyFieldOfTheCustomer, ' +
-  'contextGathering{strategies, strategyOptions{web-page-text{deviceType, excludeIframes}, rest-api{endpoints[]{id, name, description, url, method, headers, query, body, auth{type, token}, cacheTtlSeconds, timeoutMs, responsePath}, maxResponseBytes}}, aiConfig{provider, model, responseMimeType, maxToolTurns}}, ' +
-  'execution{executionStrategy, serviceId, aiConfig{provider}, mcpServers[]{id, url, name, description, transport, auth{type}, allowedTools, timeoutMs}, responseDescriptions{summary}, strategyOptions{stagehand-agent{mode}}, knowledge{useMemory, maxChunks, maxPatterns, maxActivities}}, ' +
+  'contextGathering{strategies, strategyOptions{web-page-text{deviceType, excludeIframes}, web-page-screenshot{scrollBeforeCapture, maxPageHeightPx, waitUntil, deviceType}, web-page-html{includeHead, includeBody, excludeIframes, waitUntil}, web-page-css{includeInlineStyles}, computed-styles{selectors, properties}, sitemap-data{maxEntries}, lighthouse{categories, formFactor}, rest-api{endpoints[]{id, name, description, url, method, headers, query, body, auth{type, token, username, password, headers}, cacheTtlSeconds, timeoutMs, responsePath}, maxResponseBytes}}, aiConfig{provider, model, responseMimeType, maxToolTurns}}, ' +
+  'execution{executionStrategy, serviceId, aiConfig{provider, model, responseMimeType, maxToolTurns}, mcpServers[]{id, url, name, description, transport, auth{type, token, username, password, headers}, allowedTools, timeoutMs}, responseDescriptions{summary, title, description, severity, targetText, suggestion, isPageLevel, issueType, confidence, htmlSelector, findingType}, strategyOptions{stagehand-agent{mode, maxSteps, model, systemPrompt, useStructuredOutput, waitUntil, navigationTimeout}}, knowledge{useMemory, maxChunks, maxPatterns, maxActivities}}, ' +
   'response{useAiFormatting, formattingPrompt, responseAdapter, aiConfig{provider}}, ' +
   'postProcess{guardrails{enabled}, deletePreviousSuggestions{enabled}, pinResolution{enabled}, annotations{enabled, strategy}, analytics{enabled}, matchAndMerge{enabled}, customProcessors}, ' +
   'input{variableKeys, userContextFields[]{id, title, type, required, example, defaultValue}, inputRequirements{requires, requiresOneOf}, supportedVariables}, ' +
@@ -56,13 +68,12 @@ export const documentedFields: Readonly<Record<string, string>> = {
   '/v2/workspace/domains/delete': 'domains',
   '/v2/workspace/email/status': 'ownerEmail',
   '/v2/workspace/email/send-login-link': 'email, continueUrl',
-  '/v2/workspace/webhookconfig/update': `useWebhookService, webhookServiceConfig{${BASIC}, triggers{comment.add, comment.reaction_delete, huddle.join}}`,
-  '/v2/workspace/emailconfig/update': `useEmailService, emailServiceConfig{${EMAIL}, triggers{comment_annotation.add, comment.add}}`,
+  '/v2/workspace/webhookconfig/update': `useWebhookService, webhookServiceConfig{${BASIC}, ${EVENT_TRIGGERS}}`,
+  '/v2/workspace/emailconfig/update': `useEmailService, emailServiceConfig{${EMAIL}, ${EVENT_TRIGGERS}}`,
   '/v2/workspace/notificationconfig/update':
-    'useNotificationService, notificationServiceConfig{triggers{comment{newlyAdded, added, accessModeChanged}, huddle{created, join}}, ' +
+    `useNotificationService, notificationServiceConfig{${COMMENT_TRIGGERS}, huddle{created, join}}, ` +
     'delayConfig{isEnabled, delaySeconds}, batchConfig{document{isEnabled, batchWindowSeconds, maxActivities}, user{isEnabled, batchWindowSeconds, maxActivities}}}',
-  '/v2/workspace/activityconfig/update':
-    'activityServiceConfig{isEnabled, enabledTime, immutable, triggers{comment{added}}}',
+  '/v2/workspace/activityconfig/update': `activityServiceConfig{isEnabled, enabledTime, immutable, ${COMMENT_TRIGGERS}}}`,
   '/v2/workspace/permissionproviderconfig/update':
     'usePermissionProvider, permissionProviderConfig{permissionProviderUrl, authToken}',
   '/v2/workspace/advancedwebhookconfig/update': 'isEnabled, encryptData, encodeData, publicKey, enableDataProtection',
@@ -178,6 +189,21 @@ export const documentedFields: Readonly<Record<string, string>> = {
   '/v2/commentannotations/comments/get': 'organizationId, documentId, annotationId, userIds, commentIds',
   '/v2/commentannotations/comments/update':
     'organizationId, documentId, annotationId, commentIds, userIds, triggerNotification, ' +
-    `updatedData{commentText, commentHtml, from${USER}, to[]${USER}, context{access}, taggedUserContacts[]{any}, attachments[]{any}, progress{any}, actions[]{any}}`,
+    `updatedData{commentText, commentHtml, from${USER}, to[]${USER}, context{access}, taggedUserContacts[]{any}, attachments[]{any}, ${PROGRESS}, ${ACTIONS}}`,
   '/v2/commentannotations/comments/delete': 'organizationId, documentId, annotationId, commentIds, userIds',
 };
+
+/** Returns a value with the fields that a text of `documentedFields` names. */
+export function sampleOf(fields: string): Record<string, unknown> {
+  const tokens = fields.match(/[^{}\[\],\s]+|[{}]|\[\]/g) ?? [];
+  const object = (): Record<string, unknown> => {
+    const made: Record<string, unknown> = {};
+    for (let name = tokens.shift(); name !== undefined && name !== '}'; name = tokens.shift()) {
+      const isList = tokens[0] === '[]' && tokens.shift() !== undefined;
+      const value = tokens[0] === '{' && tokens.shift() !== undefined ? object() : 'x';
+      made[name] = isList ? [value] : value;
+    }
+    return made;
+  };
+  return object();
+}

@@ -7,7 +7,7 @@ import { acceptsField, declaredKeysOf, fieldChangesOf, isStoredAsSent } from '..
 import { type FieldTree, fieldTree, unknownFields } from '../../lib/shared/unknownFields.ts';
 import { requestIssues } from '../support/requestIssues.ts';
 import { endpoints } from './cases.ts';
-import { documentedFields } from './documentedFields.ts';
+import { documentedFields, sampleOf } from './documentedFields.ts';
 
 const inputOf = (path: string) => endpoints.find((endpoint) => endpoint.path === path)!.input;
 
@@ -151,21 +151,6 @@ function changedAt(value: unknown, path: Path, change: (object: Record<string, u
 }
 
 const firstIssue = (path: string, data: unknown): Issue | undefined => requestIssues(inputOf(path), data)[0];
-
-/** Returns a value with the fields that a text of `documentedFields` names. */
-function sampleOf(fields: string): Record<string, unknown> {
-  const tokens = fields.match(/[^{}\[\],\s]+|[{}]|\[\]/g) ?? [];
-  const object = (): Record<string, unknown> => {
-    const made: Record<string, unknown> = {};
-    for (let name = tokens.shift(); name !== undefined && name !== '}'; name = tokens.shift()) {
-      const isList = tokens[0] === '[]' && tokens.shift() !== undefined;
-      const value = tokens[0] === '{' && tokens.shift() !== undefined ? object() : 'x';
-      made[name] = isList ? [value] : value;
-    }
-    return made;
-  };
-  return object();
-}
 
 describe('the documented fields', () => {
   test.each(Object.entries(documentedFields))('of %s are all known', (path, fields) => {

@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals';
+import type { JsonSchema } from '../../lib/openapi/jsonSchema.ts';
+import { type FieldTree, fieldTree } from '../../lib/shared/unknownFields.ts';
+import { documentOf } from '../support/documented.ts';
+import { endpoints } from './cases.ts';
+import { documentedFields, sampleOf } from './documentedFields.ts';
+
+/** Fields that schemas do not declare, or that have no effect. Each pattern is of a path with a field, as in the failure. */
+const exceptions = {
+  'open objects: the field is stored':
+    /(\.any|anyFieldOfTheCustomer|\.status\.(name|color))$|strategyOptions\.[a-z-]+\.\w+$/,
+  'users have rights from grants and membership from usergroups':
+    /\.(organizationId|isAdmin|isReadOnly|isAnonymous|isGuest|groupId)$/,
+  'the profile of a reviewer is an id, a name and an address':
+    /^\/v2\/memory\/judgments\/add .*actionUser\.(photoUrl|color|textColor|initial|type|plan)$/,
+  'this service sends no messages to channels of customers': /^\/v2\/notifications\/config\/set config\.ownChannel$/,
+  'the name of the service begins the field': /^\/v2\/users\/data\/get svc(UserIds|AllOrganizations)$/,
+  'this service stores agents, and does not run them':
+    /^\/v2\/agents\/(create|update|version\/update) (enabled|rawInstructions|instructions|phaseTimeoutMs|contextGathering|execution|response|postProcess|input|scope|setup)\b/,
+  'the thread must exist, and with it its document':
+    /^\/v2\/commentannotations\/comments\/add create(Organization|Document)$/,
+  'fields of operators':
+    /^\/v2\/workspace\/apikey\/create (planInfo|customPlanInfo|customPlanInfoData|workspaceId|isSuperWorkspace|platform)$/,
+  'settings without a published meaning, or of features that do not exist':
+    /^\/v2\/workspace\/apikey(\/create|config\/update) (enablePrivateComments|requireJwtToken|requireAutoOrgUser|aiModelApiKey)\b/,
+  'delays and batches of notifications do not exist':
+    /^\/v2\/workspace\/notificationconfig\/update notificationServiceConfig\.(delayConfig|batchConfig)\b/,
+  'the in-app trigger of a change that notifies nobody':
+    /^\/v2\/workspace\/(notification|activity)config\/update \w+\.triggers\.comment\.accessModeChanged$/,
+  'permission providers are not called': /^\/v2\/workspace\/permissionproviderconfig\/update /,
+} as const;
+const used = new Set<string>();
+
+function isException(field: string): boolean {
+  const reasons = Object.entries(exceptions).filter(([, pattern]) => pattern.test(field));
+  for (const [reason] of reasons) used.add(reason);
+  return reasons.length > 0;
+}
+
+/** Yields the path of each documented field, and whether the schema has a field of this name there. */
+function* documented(tree: FieldTree | undefined, sample: unknown, at: string): Generator<[string, boolean]> {
+  // A value without a tree is stored as it was sent.
+  if (tree === undefined || typeof sample !== 'object' || sample === null) return;
+  if (tree.kind === 'list') return yield* documented(tree.item(), (sample as unknown[])[0], at);
+  if (tree.kind === 'union') return yield* documented(tree.options[0]?.(), sample, at);
+  for (const [name, value] of Object.entries(sample)) {
+    const path = at === '' ? name : `${at}.${name}`;
+    const field = tree.kind === 'object' ? tree.fields.get(name) : tree.value;
+    yield [path, field !== undefined];
+    yield* documented(field?.(), value, path);
+  }
+}
+
+const openApi = documentOf(endpoints);
+const resolved = ({ $ref, ...schema }: JsonSchema): JsonSchema =>
+  $ref === undefined ? schema : { ...openApi.components.schemas[$ref.split('/').at(-1)!]!, ...schema };
+
+/** Yields each field of a schema with its text. */
+function* texts(unresolved: JsonSchema, at: string): Generator<[string, string]> {
+  const { properties = {}, items, additionalProperties, anyOf = [], oneOf = [], allOf = [] } = resolved(unresolved);
+  for (const [name, field] of Object.entries(properties) as [string, JsonSchema][]) {
+    const path = at === '' ? name : `${at}.${name}`;
+    yield [path, resolved(field).description ?? ''];
+    yield* texts(field, path);
+  }
+  for (const part of [items, additionalProperties, ...anyOf, ...oneOf, ...allOf])
+    if (typeof part === 'object') yield* texts(part as JsonSchema, at);
+}
+
+/** Text of a field that never has an effect. Other texts name the request or the caller for which it has none. */
+const NO_EFFECT = /Ignored:|[Nn]o effect yet|Without effect, because|accepted, and without effect|have no effect/;
+
+describe('each documented field', () => {
+  test('is declared by its schema, unless an exception has the reason', () => {
+    const undeclared = Object.entries(documentedFields).flatMap(([path, fields]) => {
+      const { input } = endpoints.find((endpoint) => endpoint.path === path)!;
+      return [...documented(fieldTree(input), sampleOf(fields), '')]
+        .filter(([, isDeclared]) => !isDeclared)
+        .map(([field]) => `${path} ${field}`);
+    });
+    expect(undeclared.filter((field) => !isException(field))).toEqual([]);
+  });
+
+  test('has an effect by its text, unless an exception has the reason', () => {
+    const own = new Set<string>(endpoints.filter(({ twinOf }) => twinOf === undefined).map(({ path }) => path));
+    const ineffective = Object.entries(openApi.paths)
+      .filter(([path]) => own.has(path))
+      .flatMap(([path, { post }]) =>
+        [...texts(post.requestBody.content['application/json'].schema, '')]
+          .filter(([, text]) => NO_EFFECT.test(text))
+          .map(([field]) => `${path} ${field.replace(/^data\./, '')}`),
+      );
+    expect(ineffective.length).toBeGreaterThan(40);
+    expect(ineffective.filter((field) => !isException(field))).toEqual([]);
+  });
+
+  test('needs each exception', () => {
+    expect(Object.keys(exceptions).filter((reason) => !used.has(reason))).toEqual([]);
+  });
+});
