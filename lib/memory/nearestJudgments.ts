@@ -3,7 +3,14 @@ import { slicesOf } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import type { Table } from '../table/table.ts';
-import { JudgmentEntity, judgmentKeyOf, JudgmentVectorEntity, vectorKeyOf, vectorsOf } from './entities.ts';
+import {
+  isInDocuments,
+  JudgmentEntity,
+  judgmentKeyOf,
+  JudgmentVectorEntity,
+  vectorKeyOf,
+  vectorsOf,
+} from './entities.ts';
 import { type JudgmentLists, type JudgmentScope, type ListedJudgment, scopesInIndexes } from './judgmentLists.ts';
 import { type CalendarPeriod, periodsOf, splitPeriod } from './rules/calendar.ts';
 import { ALL_TIME, type JudgmentFilters, type TimeRange } from './rules/filters.ts';
@@ -35,7 +42,6 @@ interface Candidate extends ListedJudgment {
 }
 
 interface PeriodSearch {
-  /** Of one document at most. */
   readonly scope: JudgmentScope;
   readonly period: CalendarPeriod;
   readonly limit: number;
@@ -43,8 +49,8 @@ interface PeriodSearch {
 
 const MAX_HITS = 100;
 const MAX_SEARCHES = 64;
-/** At most, in all documents together. */
-const FIRST_SEARCHES = 32;
+/** More documents are searched together first: in their organization, whose other hits are left out. */
+const MAX_DOCUMENTS_APART = 4;
 const PARALLEL_SEARCHES = 8;
 const VECTORS_PER_READ = 500;
 
@@ -63,16 +69,17 @@ export class NearestJudgments {
    * Returns the judgments with the nearest vectors, nearest first.
    *
    * The index cannot compare time ranges or several documents, so a few calendar periods that cover the range are
-   * searched, each in every document. A period that may have a nearer vector than the farthest result is searched with
-   * a higher limit, then by its smaller periods. At last, all its vectors are read and ranked.
+   * searched, in each document or in the organization. A period that may have a nearer vector than the farthest result
+   * is searched with a higher limit, then by its documents or smaller periods. At last, all its vectors are read and
+   * ranked.
    */
   async byVector(search: VectorJudgmentSearch): Promise<RankedJudgment[]> {
     const { scope, limit, range = ALL_TIME } = search;
     const ranking = new Ranking(limit, (candidates) => this.#lists.read(scope, candidates));
-    const scopes = scopesInIndexes(scope);
-    const periods = periodsOf(range, Math.floor(FIRST_SEARCHES / scopes.length));
-    let pending = scopes.flatMap((listed) =>
-      periods.map((period): PeriodSearch => ({ scope: listed, period, limit: Math.min(MAX_HITS, 2 * limit) })),
+    const firstLimit = Math.min(MAX_HITS, 2 * limit);
+    const areTogether = (scope.documentKeys?.length ?? 0) > MAX_DOCUMENTS_APART;
+    let pending = (areTogether ? [scope] : scopesInIndexes(scope)).flatMap((part) =>
+      periodsOf(range).map((period) => ({ scope: part, period, limit: areTogether ? MAX_HITS : firstLimit })),
     );
     let searches = 0;
     /**
@@ -84,20 +91,19 @@ export class NearestJudgments {
       searches += pending.length;
       await inParallel(pending, PARALLEL_SEARCHES, async (period) => {
         const hits = await this.#searchPeriod(search, period);
-        ranking.add(hits.filter(({ at }) => at >= range.from && at <= range.to));
+        ranking.add(
+          hits.filter(({ key, at }) => at >= range.from && at <= range.to && isInDocuments(key, scope.documentKeys)),
+        );
         if (hits.length === period.limit) limited.push({ period, reach: hits.at(-1)?.distance ?? 0 });
       });
       pending = [];
       const farthest = await ranking.farthest();
       const unsure = limited.filter(({ reach }) => reach < farthest);
       limited = limited.filter(({ reach }) => reach >= farthest);
-      for (const {
-        period: { scope: listed, period, limit: hits },
-      } of unsure) {
-        const parts = hits < MAX_HITS ? [period] : await this.#split(listed, period);
-        if (parts.length > 0 && searches + pending.length + parts.length <= MAX_SEARCHES)
-          pending.push(...parts.map((part) => ({ scope: listed, period: part, limit: MAX_HITS })));
-        else await this.#rankPeriod(search, listed, period, ranking);
+      for (const { period } of unsure) {
+        const parts = await this.#split(period, firstLimit);
+        if (parts.length > 0 && searches + pending.length + parts.length <= MAX_SEARCHES) pending.push(...parts);
+        else await this.#rankPeriod(search, period, ranking);
       }
     }
     return ranking.best();
@@ -132,7 +138,7 @@ export class NearestJudgments {
   ): Promise<Candidate[]> {
     const conditions: Partial<Record<VectorFilter, string | undefined>> = {
       vOrganization: scope.organizationKey,
-      vDocument: scope.documentKeys?.[0],
+      vDocument: scope.documentKeys?.length === 1 ? scope.documentKeys[0] : undefined,
       vDecision: filters.decision,
       vJudgeType: filters.judgeType,
       vContentType: filters.contentType,
@@ -148,7 +154,15 @@ export class NearestJudgments {
     }));
   }
 
-  async #split(scope: JudgmentScope, period: CalendarPeriod): Promise<CalendarPeriod[]> {
+  /** Returns searches that find more together: by document, with a higher limit, or by the parts of the period. */
+  async #split({ scope, period, limit }: PeriodSearch, firstLimit: number): Promise<PeriodSearch[]> {
+    const scopes = scopesInIndexes(scope);
+    if (scopes.length > 1) return scopes.map((part) => ({ scope: part, period, limit: firstLimit }));
+    const periods = limit < MAX_HITS ? [period] : await this.#splitPeriod(scope, period);
+    return periods.map((part) => ({ scope, period: part, limit: MAX_HITS }));
+  }
+
+  async #splitPeriod(scope: JudgmentScope, period: CalendarPeriod): Promise<CalendarPeriod[]> {
     if (period.unit !== 'all') return splitPeriod(period);
     const [from, to] = await Promise.all(
       [true, false].map(async (oldestFirst) => {
@@ -161,8 +175,7 @@ export class NearestJudgments {
 
   async #rankPeriod(
     { index, filters, model, vector }: VectorJudgmentSearch,
-    scope: JudgmentScope,
-    range: TimeRange,
+    { scope, period: range }: PeriodSearch,
     ranking: Ranking,
   ): Promise<void> {
     for await (const page of this.#lists.pages(scope, { filters, range })) {

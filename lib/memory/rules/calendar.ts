@@ -32,17 +32,16 @@ const unitLengths = { all: 730 * DAY_MS, year: 365 * DAY_MS, month: 30 * DAY_MS,
 const MAX_PERIODS = 4;
 
 /**
- * Returns at most four periods, and at most `most`, that cover a range and little more: an hour around New Year gives
- * two days, not the unit `all`.
+ * Returns at most four periods that cover a range and little more: an hour around New Year gives two days, not the unit
+ * `all`.
  */
-export function periodsOf(range: TimeRange, most = MAX_PERIODS): CalendarPeriod[] {
+export function periodsOf(range: TimeRange): CalendarPeriod[] {
   let periods = [periodOf(range)];
   for (;;) {
     const finer = periods.flatMap((period) =>
       period.to - period.from < unitLengths[period.unit] / 2 && period.unit !== 'day' ? splitPeriod(period) : [period],
     );
-    if (finer.length > Math.min(most, MAX_PERIODS) || finer.every(({ name }, index) => name === periods[index]?.name))
-      return periods;
+    if (finer.length > MAX_PERIODS || finer.every(({ name }, index) => name === periods[index]?.name)) return periods;
     periods = finer;
   }
 }

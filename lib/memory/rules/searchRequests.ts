@@ -24,7 +24,7 @@ const ids = {
   organizationId: optional(Id).describe('Only judgments of this organization and its documents.'),
   documentId: optional(Id).describe('Only judgments of this document. Needs `organizationId`.'),
   documentIds: optional(list(Id, MAX_DOCUMENTS)).describe(
-    'Only judgments of these documents, whatever the scope. Needs `organizationId`. With `documentId`, that document alone counts. Each document is one more search or listing.',
+    'Only judgments of these documents, whatever the scope. Needs `organizationId`. With `documentId`, that document alone counts. Each document can be a search or listing of its own.',
   ),
 };
 

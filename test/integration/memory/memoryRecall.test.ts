@@ -19,7 +19,11 @@ const LIMIT = 10;
 const { engine, customer } = acmeWorld({ isShared: true });
 /** The number of SearchVectors calls since a test last set it to 0. */
 let searches = 0;
-const judgments = manyJudgments(COUNT);
+/** In twelve documents, such as `document-2a`, and in none. */
+const judgments = manyJudgments(COUNT).map((judgment, n) => ({
+  ...judgment,
+  documentId: judgment.documentId && `${judgment.documentId}${'abc'[n % 3]}`,
+}));
 let stored: readonly SentJudgment[] = [];
 beforeAll(() => {
   const { client } = table.connection;
@@ -62,21 +66,28 @@ const between = (start: number, end: number) => ({
   data: { filters: { dateRange: { start, end } } },
   meets: ({ createdAt }: SentJudgment) => createdAt >= start && createdAt <= end,
 });
-const threeDocuments = {
-  data: { organizationId: 'acme', documentIds: ['document-0', 'document-2', 'document-3'] },
-  meets: ({ documentId = 'document-1' }: SentJudgment) => documentId !== 'document-1',
-};
+const inDocuments = (documentIds: readonly string[]) => ({
+  data: { organizationId: 'acme', documentIds },
+  meets: ({ documentId = '' }: SentJudgment) => documentIds.includes(documentId),
+});
+const threeDocuments = inDocuments(['document-0a', 'document-2b', 'document-3c']);
+const sixDocuments = inDocuments(['0a', '0b', '1c', '2a', '2c', '3b'].map((name) => `document-${name}`));
 const filtered: readonly [string, object, (judgment: SentJudgment) => boolean][] = [
   ['100 %', {}, () => true],
   ['10 %', { filters: { decision: 'tenth' } }, ({ decision }) => decision === 'tenth'],
   ['1 %', { filters: { contentType: 'hundredth' } }, ({ contentType }) => contentType === 'hundredth'],
   ['0.1 %', { filters: { reviewerId: 'thousandth' } }, ({ actionUser }) => actionUser.userId === 'thousandth'],
-  ['a document', { organizationId: 'acme', documentId: 'document-2' }, ({ documentId }) => documentId === 'document-2'],
+  [
+    'a document',
+    { organizationId: 'acme', documentId: 'document-2a' },
+    ({ documentId }) => documentId === 'document-2a',
+  ],
   ['three documents', threeDocuments.data, threeDocuments.meets],
+  ['six documents', sixDocuments.data, sixDocuments.meets],
   [
     'all documents but one',
-    { filters: { excludeDocumentIds: ['document-2'] } },
-    ({ documentId }) => documentId !== 'document-2',
+    { filters: { excludeDocumentIds: ['document-2a'] } },
+    ({ documentId }) => documentId !== 'document-2a',
   ],
 ];
 const ranges: readonly [string, number, number][] = [
@@ -105,8 +116,10 @@ describe('POST /v2/memory/search with a date range', () => {
   test.each(ranges)('finds all nearest judgments in %s, also with another filter', async (_what, start, end) => {
     const { data, meets } = between(start, end);
     expect((await recall(5, data, meets)).recall).toBe(1);
-    const inThree = (judgment: SentJudgment) => meets(judgment) && threeDocuments.meets(judgment);
-    expect((await recall(9, { ...data, ...threeDocuments.data }, inThree)).recall).toBe(1);
+    for (const documents of [threeDocuments, sixDocuments]) {
+      const meetsBoth = (judgment: SentJudgment) => meets(judgment) && documents.meets(judgment);
+      expect((await recall(9, { ...data, ...documents.data }, meetsBoth)).recall).toBe(1);
+    }
     const both = { filters: { ...data.filters, decision: 'tenth' } };
     expect((await recall(7, both, (judgment) => meets(judgment) && judgment.decision === 'tenth')).recall).toBe(1);
   });
@@ -129,8 +142,11 @@ describe('SearchVectors calls of POST /v2/memory/search', () => {
       expect((await searchesOf({ query: 'price of a label', ...data })).searches).toBe(1);
   });
 
-  test('are one for each document', async () => {
-    expect((await searchesOf({ query: 'price of a label', ...threeDocuments.data })).searches).toBe(3);
+  test('are one for each of up to four documents, and one for more that are among the nearest', async () => {
+    const query = 'price of a label';
+    expect((await searchesOf({ query, ...threeDocuments.data })).searches).toBe(3);
+    expect((await searchesOf({ query, ...sixDocuments.data })).searches).toBe(1);
+    expect(await searchesOf({ query, ...sixDocuments.data, limit: 50 })).toEqual({ searches: 7, resultCount: 50 });
   });
 
   test('are more for other date ranges, at most 64', async () => {
