@@ -55,9 +55,9 @@ export const EventEntity = defineEntity({
       sk: ({ createdAt, eventId }) => [isoTime(createdAt), eventId],
     },
     gsi4: {
-      holds: 'events of a tenant, by shard and time',
+      holds: 'events of a tenant, by shard and time, with their types',
       pk: ({ tenant, shard }) => tenantEvents(tenant, shard % tenantShards),
-      sk: ({ createdAt, eventId }) => [isoTime(createdAt), eventId],
+      sk: ({ createdAt, eventId, event }) => [isoTime(createdAt), eventId, event],
     },
   },
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + EVENT_LIFETIME_SECONDS,

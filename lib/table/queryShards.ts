@@ -7,11 +7,24 @@ export interface IndexEntry {
   readonly position: string;
 }
 
-interface ShardedQuery {
+interface ShardedRange {
   readonly between: readonly [from: string, to: string];
   readonly after?: string | undefined;
-  readonly limit: number;
   readonly descending?: boolean | undefined;
+}
+
+interface ShardedQuery extends ShardedRange {
+  readonly limit: number;
+}
+
+interface ShardedPageQuery extends ShardedRange {
+  readonly perShard: number;
+}
+
+interface ShardedPage {
+  readonly entries: IndexEntry[];
+  /** The next page starts after this position. Undefined on the last page. */
+  readonly next: string | undefined;
 }
 
 /**
@@ -22,25 +35,62 @@ export async function queryShards(
   table: Pick<Table, 'queryIndex'>,
   index: IndexName,
   partitions: readonly (readonly string[])[],
-  { between, after, limit, descending = false }: ShardedQuery,
+  { limit, ...range }: ShardedQuery,
 ): Promise<IndexEntry[]> {
+  const shards = await readShards(table, index, partitions, { ...range, perShard: limit });
+  return sorted(
+    shards.flatMap(({ entries }) => entries),
+    range,
+  ).slice(0, limit);
+}
+
+/**
+ * Like `queryShards`, but reads up to `perShard` entries of each partition. The page ends at the first position after
+ * which a partition can have entries that were not read, so it has at least `perShard` entries if more follow.
+ */
+export async function queryShardsPage(
+  table: Pick<Table, 'queryIndex'>,
+  index: IndexName,
+  partitions: readonly (readonly string[])[],
+  query: ShardedPageQuery,
+): Promise<ShardedPage> {
+  const shards = await readShards(table, index, partitions, query);
+  const ends = shards.flatMap(({ entries, hasMore }) => (hasMore ? entries.slice(-1) : []));
+  const next = sorted(ends, query)[0]?.position;
+  const isRead = ({ position }: IndexEntry) =>
+    next === undefined || (query.descending ? position >= next : position <= next);
+  return {
+    entries: sorted(
+      shards.flatMap(({ entries }) => entries.filter(isRead)),
+      query,
+    ),
+    next,
+  };
+}
+
+async function readShards(
+  table: Pick<Table, 'queryIndex'>,
+  index: IndexName,
+  partitions: readonly (readonly string[])[],
+  { between, after, perShard, descending = false }: ShardedPageQuery,
+): Promise<{ readonly entries: IndexEntry[]; readonly hasMore: boolean }[]> {
   const [from, to] = descending ? [between[0], after ?? between[1]] : [after ?? between[0], between[1]];
   if (from > to) return [];
-  const shards = await Promise.all(
+  return Promise.all(
     partitions.map(async (partition) => {
-      const { keys, sortKeys } = await table.queryIndex(index, partition, {
+      const { keys, sortKeys, next } = await table.queryIndex(index, partition, {
         between: [from, to],
         descending,
-        limit: limit + 1,
+        limit: perShard + 1,
       });
-      return keys.map((key, i): IndexEntry => ({ key, position: sortKeys[i] ?? '' }));
+      const entries = keys.map((key, i): IndexEntry => ({ key, position: sortKeys[i] ?? '' }));
+      return { entries: entries.filter(({ position }) => position !== after), hasMore: next !== undefined };
     }),
   );
-  return shards
-    .flat()
-    .filter(({ position }) => position !== after)
-    .sort((a, b) => (a.position < b.position === descending ? 1 : -1))
-    .slice(0, limit);
+}
+
+function sorted(entries: IndexEntry[], { descending = false }: Pick<ShardedRange, 'descending'>): IndexEntry[] {
+  return entries.sort((a, b) => (a.position < b.position === descending ? 1 : -1));
 }
 
 export function shardNumbers(count: number): number[] {

@@ -73,15 +73,15 @@ export const DeliveryEntity = defineEntity({
         if (parked) return parkedDeliveriesTo({ tenant, endpointId }, shard);
         return hasFailed(status) ? failedDeliveriesTo(tenant, endpointId) : undefined;
       },
-      sk({ dueAt, parked, deadline, createdAt, eventId, endpointId }) {
+      sk({ dueAt, parked, deadline, createdAt, eventId, endpointId, event }) {
         if (dueAt !== undefined) return [isoTime(dueAt), eventId, endpointId];
-        return [isoTime(parked ? deadline : createdAt), eventId];
+        return parked ? [isoTime(deadline), eventId] : [isoTime(createdAt), eventId, event];
       },
     },
     gsi4: {
-      holds: 'deliveries to an endpoint, by shard and the time of their event',
+      holds: 'deliveries to an endpoint, by shard and the time of their event, with its type',
       pk: ({ tenant, endpointId, shard }) => deliveriesTo(tenant, endpointId, shard),
-      sk: ({ createdAt, eventId }) => [isoTime(createdAt), eventId],
+      sk: ({ createdAt, eventId, event }) => [isoTime(createdAt), eventId, event],
     },
   },
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + EVENT_LIFETIME_SECONDS,

@@ -1,11 +1,12 @@
-import type { Capability } from '../app/capability.ts';
+import type { Capability, IndexName } from '../app/capability.ts';
 import { EVENT_LIFETIME_SECONDS, EventEntity, type StoredEvent, tenantEvents, tenantShards } from '../events/outbox.ts';
 import { jsonBytes } from '../shared/bytes.ts';
+import { slicesOf } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { AFTER_ALL_TIMES, isoTime } from '../shared/isoTime.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import type { ItemPage } from '../table/pages.ts';
-import { type IndexEntry, queryShards, shardNumbers } from '../table/queryShards.ts';
+import { type IndexEntry, queryShardsPage, shardNumbers } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { DeliveryEntity, DeliveryStore, endpointPartitions, failedDeliveriesTo } from './deliveries.ts';
@@ -15,6 +16,12 @@ import { type MessageStatus, toMessageResponse, toMessageStatus } from './rules/
 export interface MessageFilter {
   readonly endpointId?: string | undefined;
   readonly status?: MessageStatus | undefined;
+  /** Types of events. */
+  readonly events?: readonly string[] | undefined;
+  /** Epoch ms. */
+  readonly since?: number | undefined;
+  /** Epoch ms, exclusive. */
+  readonly until?: number | undefined;
 }
 
 export interface Message {
@@ -28,14 +35,9 @@ export interface MessagePageOptions {
   readonly now: number;
 }
 
-interface EntryOptions {
-  readonly since: number;
-  readonly before: string | undefined;
-  readonly limit: number;
-}
-
-const MAX_EXAMINED_MESSAGES = 1_000;
-const EXAMINED_PER_STEP = 250;
+/** For a page with `endpointId`, `status` or `events`. */
+const EXAMINED_MESSAGES = 1_000;
+const READ_TOGETHER = 100;
 const PAGE_BYTES = 4_000_000;
 const PARALLEL = 20;
 
@@ -52,72 +54,66 @@ export class MessageReader {
     this.#deliveries = new DeliveryStore(table);
   }
 
-  /** A page ends at `limit` messages, about 4 MB, or 1,000 examined messages. */
+  /** Reads the index once. A page ends at `limit` messages, at about 4 MB, or after about 1,000 examined messages. */
   async list(
     tenant: string,
     filter: MessageFilter,
     { limit, after, now }: MessagePageOptions,
   ): Promise<ItemPage<Message>> {
-    const hasFilter = filter.endpointId !== undefined || filter.status !== undefined;
-    const step = hasFilter ? EXAMINED_PER_STEP : limit;
     const values: Message[] = [];
-    let before = after;
     let bytes = 0;
-    for (let examined = 0; examined < MAX_EXAMINED_MESSAGES; examined += step) {
-      const entries = await this.#entries(tenant, filter, {
-        since: now - EVENT_LIFETIME_SECONDS * 1000,
-        before,
-        limit: step + 1,
-      });
-      const current = entries.slice(0, step);
-      const read = await this.#read(tenant, filter, current);
-      for (const [index, { position }] of current.entries()) {
-        before = position;
-        const message = read[index];
-        if (!message) continue;
+    const page = await this.#entries(tenant, filter, { limit, after, now });
+    const candidates = page.entries.filter(({ position }) => canMatch(position, filter.events));
+    const groupSize = filter.status === undefined ? limit : Math.max(limit, READ_TOGETHER);
+    for (const group of slicesOf(candidates, groupSize)) {
+      const messages = await this.#read(tenant, filter, group);
+      for (const [index, { position }] of group.entries()) {
+        const message = messages[index];
+        if (!message || !matchesType(message.event, filter)) continue;
         values.push(message);
         bytes += jsonBytes(toMessageResponse(message.event, message.deliveries));
-        if (values.length === limit || bytes >= PAGE_BYTES)
-          return { values, next: index < entries.length - 1 ? position : undefined };
+        const isLast = page.next === undefined && position === candidates.at(-1)?.position;
+        if (values.length === limit || bytes >= PAGE_BYTES) return { values, next: isLast ? undefined : position };
       }
-      if (entries.length <= step) return { values, next: undefined };
     }
-    return { values, next: before };
+    return { values, next: page.next };
   }
 
   async event(tenant: string, eventId: string): Promise<Stored<Message['event']> | undefined> {
     return this.#table.get(EventEntity, { tenant, eventId });
   }
 
-  async #entries(
-    tenant: string,
-    { endpointId, status }: MessageFilter,
-    { since, before, limit }: EntryOptions,
-  ): Promise<IndexEntry[]> {
-    const query = { between: [isoTime(since), AFTER_ALL_TIMES], after: before, limit, descending: true } as const;
+  async #entries(tenant: string, filter: MessageFilter, { limit, after, now }: MessagePageOptions) {
+    const { endpointId, status, events, since = 0, until } = filter;
+    const from = isoTime(Math.max(since, now - EVENT_LIFETIME_SECONDS * 1000));
+    // A sort key at `until` has more parts than this bound, so it sorts after it.
+    const to = until === undefined ? AFTER_ALL_TIMES : isoTime(until);
+    const hasFilter = endpointId !== undefined || status !== undefined || events !== undefined;
+    const read = (index: IndexName, partitions: readonly (readonly string[])[]) =>
+      queryShardsPage(this.#table, index, partitions, {
+        between: [from, to],
+        after,
+        perShard: hasFilter ? Math.ceil(EXAMINED_MESSAGES / partitions.length) : limit,
+        descending: true,
+      });
     if (endpointId === undefined)
-      return queryShards(
-        this.#table,
+      return read(
         'gsi4',
         shardNumbers(tenantShards).map((shard) => tenantEvents(tenant, shard)),
-        query,
       );
     return status === 'failed'
-      ? queryShards(this.#table, 'gsi3', [failedDeliveriesTo(tenant, endpointId)], query)
-      : queryShards(this.#table, 'gsi4', endpointPartitions(tenant, endpointId), query);
+      ? read('gsi3', [failedDeliveriesTo(tenant, endpointId)])
+      : read('gsi4', endpointPartitions(tenant, endpointId));
   }
 
-  async #read(
-    tenant: string,
-    { endpointId, status }: MessageFilter,
-    entries: readonly IndexEntry[],
-  ): Promise<(Message | undefined)[]> {
+  async #read(tenant: string, filter: MessageFilter, entries: readonly IndexEntry[]): Promise<(Message | undefined)[]> {
+    const { endpointId, status } = filter;
     const matches = (delivery: Delivery) => status === undefined || toMessageStatus(delivery.status) === status;
     const keys = entries.map(({ key }) => key);
     if (endpointId !== undefined) return this.#readByDeliveries(tenant, keys, matches);
     const events = await this.#table.getByKeys(EventEntity, keys);
     return inParallel(events, PARALLEL, async (event) => {
-      if (!event) return undefined;
+      if (!event || !matchesType(event, filter)) return undefined;
       const deliveries = (await this.#deliveries.listOfEvent(tenant, event.eventId)).filter(matches);
       return status === undefined || deliveries.length > 0 ? { event, deliveries } : undefined;
     });
@@ -140,6 +136,16 @@ export class MessageReader {
       return event && { event, deliveries: [delivery] };
     });
   }
+}
+
+/** Sort keys end with the type of the event, except those that version 0.1.0 wrote. */
+function canMatch(position: string, events: readonly string[] | undefined): boolean {
+  const type = position.split('#')[2];
+  return events === undefined || type === undefined || events.includes(type);
+}
+
+function matchesType({ event }: { readonly event: string }, { events }: MessageFilter): boolean {
+  return events === undefined || events.includes(event);
 }
 
 export const readMessage: Capability<Pick<MessageReader, 'event'>> = /* @__PURE__ */ storeCapability(MessageReader, [

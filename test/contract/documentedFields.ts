@@ -87,7 +87,7 @@ export const documentedFields: Readonly<Record<string, string>> = {
   '/v2/workspace/advancedwebhook/endpoints/secret/rotate': 'endpointId, overlapSeconds',
   '/v2/workspace/advancedwebhook/endpoints/test': 'endpointId, event',
   '/v2/workspace/advancedwebhook/endpoints/recover': 'endpointId, since',
-  '/v2/workspace/advancedwebhook/messages/get': 'limit, iterator, endpointId, status',
+  '/v2/workspace/advancedwebhook/messages/get': 'limit, iterator, endpointId, status, events, since, until',
   '/v2/workspace/advancedwebhook/messages/resend': 'messageId, endpointId',
   '/v2/workspace/advancedwebhook/attempts/get': 'messageId, endpointId',
   '/v2/agents/create': `name, description, enabled, ${BEHAVIOUR}`,

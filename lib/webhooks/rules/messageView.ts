@@ -1,7 +1,10 @@
 import * as z from 'zod';
+import { eventTypes } from '../../events/rules/catalogue.ts';
+import { EventTypeName } from '../../events/rules/triggers.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { isoTime } from '../../shared/isoTime.ts';
-import { defineNamedSchema, IsoTime } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, Id, IsoTime, list, optional, PageToken } from '../../shared/schema.ts';
+import { Instant } from '../../shared/times.ts';
 import { type Delivery, type DeliveryStatus, hasFailed } from './delivery.ts';
 import { type Attempt, attemptOutcomes } from './loggedAttempt.ts';
 
@@ -12,6 +15,38 @@ export function toMessageStatus(status: DeliveryStatus): MessageStatus {
   if (hasFailed(status)) return 'failed';
   return status === 'DELIVERED' ? 'delivered' : 'pending';
 }
+
+const MAX_MESSAGES = 250;
+export const USUAL_MESSAGES = 50;
+
+export const MessageQuery = /* @__PURE__ */ defineSchema(() =>
+  z
+    .object({
+      limit: optional(z.int().min(1).max(MAX_MESSAGES)).describe(
+        `The largest number of messages in the answer. By default ${USUAL_MESSAGES}.`,
+      ),
+      iterator: optional(PageToken).describe(
+        'Continues a listing: the `iterator` of the page before. Leave it out for the first page.',
+      ),
+      endpointId: optional(Id).describe('Selects the deliveries to this endpoint. Messages without one are left out.'),
+      status: optional(z.enum(messageStatuses)).describe(
+        'Selects the deliveries in this state. Messages without one are left out.',
+      ),
+      events: optional(list(EventTypeName, eventTypes.length)).describe('Selects messages of these types of events.'),
+      since: optional(Instant).describe(
+        'Selects messages of events from this time on, in ISO 8601 or epoch milliseconds. By default all of the last 30 days.',
+      ),
+      until: optional(Instant).describe(
+        'Selects messages of events before this time, in ISO 8601 or epoch milliseconds.',
+      ),
+    })
+    .check(
+      z.refine(({ since = 0, until = Infinity }) => since <= until, {
+        path: ['since'],
+        error: 'must not be after until',
+      }),
+    ),
+);
 
 export const MessageResponse = /* @__PURE__ */ defineNamedSchema('WebhookMessage', () =>
   z

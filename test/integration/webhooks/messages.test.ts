@@ -1,7 +1,7 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { recordEvent } from '../../../lib/events/outbox.ts';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { recordEvent, tenantShards } from '../../../lib/events/outbox.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
-import { inTransactions, upsert, type WriteOp } from '../../../lib/table/table.ts';
+import { inTransactions, Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
 import { AttemptEntity, DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { MessageReader } from '../../../lib/webhooks/messages.ts';
 import type { Delivery } from '../../../lib/webhooks/rules/delivery.ts';
@@ -23,6 +23,8 @@ beforeEach(() => {
 
 interface Made {
   readonly at: number;
+  /** By default comment.add. */
+  readonly event?: string;
   readonly channels?: string[];
   /** A text in the payload. */
   readonly text?: string;
@@ -30,11 +32,11 @@ interface Made {
 }
 
 /** Returns the id of a new event, and the operations that write the event with its deliveries. */
-function newEvent({ at, channels, text, to = [] }: Made): { eventId: string; ops: WriteOp[] } {
+function newEvent({ at, event = 'comment.add', channels, text, to = [] }: Made): { eventId: string; ops: WriteOp[] } {
   const recorded = recordEvent(
     tenant,
     {
-      event: 'comment.add',
+      event,
       cause: { type: 'Test', id: String(causes++), revision: 1 },
       channels,
       payload: { source: 'comment', data: { text } },
@@ -46,7 +48,7 @@ function newEvent({ at, channels, text, to = [] }: Made): { eventId: string; ops
     upsert(DeliveryEntity, {
       tenant,
       eventId,
-      event: 'comment.add',
+      event,
       status: 'DELIVERED',
       attempts: 1,
       uncounted: 0,
@@ -202,6 +204,73 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     ).toEqual([['ep_b'], ['ep_a'], ['ep_b']]);
   });
 
+  test('selects messages by type and time of their events, together with other filters', async () => {
+    const at = Date.now() - 60 * MINUTE;
+    const to = [{ endpointId: 'ep_a', status: 'EXHAUSTED' as const }];
+    const [add, huddle, update, last] = await storeEvents(
+      { at, to },
+      { at: at - 1, event: 'huddle.create' },
+      { at: at - 2, event: 'comment.update', to },
+      { at: at - 1_000 },
+    );
+    const iso = (time: number) => new Date(time).toISOString();
+    const cases = [
+      [{ events: ['comment.add'] }, [add, last]],
+      [{ events: ['huddle.create', 'comment.update', 'huddle.create'] }, [huddle, update]],
+      [{ events: ['huddle.join'] }, []],
+      [{ events: ['comment.add', 'comment.update'], endpointId: 'ep_a' }, [add, update]],
+      [{ events: ['comment.update'], endpointId: 'ep_a', status: 'failed' }, [update]],
+      [{ events: ['comment.update', 'huddle.create'], status: 'failed' }, [update]],
+      [{ since: at - 1 }, [add, huddle]],
+      [{ until: at }, [huddle, update, last]],
+      [{ since: iso(at - 2), until: iso(at) }, [huddle, update]],
+      [{ since: at, until: at }, []],
+      [{ since: at - 2, until: at, endpointId: 'ep_a', status: 'failed' }, [update]],
+      [{ since: at - 2, until: at + 1, endpointId: 'ep_a' }, [add, update]],
+      [{ since: at - 2, until: at, events: ['huddle.create', 'comment.add'] }, [huddle]],
+      [{ since: 0 }, [add, huddle, update, last]],
+      [{ until: at - 31 * DAY }, []],
+    ] as const;
+    for (const [filter, ids] of cases) {
+      expect([filter, (await listAll({ ...filter, limit: 1 })).ids]).toEqual([filter, ids]);
+      expect([filter, idsOf(await list(filter))]).toEqual([filter, ids]);
+    }
+  });
+
+  test('selects by type also events whose index keys have no type, as version 0.1.0 wrote them', async () => {
+    const made = ['comment.add', 'comment.update'].map((event, index) =>
+      newEvent({ at: Date.now() - MINUTE - index, event, to: [{ endpointId: 'ep_a' }] }),
+    );
+    const withoutType = made
+      .flatMap(({ ops }) => ops)
+      .map((op) => {
+        if (!('put' in op) || typeof op.put.gsi4sk !== 'string') return op;
+        return { ...op, put: { ...op.put, gsi4sk: op.put.gsi4sk.split('#').slice(0, 2).join('#') } };
+      });
+    await table.write(withoutType);
+    for (const filter of [{}, { endpointId: 'ep_a' }])
+      expect((await listAll({ ...filter, events: ['comment.update'], limit: 1 })).ids).toEqual([made[1]!.eventId]);
+  });
+
+  test('returns each message of a type once while events arrive, and reads each index partition once per page', async () => {
+    const now = Date.now();
+    const isSelected = (i: number) => i % 50 === 0;
+    const ids = await storeEvents(
+      ...times(2_500, (i) => ({ at: now - MINUTE - i, event: isSelected(i) ? 'huddle.join' : 'comment.add' })),
+    );
+    const queries = jest.spyOn(Table.prototype, 'queryIndex');
+    const items = jest.spyOn(Table.prototype, 'getByKeys');
+    const { ids: read, pages } = await listAll({ events: ['huddle.join'] }, () =>
+      storeEvents({ at: Date.now(), event: 'huddle.join' }),
+    );
+    expect(read).toEqual(ids.filter((_id, i) => isSelected(i)));
+    expect(pages).toBeGreaterThan(2);
+    expect(pages).toBeLessThan(7);
+    expect(queries).toHaveBeenCalledTimes(pages * tenantShards);
+    expect(items.mock.calls.flatMap(([, keys]) => keys)).toHaveLength(ids.length / 50);
+    jest.restoreAllMocks();
+  });
+
   test('reads a limited number of messages per call, and the next call continues', async () => {
     const now = Date.now();
     await storeEvents(...times(1_300, (i) => ({ at: now - MINUTE - i * 100 })));
@@ -241,6 +310,12 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     [{ status: 'EXHAUSTED' }, 'status'],
     [{ endpointId: 1 }, 'endpointId'],
     [{ iterator: 'x' }, 'iterator'],
+    [{ events: [] }, 'events'],
+    [{ events: ['comment.add', 'comment.none'] }, 'events\\[1\\]'],
+    [{ since: 'yesterday' }, 'since'],
+    [{ until: -1 }, 'until'],
+    [{ since: 2, until: 1 }, 'since'],
+    [{ since: '2026-01-02', until: '2026-01-01T23:59:59Z' }, 'since'],
   ])('rejects %j and names the field', async (data, field) => {
     const [status, message] = await outcome(customer, MESSAGES, data);
     expect([status, message]).toEqual(['INVALID_ARGUMENT', expect.stringMatching(`^${field}`)]);
@@ -249,7 +324,8 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
   test('accepts an iterator only for the same filters and tenant', async () => {
     await storeEvents({ at: Date.now() - 1 }, { at: Date.now() - 2 });
     const { iterator } = await list({ limit: 1 });
-    expect((await outcome(customer, MESSAGES, { iterator, status: 'failed' }))[0]).toBe('INVALID_ARGUMENT');
+    for (const other of [{ status: 'failed' }, { events: ['comment.add'] }, { since: 1 }, { until: 4e12 }])
+      expect((await outcome(customer, MESSAGES, { iterator, ...other }))[0]).toBe('INVALID_ARGUMENT');
     expect((await outcome(await newWebhookCustomer(), MESSAGES, { iterator }))[0]).toBe('INVALID_ARGUMENT');
     expect(await outcome(customer, MESSAGES, { iterator })).toBe('done');
   });

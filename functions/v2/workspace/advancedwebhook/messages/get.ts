@@ -2,36 +2,28 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { iterators } from '../../../../../lib/http/paging.ts';
-import { Id, optional, PageToken } from '../../../../../lib/shared/schema.ts';
+import { distinct } from '../../../../../lib/shared/collections.ts';
 import { readMessages } from '../../../../../lib/webhooks/messages.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
-import { MessageResponse, messageStatuses, toMessageResponse } from '../../../../../lib/webhooks/rules/messageView.ts';
+import {
+  MessageQuery,
+  MessageResponse,
+  toMessageResponse,
+  USUAL_MESSAGES,
+} from '../../../../../lib/webhooks/rules/messageView.ts';
 import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
 
 const path = '/v2/workspace/advancedwebhook/messages/get';
-const MOST = 250;
-const USUAL = 50;
 
 export const endpoint = defineEndpoint(
   {
     path,
     summary: 'List messages with their deliveries, newest first',
     description:
-      'A message is one event with its deliveries to endpoints. It is kept for 30 days. A delivery is listed when its first attempt has ended or is delayed. With `endpointId` or `status`, a page can be empty with `done: false`: continue with `iterator`. FAILED_PRECONDITION means that advanced webhooks are disabled.',
+      'A message is one event with its deliveries to endpoints. It is kept for 30 days. A delivery is listed when its first attempt has ended or is delayed. All filters must match. A page with `endpointId`, `status` or `events` examines about 1,000 messages, so it can be short or empty with `done: false`: continue with `iterator`. `since` and `until` cost nothing: only this time is read. FAILED_PRECONDITION means that advanced webhooks are disabled.',
     auth: 'apiKey',
     kind: 'read',
-    input: z.object({
-      limit: optional(z.int().min(1).max(MOST)).describe(
-        `The largest number of messages in the answer. By default ${USUAL}.`,
-      ),
-      iterator: optional(PageToken).describe(
-        'Continues a listing: the `iterator` of the page before. Leave it out for the first page.',
-      ),
-      endpointId: optional(Id).describe('Selects the deliveries to this endpoint. Messages without one are left out.'),
-      status: optional(z.enum(messageStatuses)).describe(
-        'Selects the deliveries in this state. Messages without one are left out.',
-      ),
-    }),
+    input: MessageQuery,
     output: z.object({
       data: z.object({
         messages: z.array(MessageResponse),
@@ -45,7 +37,7 @@ export const endpoint = defineEndpoint(
     narrowBy: 'limit',
     impact: 'customers cannot see the state of their messages',
     example: {
-      data: { limit: 10, status: 'pending' },
+      data: { limit: 10, status: 'pending', events: ['comment.add'], since: '2026-11-20T09:00:00Z' },
       result: {
         data: {
           messages: [
@@ -70,11 +62,13 @@ export const endpoint = defineEndpoint(
       },
     },
   },
-  async ({ input: { limit = USUAL, endpointId, status, iterator }, caller, deps, now }) => {
-    const pages = iterators(caller, [path, endpointId ?? '', status ?? ''], { iterator }, now);
+  async ({ input: { limit = USUAL_MESSAGES, iterator, ...filter }, caller, deps, now }) => {
+    const { endpointId = '', status = '', events = [], since = '', until = '' } = filter;
+    const bound = [path, endpointId, status, String(since), String(until), ...distinct(events).toSorted()];
+    const pages = iterators(caller, bound, { iterator }, now);
     const [config, { values, next }] = await Promise.all([
       deps.webhooks.get(caller.tenant),
-      deps.messages.list(caller.tenant, { endpointId, status }, { limit, after: pages.from?.key, now }),
+      deps.messages.list(caller.tenant, filter, { limit, after: pages.from?.key, now }),
     ]);
     requireEnabled(caller, config);
     return {
