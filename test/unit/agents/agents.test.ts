@@ -484,7 +484,7 @@ describe('withAgents and withoutAgents', () => {
   });
 });
 
-test('the list of agents contains ten built-in agents without two internal ones', () => {
+test('the list of agents contains 17 built-in agents without two internal ones', () => {
   expect(publicBuiltInAgents.map(({ id }) => id)).toEqual([
     'spell-check',
     'grammar-check',
@@ -496,6 +496,13 @@ test('the list of agents contains ten built-in agents without two internal ones'
     'accessibility-checker',
     'og-image-checker',
     'lorem-ipsum',
+    'image-inspector',
+    'mobile-inspector',
+    'consistency-checker',
+    'ai-visibility',
+    'migration-parity',
+    'content-request-list',
+    'fix-it-everywhere',
   ]);
   expect(['crawler', 'screenshot'].map((id) => findBuiltInAgent(id)?.internal)).toEqual([true, true]);
   expect(findBuiltInAgent('constructor')).toBeUndefined();
