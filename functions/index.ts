@@ -139,6 +139,7 @@ export { endpoint as usersDataDelete, twin as usersDataDeleteV1 } from './v2/use
 export { endpoint as usersDataDeleteStatus, twin as usersDataDeleteStatusV1 } from './v2/users/data/delete/status.ts';
 export { endpoint as usersDataGet, twin as usersDataGetV1 } from './v2/users/data/get.ts';
 export { endpoint as usersDelete, twin as usersDeleteV1 } from './v2/users/delete.ts';
+export { endpoint as usersDocGet } from './v2/users/doc/get.ts';
 export { endpoint as usersGet, twin as usersGetV1 } from './v2/users/get.ts';
 export { endpoint as usersUpdate, twin as usersUpdateV1 } from './v2/users/update.ts';
 export { endpoint as workspaceActivityconfigGet } from './v2/workspace/activityconfig/get.ts';

@@ -404,6 +404,10 @@ export interface Methods {
       };
       /** Remove users, with their access and content, from an organization, a document or a folder. */
       readonly delete: Method<typeof registry.usersDelete>;
+      readonly doc: {
+        /** Get the users of all documents of an organization, each user once. */
+        readonly get: Method<typeof registry.usersDocGet>;
+      };
       /** Get the users of an organization, a document, a folder, all documents, or some user groups. */
       readonly get: Method<typeof registry.usersGet>;
       /** Change the profiles of users, and their roles on an organization, document or folder. */
@@ -832,6 +836,7 @@ export const operations: readonly Operation[] = [
   { path: '/v2/users/data/delete/status', names: ['v2', 'users', 'data', 'delete', 'status'], repeats: false, forUsers: false },
   { path: '/v2/users/data/get', names: ['v2', 'users', 'data', 'get'], repeats: false, forUsers: false },
   { path: '/v2/users/delete', names: ['v2', 'users', 'delete'], repeats: true, forUsers: false },
+  { path: '/v2/users/doc/get', names: ['v2', 'users', 'doc', 'get'], repeats: false, forUsers: false },
   { path: '/v2/users/get', names: ['v2', 'users', 'get'], repeats: false, forUsers: true },
   { path: '/v2/users/update', names: ['v2', 'users', 'update'], repeats: true, forUsers: false },
   { path: '/v2/workspace/activityconfig/get', names: ['v2', 'workspace', 'activityconfig', 'get'], repeats: false, forUsers: false },

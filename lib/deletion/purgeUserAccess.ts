@@ -41,7 +41,7 @@ export async function purgeUserAccess(
       table.query(GrantEntity, user, { prefix: ['GRANT'], limit: PAGE, after });
     for await (const { values } of pages(read)) {
       const purged = values.filter(({ internalId, grantedAt }) => grantedAt <= removedAt && isIncluded(internalId));
-      await removeEach(purged.map((grant) => remove(GrantEntity, { ...user, ...grant }, grant._r)));
+      await removeEach(purged.map((grant) => remove(GrantEntity, { ...grant, ...user }, grant._r)));
     }
   }
 

@@ -290,7 +290,9 @@ function addition(
   newGrant: Partial<Pick<Grant, 'accessRole' | 'expiresAt'>> = {},
 ): Change {
   const { user, op } = profileWrite(scope.tenant, item, state.user, now);
-  const renew = !state.contact || state.hasEnded(state.contact.addedAt);
+  // Version 0.1.0 wrote grants and contacts without an entry in gsi4.
+  const isUnlisted = resource.resourceType === 'document' && state.grant?.userId === '';
+  const renew = isUnlisted || !state.contact || state.hasEnded(state.contact.addedAt);
   const grant = grantWrite({ scope, resource }, item, state, now, { newGrant, renew });
   // The contact is written only with a grant of the same time, so a removal ends both or neither.
   const contact = grant && contactWrite(scope, resource, item.userId, state, now);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { accessRoles, type Grant, type ResourceType, resourceTypes } from '../app/rules/access.ts';
+import { isId } from '../shared/ids.ts';
 import { StoredProfile } from '../shared/schema.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { readAll } from '../table/pages.ts';
@@ -56,6 +57,8 @@ export function profilesOf(users: readonly (User | undefined)[]): ReadonlyMap<st
 }
 
 const GrantSchema = z.object({
+  /** Empty in items that version 0.1.0 wrote. */
+  userId: z.string().default(''),
   resourceType: z.enum(resourceTypes),
   internalId: z.string(),
   accessRole: z.enum(accessRoles),
@@ -69,7 +72,7 @@ export type StoredGrant = Stored<z.output<typeof GrantSchema>>;
 /** A grant on the organization is a membership. */
 export const GrantEntity = defineEntity({
   type: 'Grant',
-  version: 1,
+  version: 2,
   scope: 'tenant',
   ownedBy: 'organization',
   purpose: 'The grants of a user in an organization: membership, folders, documents',
@@ -82,12 +85,22 @@ export const GrantEntity = defineEntity({
       pk: ({ tenant, internalId }) => usersOfResource(tenant, internalId),
       sk: ({ userId }) => [userId],
     },
+    gsi4: {
+      holds: 'grants on documents of an organization, by user',
+      pk: (grant) => (['organization', 'folder'].includes(grant.resourceType) ? undefined : documentUsers(grant)),
+      sk: ({ userId, internalId }) => [userId, 'grant', internalId],
+    },
   },
 });
 
 /** Grants and notification settings of a resource in gsi2, so a purge finds them with one query. */
 export function usersOfResource(tenant: string, internalId: string): string[] {
   return [tenant, 'USERS_OF', internalId];
+}
+
+/** Contacts and grants on documents in gsi4, by user. The contacts of a user come before the grants. */
+export function documentUsers(scope: OrganizationScope): string[] {
+  return organizationPartition(scope, 'DOCUMENT_USERS');
 }
 
 export const ContactEntity = defineEntity({
@@ -105,6 +118,11 @@ export const ContactEntity = defineEntity({
       holds: 'the contact lists that a user is in',
       pk: (contact) => userIndex(contact),
       sk: ({ resource }) => ['contact', resource],
+    },
+    gsi4: {
+      holds: 'contact lists of documents of an organization, by user',
+      pk: (contact) => (['org', 'fld'].some((of) => isId(of, contact.resource)) ? undefined : documentUsers(contact)),
+      sk: ({ userId, resource }) => [userId, 'contact', resource],
     },
   },
 });

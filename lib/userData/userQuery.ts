@@ -66,7 +66,7 @@ export const UserQuery = z
     documentOrFolder,
     notTogether('organizationUserGroupIds', 'documentId', 'folderId', 'allDocuments', 'groupByDocumentId'),
     notTogether('allDocuments', 'documentId', 'folderId', 'userIds'),
-    limitInvolvedUsers,
+    limitInvolvedUsers('includeInvolvedDocuments', 'includeInvolvedDocumentsCount'),
     z.refine(
       ({ groupByDocumentId, documentId, allDocuments }) =>
         !groupByDocumentId || documentId !== undefined || allDocuments === true,
@@ -162,6 +162,6 @@ export async function openUserListing(
   }
 }
 
-function toUserResponse(user: ListedUser): UserResponse {
+export function toUserResponse(user: ListedUser): UserResponse {
   return UserResponse.parse(user);
 }

@@ -136,6 +136,7 @@ export const documentedFields: Readonly<Record<string, string>> = {
     'organizationId, documentId, folderId, userIds, organizationUserGroupIds, allDocuments, groupByDocumentId, searchKey, ' +
     'includeInvolvedDocuments, includeInvolvedDocumentsCount, pageSize, pageToken',
   '/v2/users/count/get': 'organizationId, documentId, allDocuments, userId',
+  '/v2/users/doc/get': 'organizationId, userIds, includeInvolvedDocuments, pageSize, pageToken',
   '/v2/users/delete': 'organizationId, documentId, folderId, userIds, context',
   '/v2/users/data/get': 'organizationId, userId, pageToken, uniqueId, svcUserIds, svcAllOrganizations',
   '/v2/users/data/delete': 'userIds, organizationIds',

@@ -144,7 +144,7 @@ export class MemoryTable implements TableClient {
 
   #query(input: Item): Item {
     const { IndexName: index = 'table', ExpressionAttributeValues: values, ExclusiveStartKey: start } = input;
-    if (values[':from'] > values[':to'])
+    if (values[':from'] !== undefined && compareTexts(values[':from'], values[':to']) > 0)
       throw Object.assign(new Error('The upper bound of BETWEEN is below the lower bound'), {
         name: 'ValidationException',
         $metadata: {},

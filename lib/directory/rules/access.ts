@@ -30,6 +30,17 @@ export function hasEnded(
   );
 }
 
+/** Like `hasEnded`, if the folders above the resource are not known: a removal from any folder ends earlier access. */
+export function canHaveEnded(
+  revocations: readonly Revocation[] | undefined,
+  { organizationKey, internalId }: { readonly organizationKey: string; readonly internalId: string },
+  at: number,
+): boolean {
+  const ofOrganization = revocations?.filter((revocation) => revocation.organizationKey === organizationKey) ?? [];
+  const folders = ofOrganization.filter(({ folder }) => folder).map(({ resource }) => resource);
+  return hasEnded(revocations, [internalId, organizationKey, ...folders], at);
+}
+
 /** The later of `now` and 1 ms after the user's last revocation in the organization or everywhere. */
 export function accessTimeAfter(
   revocations: readonly Revocation[] | undefined,

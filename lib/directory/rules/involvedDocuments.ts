@@ -9,19 +9,13 @@ export interface InvolvedDocuments {
 /** For each user, up to 1,000 records of every kind are read. */
 const MAX_USERS = 5;
 
-export const limitInvolvedUsers = z.refine<{
-  includeInvolvedDocuments?: boolean | undefined;
-  includeInvolvedDocumentsCount?: boolean | undefined;
-  userIds?: readonly string[] | undefined;
-}>(
-  ({ includeInvolvedDocuments, includeInvolvedDocumentsCount, userIds }) =>
-    !(includeInvolvedDocuments || includeInvolvedDocumentsCount) ||
-    (userIds !== undefined && userIds.length <= MAX_USERS),
-  {
-    path: ['userIds'],
-    error: `must name 1 to ${MAX_USERS} users together with includeInvolvedDocuments or includeInvolvedDocumentsCount`,
-  },
-);
+export function limitInvolvedUsers(...fields: readonly string[]) {
+  return z.refine<{ readonly userIds?: readonly string[] | undefined; readonly [field: string]: unknown }>(
+    (input) =>
+      !fields.some((field) => input[field]) || (input.userIds !== undefined && input.userIds.length <= MAX_USERS),
+    { path: ['userIds'], error: `must name 1 to ${MAX_USERS} users together with ${fields.join(' or ')}` },
+  );
+}
 
 export const InvolvedFields = {
   involvedDocuments: z
