@@ -186,6 +186,7 @@ const costlyReads: Costs = {
   // Queries the 16 shards of the tenant's events, or the 8 shards of an endpoint.
   '/v2/workspace/advancedwebhook/messages/get a page': [19, 3, 11, 0],
   '/v2/workspace/advancedwebhook/messages/get a page of an endpoint': [11, 3, 7, 0],
+  '/v2/workspace/advancedwebhook/messages/get a page of a type': [19, 3, 11, 0],
   '/v2/workspace/advancedwebhook/attempts/get of a message': [4, 1, 4, 0],
   '/v2/commentannotations/get by id': [5, 2, 5, 0],
   '/v2/commentannotations/get a page': [3, 2, 3, 0],

@@ -407,6 +407,7 @@ const rows: readonly (readonly [Scenario['path'], variant: string, Scenario['dat
     'a page of an endpoint',
     (_n, { endpointIds: [endpointId] }) => ({ endpointId, limit: 1 }),
   ],
+  ['/v2/workspace/advancedwebhook/messages/get', 'a page of a type', () => ({ events: ['comment.add'], limit: 1 })],
   ['/v2/workspace/advancedwebhook/attempts/get', 'of a message', () => ({ messageId: 'huddle-0' })],
   [
     '/v2/workspace/advancedwebhook/messages/resend',
