@@ -141,6 +141,11 @@ export { endpoint as usersDataGet, twin as usersDataGetV1 } from './v2/users/dat
 export { endpoint as usersDelete, twin as usersDeleteV1 } from './v2/users/delete.ts';
 export { endpoint as usersDocGet } from './v2/users/doc/get.ts';
 export { endpoint as usersGet, twin as usersGetV1 } from './v2/users/get.ts';
+export { endpoint as usersInvitationsGet } from './v2/users/invitations/get.ts';
+export { endpoint as usersInviteAdd } from './v2/users/invite/add.ts';
+export { endpoint as usersInviteGet } from './v2/users/invite/get.ts';
+export { endpoint as usersInvitePendingCount } from './v2/users/invite/pending/count.ts';
+export { endpoint as usersInviteRespond } from './v2/users/invite/respond.ts';
 export { endpoint as usersUpdate, twin as usersUpdateV1 } from './v2/users/update.ts';
 export { endpoint as workspaceActivityconfigGet } from './v2/workspace/activityconfig/get.ts';
 export { endpoint as workspaceActivityconfigUpdate } from './v2/workspace/activityconfig/update.ts';

@@ -410,6 +410,22 @@ export interface Methods {
       };
       /** Get the users of an organization, a document, a folder, all documents, or some user groups. */
       readonly get: Method<typeof registry.usersGet>;
+      readonly invitations: {
+        /** Get the invitations of one e-mail address in an organization, by state and type. */
+        readonly get: Method<typeof registry.usersInvitationsGet>;
+      };
+      readonly invite: {
+        /** Invite an e-mail address to an organization, or to one of its documents or folders. */
+        readonly add: Method<typeof registry.usersInviteAdd>;
+        /** Get the invitations of an organization, its documents and folders. */
+        readonly get: Method<typeof registry.usersInviteGet>;
+        readonly pending: {
+          /** Count the pending invitations of an organization, of one type. */
+          readonly count: Method<typeof registry.usersInvitePendingCount>;
+        };
+        /** Store the answer to an invitation. An accepted one gives the user access. */
+        readonly respond: Method<typeof registry.usersInviteRespond>;
+      };
       /** Change the profiles of users, and their roles on an organization, document or folder. */
       readonly update: Method<typeof registry.usersUpdate>;
     };
@@ -838,6 +854,11 @@ export const operations: readonly Operation[] = [
   { path: '/v2/users/delete', names: ['v2', 'users', 'delete'], repeats: true, forUsers: false },
   { path: '/v2/users/doc/get', names: ['v2', 'users', 'doc', 'get'], repeats: false, forUsers: false },
   { path: '/v2/users/get', names: ['v2', 'users', 'get'], repeats: false, forUsers: true },
+  { path: '/v2/users/invitations/get', names: ['v2', 'users', 'invitations', 'get'], repeats: false, forUsers: false },
+  { path: '/v2/users/invite/add', names: ['v2', 'users', 'invite', 'add'], repeats: true, forUsers: false },
+  { path: '/v2/users/invite/get', names: ['v2', 'users', 'invite', 'get'], repeats: false, forUsers: false },
+  { path: '/v2/users/invite/pending/count', names: ['v2', 'users', 'invite', 'pending', 'count'], repeats: false, forUsers: false },
+  { path: '/v2/users/invite/respond', names: ['v2', 'users', 'invite', 'respond'], repeats: true, forUsers: false },
   { path: '/v2/users/update', names: ['v2', 'users', 'update'], repeats: true, forUsers: false },
   { path: '/v2/workspace/activityconfig/get', names: ['v2', 'workspace', 'activityconfig', 'get'], repeats: false, forUsers: false },
   { path: '/v2/workspace/activityconfig/update', names: ['v2', 'workspace', 'activityconfig', 'update'], repeats: true, forUsers: false },

@@ -99,7 +99,11 @@ export interface OrganizationRemoval extends Pick<EraseHook, 'entities' | 'isEar
   removeUsers(
     table: Table,
     scope: OrganizationScope,
-    removed: RemovedUsers & { readonly documents?: ReadonlySet<string> | undefined },
+    removed: RemovedUsers & {
+      readonly documents?: ReadonlySet<string> | undefined;
+      /** Hashes of the users' addresses (`recipientOf`). Only an erasure has them. */
+      readonly recipients?: ReadonlySet<string> | undefined;
+    },
     from: string | undefined,
     budget: PurgeBudget,
   ): Promise<{ readonly after: string } | 'done'>;

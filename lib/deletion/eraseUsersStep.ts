@@ -96,7 +96,7 @@ class ErasureStep {
   }
 
   async #continueOrganization(organizationKey: string): Promise<true> {
-    const { userIds, at } = this.#data;
+    const { userIds, recipients, at } = this.#data;
     const { pass, users, tasksDone, kept } = this.#progress;
     const scope: OrganizationScope = { tenant: this.#job.tenant, organizationKey };
     const walk: UserWalk = {
@@ -105,6 +105,7 @@ class ErasureStep {
       mode: 'erase',
       isLastPass: pass === 2,
       userIds,
+      recipients: new Set(recipients),
       at,
       limitsOf: (user) => ({ access: this.#accessEndedAt(user, organizationKey), content: at }),
     };

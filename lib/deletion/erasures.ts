@@ -4,6 +4,7 @@ import { recordRemoval } from '../directory/accessRemovals.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { addRevocation, everywhere } from '../directory/rules/access.ts';
 import { findUsers, type User, UserEntity } from '../directory/users.ts';
+import { recipientOf } from '../invitations/entities.ts';
 import { notifyJobs, startJob } from '../jobs/jobStore.ts';
 import type { Log } from '../observability/log.ts';
 import { newId } from '../shared/ids.ts';
@@ -43,6 +44,8 @@ export const ErasureEntity = defineEntity({
 
 export const ErasureJob = z.object({
   userIds: z.array(z.string()),
+  /** `recipientOf` the addresses in the profiles, which the erasure empties first. */
+  recipients: z.array(z.string()).optional(),
   /** Internal ids. Undefined: all organizations, and the profiles. */
   organizations: z.array(z.string()).optional(),
   /** Data that was made after this time (epoch ms) stays. */
@@ -87,8 +90,10 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
         ? organizations.length
         : (await table.count(OrganizationEntity, { tenant })) + 1;
       const tasksCount = userIds.length * tasksPerUser;
+      const users = await findUsers(table, tenant, userIds);
       const data: ErasureJob = {
         userIds: [...userIds],
+        recipients: users.flatMap((user) => (user?.email === undefined ? [] : [recipientOf(user.email)])),
         organizations: organizations?.map(({ internalId }) => internalId),
         at: now,
       };

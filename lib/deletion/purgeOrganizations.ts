@@ -6,6 +6,7 @@ import { type FolderVisitor, walkFolders, walkFrom } from '../directory/folders/
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { rootFolderId } from '../directory/rules/folders.ts';
 import { GroupEntity, GroupMemberEntity } from '../directory/userGroups.ts';
+import { InvitationEntity } from '../invitations/entities.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { contentKinds } from '../kinds/contentKinds.ts';
 import { LiveChannelEntity } from '../live/entities.ts';
@@ -120,7 +121,7 @@ export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
   purgeAccess,
   purgeFolderChanges,
   ...purgesOf(contentKinds).flatMap(({ organization }) => (organization === 'none' ? [] : [organization])),
-  purgeItems<OrganizationScope>(LiveChannelEntity),
+  purgeItems<OrganizationScope>(LiveChannelEntity, InvitationEntity),
 ];
 
 interface PurgedListing<T> {

@@ -53,6 +53,8 @@ export interface UserWalk {
   /** The last pass begins when requests from before the removal have ended. */
   readonly isLastPass: boolean;
   readonly userIds: readonly string[];
+  /** `recipientOf` the addresses of the users, for an erasure. */
+  readonly recipients?: ReadonlySet<string> | undefined;
   /** Content from after the request (epoch ms) stays. */
   readonly at: number;
   /** Folders and documents of a removal. Undefined: the whole organization. */
@@ -225,7 +227,7 @@ function keysUpTo(kind: string, removedAt: number): [string, string] {
 }
 
 async function removeFromOrganization(
-  { table, scope, mode, isLastPass, userIds, at, within, kinds = contentKinds }: UserWalk,
+  { table, scope, mode, isLastPass, userIds, recipients, at, within, kinds = contentKinds }: UserWalk,
   position: WalkPosition,
   budget: PurgeBudget,
 ): Promise<WalkPosition | 'done'> {
@@ -234,7 +236,7 @@ async function removeFromOrganization(
       ? [{ name, hook }]
       : [],
   );
-  const removed = { userIds: new Set(userIds), removedAt: at, documents: within };
+  const removed = { userIds: new Set(userIds), recipients, removedAt: at, documents: within };
   const first = Math.max(
     hooks.findIndex(({ name }) => name === position.kind),
     0,

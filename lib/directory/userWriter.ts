@@ -87,6 +87,21 @@ export class UserWriter {
     });
   }
 
+  /**
+   * Reads the user's state and returns the operations of `add`, for a larger transaction. A new grant gets
+   * `newGrantRole` if the user has no `accessRole`. The address in the profile must be mailable.
+   */
+  async additionOps(
+    { scope, resource }: ScopedResource,
+    user: NewUser,
+    newGrantRole: AccessRole,
+    now: number,
+  ): Promise<WriteOp[]> {
+    const [state] = await this.#readState(scope, resource, [user]);
+    const { ops } = addition({ scope, resource }, user, state as UserState, now, { accessRole: newGrantRole });
+    return ops.filter((op) => op !== undefined);
+  }
+
   /** Conflicts with a removal that this request did not see. */
   async #join(
     { scope, ...newGrant }: NewMembership,

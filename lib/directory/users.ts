@@ -93,7 +93,7 @@ export const GrantEntity = defineEntity({
   },
 });
 
-/** Grants and notification settings of a resource in gsi2, so a purge finds them with one query. */
+/** Grants, notification settings and invitations of a resource in gsi2, so a purge finds them with one query. */
 export function usersOfResource(tenant: string, internalId: string): string[] {
   return [tenant, 'USERS_OF', internalId];
 }

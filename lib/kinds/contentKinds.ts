@@ -3,6 +3,7 @@ import { commentKind } from '../comments/kind.ts';
 import { reactionKind } from '../comments/reactionKind.ts';
 import type { ContentKind } from '../content/kind.ts';
 import { editorKind } from '../editors/kind.ts';
+import { invitationKind } from '../invitations/kind.ts';
 import { liveStateKind } from '../liveState/kind.ts';
 import { judgmentKind } from '../memory/kind.ts';
 import { notificationKind } from '../notifications/kind.ts';
@@ -23,4 +24,5 @@ export const contentKinds = [
   notificationKind,
   editorKind,
   judgmentKind,
+  invitationKind,
 ] as const satisfies readonly ContentKind[];

@@ -6,21 +6,26 @@ import { EventEntity, payloadItem, smallPayloadOf } from '../events/outbox.ts';
 import type { Audience } from '../events/rules/payload.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../http/entities.ts';
+import { InvitationEntity } from '../invitations/entities.ts';
+import { statusOf } from '../invitations/rules.ts';
 import { type OccurredEvent, readRecipientRules, readUserWritten } from '../notifications/audience.ts';
 import { mailAddressOf } from '../shared/mailAddress.ts';
 import type { Stored } from '../table/entity.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { itemOf, type Table } from '../table/table.ts';
+import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
 import { mapSecret } from '../workspaces/configs/configStore.ts';
 import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import { WorkspaceApiKeyEntity } from '../workspaces/entities.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
 import { isPaused, MailPauseEntity } from './mailStore.ts';
 import { eventMail, templateData } from './rendering/eventMail.ts';
+import { invitationMail } from './rendering/invitationMail.ts';
 import { ownerMail } from './rendering/ownerMail.ts';
 import { type EventMailContent, eventMailContent, findPerson, parseEventContent } from './rules/eventMailContent.ts';
 import { isMailed } from './rules/headlines.ts';
-import type { MailSubject } from './rules/mailRecord.ts';
+import { invitationMailContent } from './rules/invitationMailContent.ts';
+import type { InvitationSubject, MailSubject, OwnerSubject } from './rules/mailRecord.ts';
 import { oneLine } from './rules/plainText.ts';
 import { isEventMailed, providerOf } from './rules/provider.ts';
 import type { MailSender, OutgoingMail } from './senders/sender.ts';
@@ -51,6 +56,7 @@ export interface MailComposerDeps {
   readonly clock: () => number;
 }
 
+const PAUSED = { skip: 'e-mail is paused: the provider refuses the key or the sender' };
 const UNCONFIGURED = { skip: 'the operator has not set mailFrom' };
 
 /**
@@ -64,9 +70,9 @@ export class MailComposer {
   }
 
   async compose(tenant: string, mailId: string, about: MailSubject): Promise<ComposedMail> {
-    return about.kind === 'event'
-      ? this.#composeEventMail(tenant, mailId, about)
-      : this.#composeOwnerMail(tenant, mailId, about);
+    if (about.kind === 'event') return this.#composeEventMail(tenant, mailId, about);
+    if (about.kind === 'invitation') return this.#composeInvitation(tenant, mailId, about);
+    return this.#composeOwnerMail(tenant, mailId, about);
   }
 
   async #composeEventMail(
@@ -87,8 +93,7 @@ export class MailComposer {
     const { event: type, organizationId } = stored;
     if (!config || !isMailed(type) || !isEventMailed(config, type))
       return { skip: 'events of this type are not mailed any more' };
-    if (isPaused(pause, config, clock()))
-      return { skip: 'e-mail is paused: the provider refuses the key or the sender' };
+    if (isPaused(pause, config, clock())) return PAUSED;
     if (organizationId === undefined) return { skip: 'the user may not receive the event any more' };
     const [isRecipient, actors] = await Promise.all([
       this.#isRecipient({ ...stored, tenant, payload }, userId),
@@ -104,8 +109,8 @@ export class MailComposer {
 
     const content = eventMailContent(type, event, userId, await readUserWritten(table, { tenant, payload }));
     const unsubscribeLink = await this.#deps.links.linkFor({ tenant, organizationId, userId });
-    const { fromCompany, fromEmail } = config.emailServiceConfig;
-    const [company, toName] = [oneLine(fromCompany, 60), oneLine(user?.name ?? person.name, 60)];
+    const from = senderNameOf(config);
+    const [company, toName] = [from.name, oneLine(user?.name ?? person.name, 60)];
     const id = templateOf(config, content);
     return {
       sender,
@@ -114,11 +119,35 @@ export class MailComposer {
         ...eventMail(content, { to, unsubscribeLink }),
         mailId,
         toName,
-        sender: { name: company, address: fromEmail || undefined },
+        sender: from,
         ...(id !== '' && {
           template: { id, data: templateData(type, content, { recipientName: toName, company, unsubscribeLink }) },
         }),
       },
+    };
+  }
+
+  async #composeInvitation(tenant: string, mailId: string, about: InvitationSubject): Promise<ComposedMail> {
+    const { table, clock } = this.#deps;
+    const [invitation, config, pause, allowed] = await table.batchGet(
+      itemOf(InvitationEntity, { tenant, ...about }),
+      itemOf(EmailConfigEntity, { tenant }),
+      itemOf(MailPauseEntity, { tenant }),
+      itemOf(AllowedDomainsEntity, { tenant }),
+    );
+    if (!invitation || statusOf(invitation, clock()) !== 'PENDING')
+      return { skip: 'the invitation is not pending any more' };
+    if (!config?.useEmailService) return { skip: 'e-mail is off' };
+    if (isPaused(pause, config, clock())) return PAUSED;
+    const sender = await this.#senderOf(tenant, config);
+    if ('skip' in sender) return sender;
+    const { email, invitedBy } = invitation;
+    const [inviter] = invitedBy ? await findUsers(table, tenant, [invitedBy.clientUserId]) : [];
+    const content = invitationMailContent(invitation, inviter?.name, allowed?.domains ?? []);
+    return {
+      sender,
+      revision: config._r,
+      mail: { ...invitationMail(content, email), mailId, sender: senderNameOf(config) },
     };
   }
 
@@ -148,11 +177,7 @@ export class MailComposer {
     return sendGrid({ apiKey, from: { email: fromEmail, name: oneLine(fromCompany, 60) } });
   }
 
-  async #composeOwnerMail(
-    tenant: string,
-    mailId: string,
-    about: Exclude<MailSubject, { kind: 'event' }>,
-  ): Promise<ComposedMail> {
+  async #composeOwnerMail(tenant: string, mailId: string, about: OwnerSubject): Promise<ComposedMail> {
     const { table, ses } = this.#deps;
     if (!ses) return UNCONFIGURED;
     const key = await table.get(ApiKeyEntity, { apiKey: tenant });
@@ -165,6 +190,10 @@ export class MailComposer {
     const addressee = { to: workspace.owner.email, apiKeyName: oneLine(apiKey?.apiKeyName) ?? tenant };
     return { sender: ses, mail: { ...ownerMail(about, addressee), mailId, sender: {} } };
   }
+}
+
+function senderNameOf({ emailServiceConfig: { fromCompany, fromEmail } }: EmailConfig): OutgoingMail['sender'] {
+  return { name: oneLine(fromCompany, 60), address: fromEmail || undefined };
 }
 
 /** The id of the customer's template at the provider. Mentions have their own. Empty if there is none. */

@@ -7,17 +7,14 @@ import { mailAddressOf } from '../shared/mailAddress.ts';
 import { readOnce } from '../shared/readOnce.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import { tableWith } from '../table/storeCapability.ts';
-import { itemOf } from '../table/table.ts';
 import { notifyQueue } from '../workers/notifyQueue.ts';
 import type { Timing } from '../workers/rules/schedule.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
-import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
-import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
 import { mailMessage, mailTiming } from './mailMessage.ts';
-import { createMails, isPaused, mailIdOf, MailPauseEntity, type MailStore } from './mailStore.ts';
+import { createMails, mailIdOf, type MailStore, readMailConfig } from './mailStore.ts';
 import { findPerson, parseEventContent } from './rules/eventMailContent.ts';
-import type { MailSubject } from './rules/mailRecord.ts';
+import type { MailSubject, OwnerSubject } from './rules/mailRecord.ts';
 import { isEventMailed } from './rules/provider.ts';
 
 interface CreateMailsDeps {
@@ -35,15 +32,8 @@ export type MailFanOutDeps = CreateMailsDeps & AudienceDeps;
  */
 export function fanOutMails(deps: MailFanOutDeps): (log: Log) => EventConsumer {
   const { table, clock, queue } = deps;
-  const readConfig = async (tenant: string): Promise<EmailConfig | undefined> => {
-    const [config, pause] = await BatchReader.of(table).batchGet(
-      itemOf(EmailConfigEntity, { tenant }),
-      itemOf(MailPauseEntity, { tenant }),
-    );
-    return config && !isPaused(pause, config, clock()) ? config : undefined;
-  };
   return (log) => {
-    const configOf = readOnce(readConfig);
+    const configOf = readOnce((tenant) => readMailConfig(BatchReader.of(table), tenant, clock()));
     const concerns: EventConsumer['concerns'] = async ({ tenant, event }) =>
       isEventMailed(await configOf(tenant), event);
     const consume: EventConsumer['consume'] = async (event) => {
@@ -88,7 +78,7 @@ export type NotifyOwnerOfFailure = (tenant: string, failure: EndpointFailure) =>
 /** Sent even if mails about events are off, and once in 30 days for the same kind and `occasion`. */
 export type NotifyOwner = (
   tenant: string,
-  about: Exclude<MailSubject, { kind: 'event' }>,
+  about: OwnerSubject,
   occasion: readonly (string | number)[],
 ) => Promise<void>;
 

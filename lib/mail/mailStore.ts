@@ -8,9 +8,11 @@ import { readDue } from '../table/indexValues.ts';
 import type { ItemPage } from '../table/pages.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, type PageOptions, replace, type Table, upsert } from '../table/table.ts';
+import { insert, itemOf, type PageOptions, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
 import type { Timing } from '../workers/rules/schedule.ts';
+import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
+import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
 import {
   isReadyMail,
   isSendingMail,
@@ -30,11 +32,11 @@ export const dueMailIndex: DueIndex = { shards: mailShards, partition: dueMails 
 
 export const MailEntity = defineEntity({
   type: 'Mail',
-  version: 1,
+  version: 2,
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose:
-    'A mail to one person about an event or to an owner: its status, its number of attempts, and the time of the next attempt, without address and text',
+    'A mail about an event, to an owner, or with an invitation: its status, its number of attempts, and the time of the next attempt, without address and text',
   schema: MailRecord,
   pk: (of: { tenant: string; mailId: string }) => [of.tenant, 'MAIL', of.mailId],
   sk: (_key: unknown) => ['MAIL'],
@@ -82,6 +84,21 @@ export function mailIdOf(reason: readonly (string | number)[]): string {
 
 const PARALLEL = 20;
 
+function newStoredMail(
+  tenant: string,
+  mail: { readonly mailId: string; readonly about: MailSubject },
+  now: number,
+  timing: Timing,
+): ReadyMail & MailKey {
+  return { ...newMail({ ...mail, shard: shardOf(mail.mailId, mailShards) }, now, timing), tenant };
+}
+
+/** The operation stores the mail in the transaction of its reason. Then send the message of the mail. */
+export function planMail(...args: Parameters<typeof newStoredMail>): { mail: ReadyMail & MailKey; op: WriteOp } {
+  const mail = newStoredMail(...args);
+  return { mail, op: insert(MailEntity, mail) };
+}
+
 export class MailStore {
   readonly #table: Table;
 
@@ -96,10 +113,7 @@ export class MailStore {
     now: number,
     timing: Timing,
   ): Promise<(ReadyMail & MailKey)[]> {
-    const created = mails.map((mail) => ({
-      ...newMail({ ...mail, shard: shardOf(mail.mailId, mailShards) }, now, timing),
-      tenant,
-    }));
+    const created = mails.map((mail) => newStoredMail(tenant, mail, now, timing));
     await inParallel(created, PARALLEL, (mail) => this.#table.write([insert(MailEntity, mail)]));
     return created;
   }
@@ -137,6 +151,19 @@ export function isPaused(
   now: number,
 ): boolean {
   return pause !== undefined && pause.revision === config._r && pause.until > now;
+}
+
+/** Undefined without a configuration of e-mail, and while mails are paused. */
+export async function readMailConfig(
+  reader: Pick<Table, 'batchGet'>,
+  tenant: string,
+  now: number,
+): Promise<EmailConfig | undefined> {
+  const [config, pause] = await reader.batchGet(
+    itemOf(EmailConfigEntity, { tenant }),
+    itemOf(MailPauseEntity, { tenant }),
+  );
+  return config && !isPaused(pause, config, now) ? config : undefined;
 }
 
 export const createMails: Capability<Pick<MailStore, 'create'>> = /* @__PURE__ */ storeCapability(MailStore, [

@@ -32,6 +32,11 @@ export function mailableAddress(text: string): string | undefined {
   return mailed.length <= MAX_ADDRESS_CHARACTERS && isDomain(mailed.slice(local.length + 1)) ? mailed : undefined;
 }
 
+/** All spellings of an address return the same text. Undefined if the address is invalid. */
+export function mailboxOf(text: string): string | undefined {
+  return mailableAddress(text)?.toLowerCase();
+}
+
 /** The domain becomes punycode: an owner has one workspace for both spellings, and headers of mails are ASCII. */
 export const MailAddress = /* @__PURE__ */ defineSchema(() =>
   z

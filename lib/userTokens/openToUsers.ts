@@ -5,13 +5,12 @@ import type { OpenToUsers, UserAccessChecker, UserTokenCaller } from '../app/use
 import { distinct } from '../shared/collections.ts';
 import { type ApiError, invalid } from '../shared/errors.ts';
 import { limits } from '../shared/schema.ts';
-import { tableWith } from '../table/storeCapability.ts';
 import { completeActor, fillActor, omitFields, requireAbsent } from './rules/actor.ts';
 import { namedResources } from './rules/namedResources.ts';
 import { completePeople, type NamedPerson, peopleIn } from './rules/people.ts';
 import { cleanUserContent } from './rules/userContent.ts';
 import { userAccess, type UserAccessReader } from './userAccess.ts';
-import { UserCredentials } from './userCredentials.ts';
+import { type UserCredentials, userCredentials } from './userCredentials.ts';
 
 /** Each person costs two read units or more. */
 const MAX_PEOPLE = limits.list;
@@ -62,12 +61,6 @@ class TokenAccessChecker implements UserAccessChecker {
     };
   }
 }
-
-const userCredentials: Capability<UserCredentials> = /* @__PURE__ */ combine(
-  { table: /* @__PURE__ */ tableWith(['BatchGetItem']) },
-  ({ table }, env) => new UserCredentials(table, env.SERVICE_NAME),
-  ['SERVICE_NAME'],
-);
 
 const checker: Capability<UserAccessChecker> = /* @__PURE__ */ combine(
   { credentials: userCredentials, access: userAccess },

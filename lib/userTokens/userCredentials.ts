@@ -1,8 +1,10 @@
+import { type Capability, combine } from '../app/capability.ts';
 import type { ReadUserToken } from '../app/userRule.ts';
 import { isSignedBy } from '../crypto/ed25519.ts';
 import { ApiKeyEntity } from '../http/entities.ts';
 import { isId } from '../shared/ids.ts';
 import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
+import { tableWith } from '../table/storeCapability.ts';
 import { itemOf, type Table } from '../table/table.ts';
 import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
 import { allowedOrigin } from '../workspaces/rules/domains.ts';
@@ -74,3 +76,9 @@ export class UserCredentials {
 function bearerToken(header: string): string | undefined {
   return /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(header)?.[1];
 }
+
+export const userCredentials: Capability<UserCredentials> = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['BatchGetItem']) },
+  ({ table }, env) => new UserCredentials(table, env.SERVICE_NAME),
+  ['SERVICE_NAME'],
+);

@@ -137,6 +137,15 @@ export const documentedFields: Readonly<Record<string, string>> = {
     'includeInvolvedDocuments, includeInvolvedDocumentsCount, pageSize, pageToken',
   '/v2/users/count/get': 'organizationId, documentId, allDocuments, userId',
   '/v2/users/doc/get': 'organizationId, userIds, includeInvolvedDocuments, pageSize, pageToken',
+  '/v2/users/invite/add':
+    'email, organizationId, type, documentId, folderId, organizationName, documentName, folderName, ' +
+    'invitedBy{email, userId, clientUserId}',
+  '/v2/users/invite/respond':
+    'email, organizationId, type, status, documentId, folderId, ' +
+    'user{userId, name, email, photoUrl, color, textColor, initial, type, plan}, authToken',
+  '/v2/users/invite/get': 'organizationId, email, isPendingUsersOnly, pageSize, pageToken',
+  '/v2/users/invitations/get': 'organizationId, email, status, type, pageSize, pageToken',
+  '/v2/users/invite/pending/count': 'organizationId, type',
   '/v2/users/delete': 'organizationId, documentId, folderId, userIds, context',
   '/v2/users/data/get': 'organizationId, userId, pageToken, uniqueId, svcUserIds, svcAllOrganizations',
   '/v2/users/data/delete': 'userIds, organizationIds',

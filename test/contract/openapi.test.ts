@@ -566,7 +566,7 @@ describe('the OpenAPI document, for client generators,', () => {
     const units = [...nodes(openApi)].flatMap(([path, { properties }]) => {
       const { expiresAt } = (properties ?? {}) as Record<string, JsonSchema>;
       const unit = expiresAt?.description?.match(/Unix seconds|epoch milliseconds/)?.[0];
-      return expiresAt ? [[path.match(/auth.\w+.\w+|live.\w+|TokenGrant/)?.[0], unit]] : [];
+      return expiresAt ? [[path.match(/auth.\w+.\w+|live.\w+|Invitation|TokenGrant/)?.[0], unit]] : [];
     });
     const seconds = 'Unix seconds';
     expect(units).toEqual([
@@ -574,6 +574,7 @@ describe('the OpenAPI document, for client generators,', () => {
       ['auth/permissions/add', seconds],
       ...['folders', 'documents', 'organization'].map(() => ['auth/permissions/get', seconds]),
       ['live/connect', 'epoch milliseconds'],
+      ['Invitation', 'epoch milliseconds'],
       ['TokenGrant', seconds],
     ]);
     expect(openApi.info.description).toContain('A time that is a number is in epoch milliseconds');

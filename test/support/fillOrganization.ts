@@ -64,6 +64,8 @@ export async function fillOrganization(
     userIds: ['ada', 'bob'],
     config: { inbox: 'MINE' },
   });
+  for (const target of [{ type: 'org_user' }, { type: 'folder_user', folderId: 'drafts' }])
+    await customer.ok('/v2/users/invite/add', { organizationId, email: 'guest@example.com', ...target });
   await customer.grant(
     'eve',
     { type: 'organization', id: organizationId },

@@ -49,6 +49,10 @@ export async function createUserRecords(customer: Customer, organizationId: stri
     config: { inbox: 'MINE' },
   });
   await ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+  const toNda = { ...scope, type: 'doc_user' };
+  const invitedBy = { email: ada.email, userId: ada.userId, clientUserId: ada.userId };
+  await ok('/v2/users/invite/add', { ...toNda, email: ada.email.toLowerCase() });
+  await ok('/v2/users/invite/add', { ...toNda, email: 'guest@example.com', invitedBy });
 
   await ok('/v2/commentannotations/add', {
     ...scope,

@@ -1,5 +1,5 @@
 import { DISABLED_AFTER } from '../../events/rules/endpointFailures.ts';
-import type { MailSubject } from '../rules/mailRecord.ts';
+import type { MailSubject, OwnerSubject } from '../rules/mailRecord.ts';
 import type { Mail } from '../senders/sender.ts';
 import { heading, mailDocument, note, paragraph } from './layout.ts';
 
@@ -8,10 +8,7 @@ interface OwnerText {
   readonly paragraphs: readonly string[];
 }
 
-export function ownerMail(
-  about: Exclude<MailSubject, { kind: 'event' }>,
-  { to, apiKeyName }: { to: string; apiKeyName: string },
-): Mail {
+export function ownerMail(about: OwnerSubject, { to, apiKeyName }: { to: string; apiKeyName: string }): Mail {
   const { subject, paragraphs } = about.kind === 'providerFailure' ? providerText(about) : endpointText(about);
   const why = `You get this mail because you own the workspace. It is about the API key "${apiKeyName}".`;
   return {

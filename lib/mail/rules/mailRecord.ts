@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { warningDays } from '../../events/rules/endpointFailures.ts';
+import { InvitationRecord } from '../../invitations/rules.ts';
 import {
   deliveryLifetime,
   marginAfter,
@@ -26,8 +27,16 @@ export const MailSubject = z.discriminatedUnion('kind', [
     failingSince: z.number(),
   }),
   z.object({ kind: z.literal('providerFailure'), reason: z.string() }),
+  z.object({
+    kind: z.literal('invitation'),
+    organizationKey: z.string(),
+    ...InvitationRecord.pick({ type: true, resourceKey: true, recipient: true }).shape,
+  }),
 ]);
 export type MailSubject = z.output<typeof MailSubject>;
+/** Mails to owners. The others go to users. */
+export type OwnerSubject = Exclude<MailSubject, { kind: 'event' | 'invitation' }>;
+export type InvitationSubject = Extract<MailSubject, { kind: 'invitation' }>;
 
 /** Address and text are not stored, but composed at the moment of sending. Times are epoch ms. */
 export const MailRecord = z.object({
@@ -122,7 +131,8 @@ export function applyMailResult(mail: SendingMail, result: MailResult, end: Atte
 
 /** A mail to an owner is sent again: a second copy of a report does less harm than a lost one. */
 export function resolveUnknown(mail: SendingMail, reason: string, end: AttemptEnd): MailRecord {
-  return mail.about.kind === 'event' ? endMail(mail, 'UNKNOWN', reason) : retryMail(mail, reason, end);
+  const isToUser = mail.about.kind === 'event' || mail.about.kind === 'invitation';
+  return isToUser ? endMail(mail, 'UNKNOWN', reason) : retryMail(mail, reason, end);
 }
 
 function retryMail(mail: SendingMail, reason: string, end: AttemptEnd): MailRecord {

@@ -195,8 +195,8 @@ describe('users/data/delete', () => {
     );
     expect(
       changed
-        .map(({ after: { _t, annotationId, id, commentId } }) =>
-          `${_t} ${annotationId ?? id} ${commentId ?? ''}`.trim(),
+        .map(({ after: { _t, annotationId, id, email, commentId } }) =>
+          `${_t} ${annotationId ?? id ?? email} ${commentId ?? ''}`.trim(),
         )
         .sort(),
     ).toEqual(
@@ -205,6 +205,7 @@ describe('users/data/delete', () => {
         'Activity withAda',
         'Comment byGrace 1',
         'Comment byGrace 3',
+        'Invitation guest@example.com',
         'Notification aboutAda',
         'Notification toAll',
         'Notification toBoth',

@@ -37,6 +37,7 @@ const tiers = {
     'notifications',
     'presence',
     'liveState',
+    'invitations',
   ],
   channels: ['mail', 'webhooks', 'live'],
   composition: ['apiKeys', 'fanOut', 'userData', 'locations', 'kinds', 'deletion'],

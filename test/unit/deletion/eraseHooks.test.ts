@@ -44,7 +44,7 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
     'UserGroup',
   ],
   'has only the id of the author': ['EditorUpdate'],
-  'has only the ids of users, until the job or the record ends': ['Erasure', 'Job'],
+  'has only the ids of users and hashes of their addresses, until the job or the record ends': ['Erasure', 'Job'],
   'of agents, which are no users': [
     'Agent',
     'AgentCount',

@@ -1,0 +1,12 @@
+import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
+
+const invited = { organizationId: 'acme', email: 'grace@example.com', type: 'org_user' };
+
+describeEndpoint('/v2/users/invite/get', {
+  documents: ['nda'],
+  prepare: async (send, organizationName) => {
+    await send('/v2/users/invite/add', { ...invited, organizationName });
+  },
+  data: () => ({ organizationId: 'acme' }),
+  foreignData: [{ organizationId: 'acme' }],
+});
