@@ -26,7 +26,6 @@ export const answers = ['ACCEPTED', 'REJECTED', 'WITHDRAWN'] as const;
 export type Answer = (typeof answers)[number];
 const storedStatuses = ['PENDING', ...answers] as const;
 const shownStatuses = [...storedStatuses, 'EXPIRED'] as const;
-export type InvitationStatus = (typeof shownStatuses)[number];
 
 const DAY = 24 * 60 * 60_000;
 export const PENDING_MILLISECONDS = 30 * DAY;
@@ -48,7 +47,6 @@ const Inviter = /* @__PURE__ */ defineSchema(() =>
     clientUserId: Id.describe('The user, by the id that you chose. The name in the mail is from this profile.'),
   }),
 );
-export type Inviter = z.output<typeof Inviter>;
 
 /** Times are epoch ms. */
 export const InvitationRecord = z.object({
