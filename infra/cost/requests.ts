@@ -109,7 +109,7 @@ const writesOfSeveralThings: Costs = {
   '/v2/notifications/add one to verified users': [6, 5, 8, 6],
   '/v2/notifications/update one': [6, 5, 5, 1],
   '/v2/notifications/config/set of one user': [4, 4, 3, 1],
-  '/v2/users/data/delete of a user in one organization': [4, 4, 2, 9],
+  '/v2/users/data/delete of a user in one organization': [5, 5, 3, 9],
   '/v2/notifications/delete one': [6, 5, 5, 8],
   '/v1/organizations/documents/locations/update of one notification': [4, 4, 2.5, 1],
   '/v1/organizations/documents/locations/data/delete with one notification': [4, 4, 2.5, 9],

@@ -108,7 +108,7 @@ export class InvitationStore {
     options: {
       readonly limit: number;
       readonly after: string | undefined;
-      isMatch?: (invitation: Invitation) => boolean;
+      readonly isMatch?: ((invitation: Invitation) => boolean) | undefined;
     },
   ): Promise<ItemPage<Invitation>> {
     const prefix = email === undefined ? [] : [recipientOf(email)];

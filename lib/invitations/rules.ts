@@ -255,8 +255,6 @@ const paged = /* @__PURE__ */ defineSchema(() => ({
   pageToken: optional(PageToken),
 }));
 
-export const DEFAULT_PAGE_SIZE = 100;
-
 export const SentInvitationsQuery = /* @__PURE__ */ defineSchema(() =>
   z.object({
     organizationId: Id,

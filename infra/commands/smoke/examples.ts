@@ -60,6 +60,9 @@ const firstExamples: readonly string[] = [
   '/v2/auth/token/get',
   '/v2/auth/generate_token',
   '/v2/auth/generate_signature',
+  ...['invite/add', 'invite/get', 'invitations/get', 'invite/pending/count', 'invite/respond'].map(
+    (name) => `/v2/users/${name}`,
+  ),
 
   '/v2/commentannotations/add',
   '/v2/commentannotations/get',

@@ -1,18 +1,13 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { organizationScope } from '../../../../lib/directory/organizationScope.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { paging } from '../../../../lib/http/paging.ts';
-import { recipientOf } from '../../../../lib/invitations/entities.ts';
 import { exampleInvitation } from '../../../../lib/invitations/example.ts';
-import { listInvitations } from '../../../../lib/invitations/invitationStore.ts';
+import { readInvitations } from '../../../../lib/invitations/readInvitations.ts';
 import {
-  DEFAULT_PAGE_SIZE,
+  type Invitation,
   InvitationResponse,
   SentInvitationsQuery,
   statusOf,
-  toResponse,
 } from '../../../../lib/invitations/rules.ts';
 import { NextToken } from '../../../../lib/shared/schema.ts';
 
@@ -33,7 +28,7 @@ export const endpoint = defineEndpoint(
     }),
     message: 'User invites retrieved successfully.',
     errors: [],
-    uses: { organizations: findOrganization, invitations: listInvitations },
+    uses: { readInvitations },
     narrowBy: 'pageSize',
     impact: 'customers cannot read the invitations of their organizations',
     example: {
@@ -43,23 +38,13 @@ export const endpoint = defineEndpoint(
     cost: { calls: 2, roundTrips: 1, readUnits: 2, writeUnits: 0 },
   },
   async ({ input, caller, deps, now }) => {
-    const { organizationId, email, isPendingUsersOnly = false, pageSize = DEFAULT_PAGE_SIZE } = input;
-    const { content } = await deps.organizations.readWithin(caller.tenant, organizationId, async (keys) => {
-      const scope = organizationScope(caller.tenant, keys);
-      const recipient = email === undefined ? '' : recipientOf(email);
-      const listing = [path, scope.organizationKey, recipient, String(isPendingUsersOnly)];
-      const pages = paging(caller, listing, input, now);
-      const { values, next } = await deps.invitations.list(scope, email, {
-        limit: pageSize,
-        after: pages.after,
-        ...(isPendingUsersOnly && { isMatch: (invitation) => statusOf(invitation, now) === 'PENDING' }),
-      });
-      return {
-        data: values.map((invitation) => toResponse(invitation, organizationId, now)),
-        nextPageToken: pages.next(next),
-      };
+    const { isPendingUsersOnly = false, ...query } = input;
+    const isPending = (invitation: Invitation) => statusOf(invitation, now) === 'PENDING';
+    return deps.readInvitations(query, {
+      ...{ path, caller, now },
+      filter: [isPendingUsersOnly],
+      isMatch: isPendingUsersOnly ? isPending : undefined,
     });
-    return content;
   },
 );
 

@@ -35,7 +35,8 @@ export const endpoint = defineEndpoint(
       data: {
         email: 'grace@example.com',
         organizationId: 'acme',
-        type: 'org_user',
+        type: 'doc_user',
+        documentId: 'nda',
         status: 'REJECTED',
       },
       result: { data: {} },
