@@ -32,6 +32,8 @@ const rowIds =
   ({ data }: { data: Record<string, unknown>[] }) =>
     data.map((row) => row[name]);
 const judgmentIds = ({ results }: { results: { recordId: string }[] }) => results.map(({ recordId }) => recordId);
+const invitationIds = ({ data }: { data: Record<string, unknown>[] }) =>
+  data.map(({ email, type, documentId }) => JSON.stringify([email, type, documentId]));
 const notificationFilters = {
   documentId: 'nda',
   userId: 'ada',
@@ -205,6 +207,16 @@ const readFilters = (): Record<string, Filters> => ({
     contexts: [nda, { folderId: 'contracts' }, { organizationUserGroupIds: ['lawyers'] }, { allDocuments: true }],
     idsOf: rowIds('userId'),
   },
+  '/v2/users/invitations/get': {
+    base: { ...acme, email: 'ada@example.com' },
+    narrowing: { status: 'PENDING', type: 'doc_user' },
+    idsOf: invitationIds,
+  },
+  '/v2/users/invite/get': {
+    base: acme,
+    narrowing: { email: 'ada@example.com', isPendingUsersOnly: true },
+    idsOf: invitationIds,
+  },
   '/v2/workspace/apikeys/get': { base: {}, narrowing: { apiKeys: [otherKey] }, idsOf: rowIds('id') },
 });
 
@@ -335,6 +347,16 @@ async function fill(customer: Customer): Promise<void> {
   }
   const elsewhere = { recordId: 'beta', decision: 'approved', reasoning: 'A price', actionUser: user(0) };
   await customer.ok('/v2/memory/judgments/add', { organizationId: 'beta', judgments: [elsewhere] });
+  for (const email of ['ada@example.com', 'grace@example.com'])
+    for (const [to, status] of [
+      [{ type: 'org_user' }, 'REJECTED'],
+      [{ type: 'folder_user', folderId: 'contracts' }],
+      [{ type: 'doc_user', documentId: 'nda' }],
+      [{ type: 'doc_user', documentId: 'tos' }, 'WITHDRAWN'],
+    ] as const) {
+      await customer.ok('/v2/users/invite/add', { ...acme, email, ...to });
+      if (status) await customer.ok('/v2/users/invite/respond', { ...acme, email, ...to, status });
+    }
   for (const [editorId, type, data] of [
     ['text', 'text', 'a'],
     ['map', 'map', {}],
