@@ -26,7 +26,7 @@ export const InvitationEntity = defineEntity({
   indexes: {
     gsi1: {
       holds: 'pending invitations of an organization, by type and expiry',
-      pk: ({ status, type, ...scope }) => (status === 'PENDING' ? pendingInvitations(scope, type) : undefined),
+      pk: (of) => (of.answeredAt === undefined ? pendingInvitations(of, of.type) : undefined),
       sk: ({ expiresAt, recipient, resourceKey }) => [isoTime(expiresAt), recipient, resourceKey],
     },
     gsi2: {
