@@ -16,7 +16,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/users/invite/add',
     summary: 'Invite an e-mail address to an organization, or to one of its documents or folders',
     description:
-      'The invitation is `PENDING` for 30 days. A repeated call renews it: all sent fields replace the earlier ones, and the 30 days begin again. After an answer or the expiry, a call begins a new invitation. With `useEmailService` of `/v2/workspace/emailconfig/update`, the address gets a mail, at most one every 10 minutes for the same invitation. To store the answer, call `/v2/users/invite/respond`. An unknown document or folder is NOT_FOUND, a disabled organization or document FAILED_PRECONDITION.',
+      'The invitation is `PENDING` for 30 days. A repeated call renews it: the new call replaces all fields, and the 30 days begin again. After an answer or the expiry, a call begins a new invitation. With `useEmailService` of `/v2/workspace/emailconfig/update`, the address gets a mail, at most one every 10 minutes for the same invitation. To store the answer, call `/v2/users/invite/respond`. An unknown document or folder is NOT_FOUND, a disabled organization or document FAILED_PRECONDITION.',
     auth: 'apiKey',
     kind: 'write',
     input: InvitationRequest,
