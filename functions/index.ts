@@ -105,6 +105,8 @@ export { endpoint as documentsCountGet } from './v2/organizations/documents/coun
 export { endpoint as documentsDelete, twin as documentsDeleteV1 } from './v2/organizations/documents/delete.ts';
 export { endpoint as documentsGet, twin as documentsGetV1 } from './v2/organizations/documents/get.ts';
 export { endpoint as documentsMove, twin as documentsMoveV1 } from './v2/organizations/documents/move.ts';
+export { endpoint as documentsMigrate } from './v2/organizations/documents/migrate.ts';
+export { endpoint as documentsMigrateStatus } from './v2/organizations/documents/migrate/status.ts';
 export { endpoint as documentsUpdate, twin as documentsUpdateV1 } from './v2/organizations/documents/update.ts';
 export {
   endpoint as foldersAccessUpdate,

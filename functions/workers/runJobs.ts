@@ -11,6 +11,7 @@ import { changeFoldersStep } from '../../lib/directory/folders/changeFoldersStep
 import { emitEditorUpdateStep } from '../../lib/editors/emitEditorUpdate.ts';
 import { JobMessage, type StepResult, type StoredJob, updateJobs } from '../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';
+import { migrateDocumentStep } from '../../lib/migration/migrateDocumentStep.ts';
 import { endPresenceStep } from '../../lib/presence/endPresenceStep.ts';
 import { tableWith } from '../../lib/table/storeCapability.ts';
 import type { Table } from '../../lib/table/table.ts';
@@ -54,6 +55,7 @@ export const runsJobs = /* @__PURE__ */ combine(
         changeFolders: (job, clock) => changeFoldersStep(table, job, clock, purgeFolders),
         removeUsers: withTable(removeUsersStep),
         eraseUsers: withTable(eraseUsersStep),
+        migrateDocument: withTable(migrateDocumentStep),
         emitEditorUpdate: withTable(emitEditorUpdateStep),
         endPresence: withTable(endPresenceStep),
         purgeAgent: withTable(purgeAgentStep),

@@ -14,6 +14,7 @@ import {
 import type { ResponseNames } from '../content/rules/eventMetadata.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
+import { isWritable } from '../directory/requireWritable.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import type { Stored } from '../table/entity.ts';
 import type { RecordPage } from '../table/recordPage.ts';
@@ -34,7 +35,7 @@ export interface ActivityPosition {
   readonly id: string;
   readonly position: Stored<RecordPosition>;
   readonly scope: DocumentScope;
-  readonly disabled: boolean;
+  readonly isWritable: boolean;
 }
 
 export interface StoredActivity extends ActivityPosition {
@@ -160,7 +161,7 @@ export class ActivityReader {
       const position = positions[index];
       const document = documents.get(position?.documentId ?? '');
       if (!position || document?.internalId !== position.documentKey) return undefined;
-      return { id, position, scope: { ...scope, documentKey: position.documentKey }, disabled: document.disabled };
+      return { id, position, scope: { ...scope, documentKey: position.documentKey }, isWritable: isWritable(document) };
     });
   }
 

@@ -5,6 +5,7 @@ import { findLiveDocuments } from '../content/recordListing.ts';
 import type { ContentNames } from '../content/rules/eventMetadata.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
+import { isWritable } from '../directory/requireWritable.ts';
 import type { Cause } from '../events/outbox.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { invalid, type Issue } from '../shared/errors.ts';
@@ -69,7 +70,7 @@ export class ActivityWriter {
    * request has several times, the last counts.
    *
    * An activity of another document moves to this one. Throws INVALID_ARGUMENT if it must not, because activity logs
-   * are `immutable` or the other document is disabled.
+   * are `immutable` or the other document is disabled or being migrated.
    *
    * One transaction has at most 4 MB and 50 activities, fewer if some move. If a call with several fails between them,
    * a call with the same ids completes it.
@@ -124,7 +125,7 @@ export class ActivityWriter {
             items.map(({ id }) => id),
           ),
         decide: (change, stored) => {
-          if (!stored || stored.disabled) return { result: failed, ops: [] };
+          if (!stored?.isWritable) return { result: failed, ops: [] };
           const activity = changeActivity(stored.activity, change);
           const { id, documentId, createdAt } = activity;
           return {
@@ -166,7 +167,7 @@ export class ActivityWriter {
       const document = documents.get(position.documentId ?? '');
       if (document?.internalId !== position.documentKey) return { position, isLive: false };
       if (immutable) issues.push(immovable(index, 'activity logs are immutable'));
-      else if (document.disabled) issues.push(immovable(index, 'that document is disabled'));
+      else if (!isWritable(document)) issues.push(immovable(index, 'that document is disabled or being migrated'));
       return { position, isLive: true };
     });
     const [first, ...others] = issues;

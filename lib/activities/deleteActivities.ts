@@ -119,7 +119,7 @@ export class ActivityDeleter {
           items.map(({ id }) => id),
         ),
       decide: ({ id, position }, stored) => {
-        if (!stored || stored.disabled) return { result: DELETION_FAILED, ops: [] };
+        if (!stored?.isWritable) return { result: DELETION_FAILED, ops: [] };
         const { documentKey, createdAt, _r } = stored.position;
         if (position && (position.documentKey !== documentKey || position.createdAt !== createdAt))
           return { result: DELETION_FAILED, ops: [] };

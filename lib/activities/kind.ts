@@ -1,4 +1,5 @@
 import { purgeRecords } from '../content/documentPurge.ts';
+import { renameRecords } from '../content/rename.ts';
 import { defineContentKind } from '../content/kind.ts';
 import { claimRecordId, findRecordIds, recordIdKey, releaseRecordId } from '../content/recordIds.ts';
 import { hintForReaders, verbsOfWritten, type Written } from '../content/rules/hints.ts';
@@ -13,6 +14,7 @@ export const activityKind = defineContentKind({
   // Customers get the log of activities per organization, and a change of a location does not rewrite it.
   involve: 'none',
   locate: 'none',
+  rename: [renameRecords(ActivityEntity, { ids: { of: activityIds, idOf: ({ id }) => id } })],
   purge: {
     document: purgeRecords([ActivityEntity], activityIds, ActivityEntity, (_document, records) => ({
       ids: records.map(({ id }) => id),

@@ -35,8 +35,11 @@ export interface EditorMessage {
   readonly by?: string;
 }
 
-/** `denied`: the user may not open the document, and the connection has ended. */
-export type LiveStatus = 'connecting' | 'live' | 'offline' | 'denied' | 'closed';
+/**
+ * The connection has ended if the user may not open the document (`denied`), the document has another id (`migrated`), or
+ * the page has closed it (`closed`).
+ */
+export type LiveStatus = 'connecting' | 'live' | 'offline' | 'denied' | 'migrated' | 'closed';
 
 export interface LiveEvents {
   readonly status: LiveStatus;
@@ -45,6 +48,8 @@ export interface LiveEvents {
    * read.
    */
   readonly reload: undefined;
+  /** The document has another id. Open it under the new id. */
+  readonly migrated: { readonly newDocumentId: string };
   readonly presence: readonly PresenceResponse[];
   /** A listener that is added later first gets the last state of each id. */
   readonly livestate: LiveStateResponse;
@@ -62,7 +67,12 @@ export interface LiveEvents {
 }
 
 type Versioned = LiveHint & { readonly version: number };
-type DocumentMessage = Versioned | PresenceMessage | LiveStateMessage | { readonly type: 'system.revoked' };
+type DocumentMessage = Versioned | PresenceMessage | LiveStateMessage | { readonly type: 'system.revoked' } | Migrated;
+
+interface Migrated {
+  readonly type: 'system.migrated';
+  readonly newDocumentId: string;
+}
 
 interface LiveConnection {
   readonly url: string;
@@ -282,7 +292,7 @@ export class LiveDocument {
   }
 
   #hasStopped(): boolean {
-    return this.#status === 'closed' || this.#status === 'denied';
+    return ['closed', 'denied', 'migrated'].includes(this.#status);
   }
 
   async #connect(): Promise<{ readonly ended: Promise<void> }> {
@@ -359,15 +369,16 @@ export class LiveDocument {
     if (socket !== this.#socket || typeof event !== 'object' || event === null) return;
     const { channels } = this.#connection as LiveConnection;
     if (channel === channels.awareness) {
-      // Every user in the document can publish here. Only the document channel shows that the service sent
-      // `system.revoked`.
-      if ((event as DocumentMessage).type !== 'system.revoked') this.#events.emit('awareness', event);
+      // Every user in the document can publish here. Only the document channel shows that the service sent an event of
+      // the type `system`.
+      if (!isSystemMessage(event)) this.#events.emit('awareness', event);
     } else if (channel === channels.user) this.#showUserHint(event as LiveHint);
     else this.#receiveOfDocument(event as DocumentMessage);
   }
 
   #receiveOfDocument(message: DocumentMessage): void {
     if (message.type === 'system.revoked') this.#disconnect();
+    else if (message.type === 'system.migrated') this.#leave(message as Migrated);
     else if (isPresence(message)) {
       const isNewer =
         message.type === 'presence.update'
@@ -491,7 +502,14 @@ export class LiveDocument {
     this.#stop('denied');
   }
 
-  #stop(status: 'denied' | 'closed'): void {
+  /** A page that already opened the new id only needs the new channels. */
+  #leave({ newDocumentId }: Migrated): void {
+    if (newDocumentId === this.#ports.document.documentId) return this.#disconnect();
+    this.#stop('migrated');
+    this.#events.emit('migrated', { newDocumentId });
+  }
+
+  #stop(status: 'denied' | 'migrated' | 'closed'): void {
     this.#setStatus(status);
     clearTimeout(this.#reload);
     this.#disconnect();
@@ -512,6 +530,10 @@ export class LiveDocument {
       this.#endPause = end;
     });
   }
+}
+
+function isSystemMessage(event: object): boolean {
+  return 'type' in event && typeof event.type === 'string' && event.type.startsWith('system.');
 }
 
 function isPresence(message: DocumentMessage): message is PresenceMessage {

@@ -328,6 +328,11 @@ export interface Methods {
         readonly delete: Method<typeof registry.documentsDelete>;
         /** Get documents by id, or those of an organization or folder in pages, optionally filtered by metadata. */
         readonly get: Method<typeof registry.documentsGet>;
+        /** Give a document, with all its content, another id. */
+        readonly migrate: Method<typeof registry.documentsMigrate> & {
+          /** Get the status of a migration of a document to another id. */
+          readonly status: Method<typeof registry.documentsMigrateStatus>;
+        };
         /** Move all given documents, or none, into a folder or to the top level (`root`). */
         readonly move: Method<typeof registry.documentsMove>;
         /** Change the names, access types and metadata of documents. */
@@ -825,6 +830,8 @@ export const operations: readonly Operation[] = [
   { path: '/v2/organizations/documents/count/get', names: ['v2', 'organizations', 'documents', 'count', 'get'], repeats: false, forUsers: false },
   { path: '/v2/organizations/documents/delete', names: ['v2', 'organizations', 'documents', 'delete'], repeats: true, forUsers: false },
   { path: '/v2/organizations/documents/get', names: ['v2', 'organizations', 'documents', 'get'], repeats: false, forUsers: true },
+  { path: '/v2/organizations/documents/migrate', names: ['v2', 'organizations', 'documents', 'migrate'], repeats: true, forUsers: false },
+  { path: '/v2/organizations/documents/migrate/status', names: ['v2', 'organizations', 'documents', 'migrate', 'status'], repeats: false, forUsers: false },
   { path: '/v2/organizations/documents/move', names: ['v2', 'organizations', 'documents', 'move'], repeats: true, forUsers: false },
   { path: '/v2/organizations/documents/update', names: ['v2', 'organizations', 'documents', 'update'], repeats: true, forUsers: false },
   { path: '/v2/organizations/folders/access/update', names: ['v2', 'organizations', 'folders', 'access', 'update'], repeats: true, forUsers: false },

@@ -1,5 +1,10 @@
-import type { DocumentContext, DocumentReference, DocumentScope } from '../content/documentScope.ts';
-import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
+import {
+  type DocumentContext,
+  type DocumentReference,
+  type DocumentScope,
+  documentScope,
+} from '../content/documentScope.ts';
+import { findRecordIds, inDocument, recordIdKey } from '../content/recordIds.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import { DocumentReader, readDocuments } from '../directory/documents.ts';
 import { findOrganization, OrganizationReader } from '../directory/organizations.ts';
@@ -71,9 +76,10 @@ export class CommentPages {
         findRecordIds(this.#table, scope, [recordIdKey('thread', annotationId, documentId)]),
       ]);
     });
-    const [document, [position]] = content;
-    if (position?.documentKey !== document.internalId) throw viewer ? accessDenied() : threadNotFound();
-    const scope = { ...organizationScope(tenant, organization), documentKey: document.internalId };
+    const [document, [named]] = content;
+    const scope = documentScope(organizationScope(tenant, organization), document);
+    const position = await inDocument(this.#table, scope, recordIdKey('thread', annotationId, documentId), named);
+    if (!position) throw viewer ? accessDenied() : threadNotFound();
     return { organization, document, scope, key: { annotationId, createdAt: position.createdAt } };
   }
 

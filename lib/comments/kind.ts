@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { type DeletedDocument, type PurgeHook, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
+import { renameRecords } from '../content/rename.ts';
 import { defineContentKind, type Involved, type LocatedRecord, type LocationDeletion } from '../content/kind.ts';
 import { distinct, slicesOf } from '../shared/collections.ts';
 import { BatchReader } from '../table/batchReader.ts';
@@ -112,6 +113,13 @@ export const commentKind = defineContentKind({
     },
     deletion: { run: deleteAtLocation },
   },
+  rename: [
+    renameRecords(ThreadEntity, {
+      ids: { of: threadIds, idOf: ({ annotationId }) => annotationId },
+      list: ThreadItems,
+    }),
+    renameRecords(DeletedThreadEntity),
+  ],
   purge: { document: purgeThreads, organization: 'none' },
   hint: commentHints,
   remove: removeCommentUser,

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
+import { renameRecords } from '../content/rename.ts';
 import { defineContentKind, type LocatedRecord, type LocationDeletion } from '../content/kind.ts';
 import { hintForReaders, verbsOfWritten, type Written } from '../content/rules/hints.ts';
 import { ReactionEntity, reactionIds, reactionInvolvements, readReactions } from '../reactions/reactions.ts';
@@ -27,6 +28,7 @@ export const reactionKind = defineContentKind({
     move: (reaction: Reaction, stored, _location, now) => ({ ...reaction, ...stored, lastUpdated: now }),
     deletion: { run: deleteAtLocation },
   },
+  rename: [renameRecords(ReactionEntity, { ids: { of: reactionIds, idOf: ({ annotationId }) => annotationId } })],
   purge: {
     document: purgeRecords([ReactionEntity, InvolvementEntity], reactionIds, ReactionEntity, (document, records) => ({
       ids: records.map(({ annotationId }) => annotationId),

@@ -3,7 +3,7 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { findLiveDocuments } from '../content/recordListing.ts';
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
-import { DocumentReader, type DocumentWithFolder, readDocuments } from '../directory/documents.ts';
+import { DocumentReader, type DocumentWithFolder, readDocuments, refuseArriving } from '../directory/documents.ts';
 import { findOrganization, type OrganizationKeys, OrganizationReader } from '../directory/organizations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -75,6 +75,7 @@ export class ThreadCounter {
     const { organizationId } = organization;
     const checks = new AccessChecks(table, { scope, organization, now: user.now }, user.userId, user.viewer?.access);
     const liveDocuments = [...(await findLiveDocuments(new DocumentReader(table), scope, documentIds)).values()];
+    refuseArriving(liveDocuments);
     const allowed = await checks.canSee(liveDocuments.map((document) => ({ document })));
     const visible = liveDocuments.filter((_document, index) => allowed[index]);
     const counts = await inParallel(visible, PARALLEL, (document) => {

@@ -1,5 +1,5 @@
-import type { DocumentScope } from '../content/documentScope.ts';
-import { findRecordIds, RecordIdEntity, recordIdKey } from '../content/recordIds.ts';
+import { type DocumentScope, documentScope } from '../content/documentScope.ts';
+import { findRecordIds, inDocument, RecordIdEntity, recordIdKey } from '../content/recordIds.ts';
 import {
   allDocuments,
   documentsInFolder,
@@ -200,13 +200,14 @@ export class ThreadPages {
         : this.#documents.require(scope, documentId).then((document) => new Map([[documentId, document]])),
       findRecordIds(this.#table, scope, recordIds),
     ]);
-    return recordIds.flatMap(({ id: annotationId, within }, index) => {
-      const position = positions[index];
-      const documentKey = live.get(within)?.internalId;
-      return documentKey !== undefined && position?.documentKey === documentKey
-        ? [{ ...scope, documentKey, annotationId, createdAt: position.createdAt }]
-        : [];
+    const keys = recordIds.map(async (recordId, index) => {
+      const document = live.get(recordId.within);
+      if (!document) return [];
+      const ofDocument = documentScope(scope, document);
+      const position = await inDocument(this.#table, ofDocument, recordId, positions[index]);
+      return position ? [{ ...ofDocument, annotationId: recordId.id, createdAt: position.createdAt }] : [];
     });
+    return (await Promise.all(keys)).flat();
   }
 
   async #findKeysAnywhere(

@@ -12,6 +12,14 @@ import { newDocumentAccess } from '../workspaces/configs/apiKeyConfig.ts';
 
 export interface DocumentScope extends OrganizationScope {
   readonly documentKey: string;
+  /** While a migration runs, the id that some records of the document already have. */
+  readonly renamedTo?: string | undefined;
+}
+
+export type NamedDocument = Pick<Document, 'internalId'> & Partial<Pick<Document, 'leaving'>>;
+
+export function documentScope(scope: OrganizationScope, { internalId, leaving }: NamedDocument): DocumentScope {
+  return { ...scope, documentKey: internalId, ...(leaving && { renamedTo: leaving.to }) };
 }
 
 export interface DocumentContext {
@@ -44,8 +52,7 @@ export type EnsureDocument = (
 ) => Promise<DocumentContext>;
 
 function toContext(tenant: string, organization: Organization, document: Document): DocumentContext {
-  const scope = { ...organizationScope(tenant, organization), documentKey: document.internalId };
-  return { organization, document, scope };
+  return { organization, document, scope: documentScope(organizationScope(tenant, organization), document) };
 }
 
 export const findDocument: Capability<FindDocument> = /* @__PURE__ */ combine(

@@ -7,6 +7,7 @@ import type { DeletedDocument, PurgeHook } from './documentPurge.ts';
 import type { DocumentScope } from './documentScope.ts';
 import type { Involvement } from './involvements.ts';
 import type { RecordIds } from './recordIds.ts';
+import type { RenameHook } from './rename.ts';
 import type { ResponseNames } from './rules/eventMetadata.ts';
 import type { KindHints, KindPushes } from './rules/hints.ts';
 import type { Location, StoredLocation } from './rules/location.ts';
@@ -119,6 +120,8 @@ export interface ContentKind {
   /** For the listings of a user's data and of the documents that involve the user. */
   readonly involve: KindInvolvements | 'none';
   readonly locate: KindLocations | 'none';
+  /** Writes the new id of a document that is migrated into the records. */
+  readonly rename: readonly RenameHook[] | 'none';
   readonly hint: KindHints | KindPushes | 'none';
   readonly purge: KindPurge | 'none';
   /** Removes a user from the record of an involvement. An erasure does this too. */

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { organizationPartition, type OrganizationScope } from '../directory/organizationScope.ts';
 import { readDefined } from '../shared/readDefined.ts';
+import { BatchReader } from '../table/batchReader.ts';
 import { defineEntity, type Entity, type Stored } from '../table/entity.ts';
 import { insertOrReplace, remove, type Table, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
@@ -62,9 +63,26 @@ export async function findRecordIds(
     RecordIdEntity,
     names.map((name) => ({ tenant, organizationKey, ...name })),
   );
-  return 'documentKey' in scope
-    ? positions.map((position) => (position?.documentKey === scope.documentKey ? position : undefined))
-    : positions;
+  if (!('documentKey' in scope)) return positions;
+  return Promise.all(names.map(async (name, index) => inDocument(table, scope, name, positions[index])));
+}
+
+/**
+ * Returns the position of a record in the document of `scope`. `found` is what was read under `name`. While the document
+ * is migrated, a record can have its id in the new document id. It is read after the old one, so a record that is renamed
+ * in between is found.
+ */
+export async function inDocument(
+  table: Table,
+  { tenant, organizationKey, documentKey, renamedTo }: DocumentScope,
+  name: RecordIdKey,
+  found: Stored<RecordPosition> | undefined,
+): Promise<Stored<RecordPosition> | undefined> {
+  if (found?.documentKey === documentKey) return found;
+  if (renamedTo === undefined || name.within === '') return undefined;
+  const key = { tenant, organizationKey, ...name, within: renamedTo };
+  const renamed = await BatchReader.of(table).get(RecordIdEntity, key);
+  return renamed?.documentKey === documentKey ? renamed : undefined;
 }
 
 interface NamedRecords {

@@ -14,7 +14,7 @@ import { distinct } from '../shared/collections.ts';
 import type { Entity, Stored } from '../table/entity.ts';
 import type { ListedRecord, RecordPage } from '../table/recordPage.ts';
 import type { QueryOptions, Table } from '../table/table.ts';
-import type { DocumentScope } from './documentScope.ts';
+import { type DocumentScope, documentScope, type NamedDocument } from './documentScope.ts';
 
 /** In the document `documentId` after the sort key `after`, or at the end of the document. */
 export interface ListingPosition {
@@ -193,9 +193,10 @@ function pagedDocuments(
 
 export function toListed(
   scope: OrganizationScope,
-  { documentId, internalId, folder }: Pick<ListedDocument, 'documentId' | 'folder'> & { readonly internalId: string },
+  document: Pick<ListedDocument, 'documentId' | 'folder'> & NamedDocument,
 ): ListedDocument {
-  return { documentId, scope: { ...scope, documentKey: internalId }, folder };
+  const { documentId, folder } = document;
+  return { documentId, scope: documentScope(scope, document), folder };
 }
 
 /** A document in a deleted folder does not exist. */

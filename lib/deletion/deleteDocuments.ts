@@ -1,5 +1,12 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { ABSENT, BUSY, DocumentEntity, DocumentReader, folderEntryRemoval } from '../directory/documents.ts';
+import {
+  ABSENT,
+  BUSY,
+  DocumentEntity,
+  DocumentReader,
+  folderEntryRemoval,
+  refuseMigrating,
+} from '../directory/documents.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { type JobMessage, notifyJobs } from '../jobs/jobStore.ts';
 import type { Log } from '../observability/log.ts';
@@ -29,7 +36,11 @@ export const deleteDocuments: Capability<DeleteDocuments> = /* @__PURE__ */ comb
       const results = await writeEach({
         table,
         items: documentIds,
-        read: (ids) => documents.getByIds(scope, ids),
+        read: async (ids) => {
+          const stored = await documents.getByIds(scope, ids);
+          refuseMigrating(stored);
+          return stored;
+        },
         decide: (documentId, stored) => {
           if (!stored) return { result: failedDocument(documentId, ABSENT, 'not-found'), ops: [] };
           const result: DocumentResult = { success: true, id: stored.internalId, message: 'Deleted Successfully' };

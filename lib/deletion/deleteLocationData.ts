@@ -1,5 +1,6 @@
 import type { ContentKind, LocationDeletion } from '../content/kind.ts';
 import { type Location, locationKey } from '../content/rules/location.ts';
+import { refuseMigratingId } from '../directory/documentMigrations.ts';
 import { type LocationRecords, readLocationRecords } from '../locations/locationRecords.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -23,6 +24,7 @@ export class LocationDeleter {
    * continues. Records that were just written can stay, because the index is eventually consistent.
    */
   async delete(tenant: string, documentId: string, location: Location, clock: () => number = Date.now): Promise<void> {
+    await refuseMigratingId(this.#table, tenant, documentId);
     const key = locationKey(location);
     const deadline = clock() + DELETES_FOR_MILLISECONDS;
     const requireTime = () => {
@@ -65,5 +67,5 @@ export class LocationDeleter {
 export const deleteLocations = /* @__PURE__ */ storeCapability(
   LocationDeleter,
   ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem'],
-  ['gsi2'],
+  ['gsi1', 'gsi2'],
 );

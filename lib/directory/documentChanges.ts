@@ -18,6 +18,7 @@ import {
   folderEntryRemoval,
   folderEntryWrite,
   folderReference,
+  refuseMigrating,
 } from './documents.ts';
 import { refuseDocumentMoves } from './folderBoundaries.ts';
 import { requireNoRevocation } from './folders/folderRevocations.ts';
@@ -126,6 +127,7 @@ export class DocumentChanger {
       const scope = await lock.scope();
       const folder = await findFolder(scope);
       const storedDocuments = await this.#documents.getByIds(scope, documentIds);
+      refuseMigrating(storedDocuments);
       rejectIf(storedDocuments, (document) => document === undefined, 'NOT_FOUND', 'does_not_exist', ABSENT);
       rejectIf(storedDocuments, (document) => document?.disabled === true, 'FAILED_PRECONDITION', 'disabled', DISABLED);
       const documents = distinctBy(
@@ -154,11 +156,14 @@ export class DocumentChanger {
     return writeEach<I, Stored<Document> | undefined, R>({
       table: this.#table,
       items,
-      read: (unread) =>
-        this.#documents.getByIds(
+      read: async (unread) => {
+        const documents = await this.#documents.getByIds(
           scope,
           unread.map(({ documentId }) => documentId),
-        ),
+        );
+        refuseMigrating(documents);
+        return documents;
+      },
       decide: (item, stored) => {
         if (!stored) return { result: rule.failed(item.documentId, ABSENT, 'not-found'), ops: [] };
         const changes = rule.change(stored, item);

@@ -17,8 +17,8 @@ export class DocumentCounter {
 
   /** While a job moves or deletes folders, a count of all documents reads each document and its folder. */
   async all(scope: OrganizationScope, { outsideFolders = false } = {}): Promise<number> {
-    if (outsideFolders) return this.#table.count(DocumentEntity, scope, [], { without: 'folder' });
-    if (!scope.hasFolderChanges) return this.#table.count(DocumentEntity, scope);
+    if (outsideFolders) return this.#table.count(DocumentEntity, scope, [], { without: ['folder', 'arriving'] });
+    if (!scope.hasFolderChanges) return this.#table.count(DocumentEntity, scope, [], { without: ['arriving'] });
     const documents = new DocumentReader(this.#table);
     let count = 0;
     for await (const { values } of pages((after) => documents.list(scope, { limit: PAGE, after })))

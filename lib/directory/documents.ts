@@ -32,6 +32,10 @@ const Schema = z.object({
   /** Epoch ms. A move of a folder above does not change it. */
   movedAt: z.number().optional(),
   disabled: z.boolean(),
+  /** The document gets another id. It can be read, but not changed. */
+  leaving: z.object({ migrationId: z.string(), to: z.string() }).optional(),
+  /** Reserves the id for a document that has another id until its migration ends. Has its internal id. */
+  arriving: z.object({ migrationId: z.string(), from: z.string() }).optional(),
   metadata: z.string().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -40,7 +44,7 @@ export type Document = z.output<typeof Schema>;
 
 export const DocumentEntity = defineEntity({
   type: 'Document',
-  version: 1,
+  version: 2,
   scope: 'tenant',
   ownedBy: 'organization',
   purpose: "A document under the customer's id, with its internal id and folder",
@@ -64,7 +68,26 @@ export interface DocumentPage extends QueryPage<DocumentWithFolder> {
 }
 
 export const ABSENT = 'Document does not exist';
+export const MIGRATES = 'The document is being migrated to another id';
 export const BUSY = 'Document is being changed by another request.';
+
+/** Throws FAILED_PRECONDITION if a document has another id until its migration ends. */
+export function refuseArriving(documents: readonly (Partial<Pick<Document, 'arriving'>> | undefined)[]): void {
+  const arriving = documents.find((document) => document?.arriving)?.arriving;
+  if (arriving) throw migrates(arriving);
+}
+
+/** Throws FAILED_PRECONDITION if a document is being migrated from or to its id. */
+export function refuseMigrating(
+  documents: readonly (Partial<Pick<Document, 'arriving' | 'leaving'>> | undefined)[],
+): void {
+  const migration = documents.map((document) => document?.leaving ?? document?.arriving).find(Boolean);
+  if (migration) throw migrates(migration);
+}
+
+export function migrates({ migrationId }: { readonly migrationId: string }): ApiError {
+  return new ApiError('FAILED_PRECONDITION', MIGRATES, { details: { migrationId } });
+}
 
 export class DocumentReader {
   readonly #table: Table;
@@ -97,6 +120,7 @@ export class DocumentReader {
   async require(scope: OrganizationScope, documentId: string): Promise<Stored<Document>> {
     const document = await this.get(scope, documentId);
     if (!document) throw new ApiError('NOT_FOUND', ABSENT);
+    refuseArriving([document]);
     return document;
   }
 
@@ -123,7 +147,10 @@ export class DocumentReader {
 
   async list(scope: OrganizationScope, options: PageOptions): Promise<DocumentPage> {
     const page = await this.#table.query(DocumentEntity, scope, options);
-    const documents = await this.attachFolders(scope, page.values);
+    const documents = await this.attachFolders(
+      scope,
+      page.values.filter(({ arriving }) => !arriving),
+    );
     return {
       values: documents.filter((document) => document !== undefined),
       next: page.next,

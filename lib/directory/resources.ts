@@ -2,7 +2,7 @@ import type { ResourceType } from '../app/rules/access.ts';
 import { ApiError, fieldName, invalid, type Issue } from '../shared/errors.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { DocumentReader, type DocumentWriter } from './documents.ts';
+import { DocumentReader, type DocumentWriter, refuseArriving } from './documents.ts';
 import { FolderReader, type FolderWriter } from './folders/folders.ts';
 import { type Organization, OrganizationEntity } from './organizations.ts';
 import { type OrganizationScope, organizationScope } from './organizationScope.ts';
@@ -121,6 +121,7 @@ export class ResourceFinder {
         new DocumentReader(this.#table),
       ),
     ]);
+    refuseArriving([...documents.values()]);
     for (const document of documents.values()) if (writable) requireWritable({ document });
     return references.map((reference) =>
       reference.type === 'organization'

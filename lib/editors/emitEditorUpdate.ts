@@ -1,5 +1,6 @@
 import type { ContentNames } from '../content/rules/eventMetadata.ts';
 import { DocumentEntity } from '../directory/documents.ts';
+import { findRenamed } from '../directory/renamedDocuments.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { emit } from '../events/outbox.ts';
 import { endJob, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
@@ -66,10 +67,12 @@ async function findNames(
   tenant: string,
   { organizationKey, organizationId, documentKey, documentId }: EventJobData,
 ): Promise<ContentNames | undefined> {
-  const [organization, document] = await table.batchGet(
+  const [organization, named] = await table.batchGet(
     itemOf(OrganizationEntity, { tenant, organizationId }),
     itemOf(DocumentEntity, { tenant, organizationKey, documentId }),
   );
-  if (organization?.internalId !== organizationKey || document?.internalId !== documentKey) return undefined;
+  if (organization?.internalId !== organizationKey) return undefined;
+  const document = await findRenamed(table, { tenant, organizationKey, documentKey }, named);
+  if (!document) return undefined;
   return { apiKey: tenant, organization, document };
 }

@@ -8,6 +8,7 @@ export const editorKind = defineContentKind({
   ids: 'none',
   involve: 'none',
   locate: 'none',
+  rename: 'none',
   purge: { document: purgeEditors, organization: 'none' },
   hint: {
     types: { 'editor.add': 'document', 'editor.delete': 'document', 'crdt.update': 'document' },

@@ -1,7 +1,7 @@
 import { threadAccessOf } from '../comments/rules/threads.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
-import { type Document, DocumentReader, readDocuments } from '../directory/documents.ts';
+import { type Document, DocumentReader, readDocuments, refuseMigrating } from '../directory/documents.ts';
 import { findOrganization, type Organization, OrganizationReader } from '../directory/organizations.ts';
 import { organizationScope } from '../directory/organizationScope.ts';
 import { EventEntity, publishedId, recordEvent } from '../events/outbox.ts';
@@ -34,7 +34,7 @@ export class EventPublisher {
   /**
    * Returns the message id. An event with the same `eventId` is not written again, even if its content differs. Without
    * `eventId`, the message id derives from the id of the call. Throws INVALID_ARGUMENT for an unknown organization or a
-   * payload that is too large, and NOT_FOUND for an unknown document.
+   * payload that is too large, NOT_FOUND for an unknown document, and FAILED_PRECONDITION for one that is being migrated.
    */
   async publish(tenant: string, { eventId, ...sent }: Publication, call: string, now: number): Promise<string> {
     const { event, organizationId, documentId, channels } = sent;
@@ -44,6 +44,7 @@ export class EventPublisher {
       async (keys) =>
         documentId === undefined ? undefined : this.#documents.require(organizationScope(tenant, keys), documentId),
     );
+    refuseMigrating([document]);
     const thread = document && (await this.#thread(tenant, organization, document, sent));
     const payload = publishedPayload(sent, { apiKey: tenant, organization, document }, thread);
     const cause = { type: 'Published', id: eventId ?? call, revision: 1 };

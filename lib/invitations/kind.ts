@@ -1,4 +1,5 @@
 import { defineContentKind } from '../content/kind.ts';
+import { renameRecords } from '../content/rename.ts';
 import type { RemovedUsers } from '../content/rules/removedUsers.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -18,6 +19,8 @@ export const invitationKind = defineContentKind({
   ids: 'none',
   involve: 'none',
   locate: 'none',
+  // Reads all invitations of the organization.
+  rename: [renameRecords(InvitationEntity)],
   hint: 'none',
   // Folders have invitations too, so `purgeResource` purges them.
   purge: 'none',

@@ -19,6 +19,7 @@ export const queueOfJob = {
   changeFolders: 'jobs',
   removeUsers: 'jobs',
   eraseUsers: 'jobs',
+  migrateDocument: 'jobs',
   recoverDeliveries: 'jobs',
   releaseParked: 'jobs',
   emitEditorUpdate: 'jobs',
@@ -53,7 +54,7 @@ export type Job = z.output<typeof Schema>;
 
 export const JobEntity = defineEntity({
   type: 'Job',
-  version: 1,
+  version: 2,
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose: 'Work that continues after the response, such as purges',

@@ -1,11 +1,12 @@
 import { HiddenCommentDeletionEntity } from '../comments/threadAccessChanges.ts';
 import { type AccessOfUser, findUsersWhoCanSee, readAccessOfUsers } from '../content/accessChecks.ts';
-import type { DocumentContext } from '../content/documentScope.ts';
+import { type DocumentContext, documentScope } from '../content/documentScope.ts';
 import type { ThreadPosition } from '../content/rules/hints.ts';
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import { DocumentEntity, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { organizationScope } from '../directory/organizationScope.ts';
+import { findRenamed } from '../directory/renamedDocuments.ts';
 import type { ThreadAccess } from '../directory/rules/visibility.ts';
 import { findUsers, isExistingUser } from '../directory/users.ts';
 import { accessForUser, notificationGuards } from '../notifications/notificationReader.ts';
@@ -42,16 +43,18 @@ export class AudienceReader {
     document: DocumentKeys,
     channel: Pick<LiveChannel, 'organizationId' | 'documentId'>,
   ): Promise<DocumentContext | undefined> {
-    const { tenant, organizationKey, documentKey } = document;
-    const [organization, stored] = await this.#table.batchGet(
+    const { tenant, organizationKey } = document;
+    const [organization, named] = await this.#table.batchGet(
       itemOf(OrganizationEntity, { tenant, organizationId: channel.organizationId }),
       itemOf(DocumentEntity, { tenant, organizationKey, documentId: channel.documentId }),
     );
-    if (organization?.internalId !== organizationKey || stored?.internalId !== documentKey) return undefined;
+    if (organization?.internalId !== organizationKey) return undefined;
+    const stored = await findRenamed(this.#table, document, named);
+    if (!stored) return undefined;
     return {
       organization,
       document: stored,
-      scope: { ...organizationScope(tenant, organization), documentKey },
+      scope: documentScope(organizationScope(tenant, organization), stored),
     };
   }
 

@@ -20,7 +20,9 @@ const ChannelSchema = z.object({
    * Earlier epochs whose channels lack their last event, `system.revoked`. `by` is the id of the stream record that
    * ended the epoch.
    */
-  revoking: z.array(z.object({ epoch: z.number(), by: z.string() })).optional(),
+  revoking: z.array(z.object({ epoch: z.number(), by: z.string(), migratedTo: z.string().optional() })).optional(),
+  /** The new id of the document, until the channels of the old one have ended. Their last event is `system.migrated`. */
+  migratedTo: z.string().optional(),
   /** Epoch ms. Until then, changes are recorded. */
   activeUntil: z.number(),
   /** The sequence number of the last recorded stream record, by name of the table partition, such as `THREADS`. */
@@ -31,7 +33,7 @@ export type StoredChannel = Stored<LiveChannel>;
 
 export const LiveChannelEntity = defineEntity({
   type: 'LiveChannel',
-  version: 1,
+  version: 2,
   scope: 'tenant',
   ownedBy: 'document',
   purpose: "A document's push channels: the version and the access epoch",

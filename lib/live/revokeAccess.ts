@@ -5,7 +5,7 @@ import type { PublishCall } from './channelPublisher.ts';
 import type { LiveSession, StoredChannel } from './entities.ts';
 import type { LivePorts } from './livePorts.ts';
 import type { AccessChange } from './rules/access.ts';
-import { type DocumentKeys, REVOKED } from './rules/hints.ts';
+import { type DocumentKeys, MIGRATED, REVOKED } from './rules/hints.ts';
 import { hasLostTokenAccess, storedAccess } from './rules/sessionAccess.ts';
 
 const MAX_SESSIONS_IN_TRANSACTION = 50;
@@ -96,7 +96,7 @@ async function candidatesOf(
 /** Epochs whose channels lack their last event. `by` has the ids of the stream records that ended them. */
 interface EndedChannels {
   readonly document: DocumentKeys;
-  readonly epochs: readonly number[];
+  readonly epochs: readonly { readonly epoch: number; readonly migratedTo?: string | undefined }[];
   readonly by: ReadonlySet<string>;
 }
 
@@ -115,12 +115,12 @@ async function endSessions(
     const channel = await sessionStore.channel(document);
     if (!channel) return undefined;
     const { lost, changed } = await checkSessions(ports, document, candidates, channel, now);
-    if (lost.length === 0 && changed.length === 0) {
-      const epochs = (channel.revoking ?? []).filter((each) => records.has(each.by)).map(({ epoch }) => epoch);
+    if (lost.length === 0 && changed.length === 0 && channel.migratedTo === undefined) {
+      const epochs = (channel.revoking ?? []).filter((each) => records.has(each.by));
       return epochs.length > 0 ? { document, epochs, by: records } : undefined;
     }
     // The next pass reads again, after a conflict or for the sessions that did not fit into the transaction.
-    if (lost.length > 0)
+    if (lost.length > 0 || channel.migratedTo !== undefined)
       await sessionStore.renewChannels(document, channel, lost.slice(0, MAX_SESSIONS_IN_TRANSACTION), by, now);
     else await sessionStore.updateSessions(document, changed.slice(0, MAX_SESSIONS_IN_TRANSACTION));
   }
@@ -181,10 +181,10 @@ async function publishRevocations(
   call: PublishCall,
 ): Promise<void> {
   const names = await keys.names();
-  for (const epoch of epochs) {
+  for (const { epoch, migratedTo } of epochs) {
+    const event = migratedTo === undefined ? { type: REVOKED } : { type: MIGRATED, newDocumentId: migratedTo };
     const channels = names.ofDocument({ ...document, epoch });
-    for (const channel of [channels.document, channels.awareness])
-      await publisher.publishOrThrow(channel, { type: REVOKED }, call);
+    for (const channel of [channels.document, channels.awareness]) await publisher.publishOrThrow(channel, event, call);
   }
   await sessionStore.endRevocations(document, by);
 }

@@ -189,8 +189,9 @@ export class SessionStore {
     by: string,
     now: number,
   ): Promise<'done' | 'conflict'> {
-    const revoking = [...(channel.revoking ?? []), { epoch: channel.epoch, by }];
-    const next = { ...channel, epoch: channel.epoch + 1, revoking };
+    const { epoch, migratedTo } = channel;
+    const revoking = [...(channel.revoking ?? []), { epoch, by, ...(migratedTo !== undefined && { migratedTo }) }];
+    const next = { ...channel, epoch: epoch + 1, revoking, migratedTo: undefined };
     return this.#table.tryWrite([
       replace(LiveChannelEntity, { ...document, ...next }, channel._r),
       ...lost.map((session) =>

@@ -11,6 +11,7 @@ export const liveStateKind = defineContentKind({
   ids: 'none',
   involve: 'none',
   locate: 'none',
+  rename: 'none',
   purge: { document: purgeItems(LiveStateEntity, LiveStateCountEntity), organization: 'none' },
   hint: {
     entity: LiveStateEntity.type,

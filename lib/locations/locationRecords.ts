@@ -1,6 +1,6 @@
 import type { DocumentScope } from '../content/documentScope.ts';
 import type { ContentKind, KindLocations, LocatedRecord, WithLocation } from '../content/kind.ts';
-import { DocumentEntity } from '../directory/documents.ts';
+import { DocumentEntity, refuseMigrating } from '../directory/documents.ts';
 import { contentKinds } from '../kinds/contentKinds.ts';
 import type { Key } from '../table/entity.ts';
 import { keyAfter, keyPrefix } from '../table/keys.ts';
@@ -50,6 +50,7 @@ export async function readLocationRecords(
     scoped.map(({ scope }) => ({ tenant, organizationKey: scope.organizationKey, documentId })),
   );
   const existing = scoped.filter(({ scope }, index) => documents[index]?.internalId === scope.documentKey);
+  refuseMigrating(documents);
   const read = async ({ locate }: Locating): Promise<LocationRecords> => {
     const ofKind = existing.filter(({ record: { PK } }) => PK.endsWith(partitionEnd(locate)));
     const records = await table.getByKeys(

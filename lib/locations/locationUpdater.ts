@@ -1,6 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import type { ContentKind, KindLocations, LocatedRecord, WithLocation } from '../content/kind.ts';
 import { type Location, locationKey, storedLocation } from '../content/rules/location.ts';
+import { refuseMigratingId } from '../directory/documentMigrations.ts';
 import { OrganizationReader } from '../directory/organizations.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -45,6 +46,7 @@ export class LocationUpdater {
         : await new OrganizationReader(this.#table).require(tenant, organizationId);
     const organizationKey = organization?.internalId;
     const location = { tenant, documentId, key: locationKey(oldLocation), organizationKey };
+    await refuseMigratingId(this.#table, tenant, documentId);
     const deadline = this.#clock() + UPDATES_FOR_MILLISECONDS;
     for await (const { kinds } of pages((after) => readLocationRecords(this.#table, location, after, this.#kinds)))
       await inParallel(
@@ -85,5 +87,5 @@ export class LocationUpdater {
 export const updateLocations: Capability<Pick<LocationUpdater, 'update'>> = /* @__PURE__ */ storeCapability(
   LocationUpdater,
   ['GetItem', 'BatchGetItem', 'PutItem'],
-  ['gsi2'],
+  ['gsi1', 'gsi2'],
 );

@@ -1,4 +1,5 @@
 import type { DocumentScope } from '../content/documentScope.ts';
+import { renameRecords } from '../content/rename.ts';
 import { defineContentKind } from '../content/kind.ts';
 import type { RemovedUsers } from '../content/rules/removedUsers.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
@@ -44,6 +45,11 @@ export const judgmentKind = defineContentKind({
   ids: 'none',
   involve: 'none',
   locate: 'none',
+  rename: [
+    renameRecords(JudgmentEntity, {
+      prefixOf: ({ documentKey }) => [documentKey],
+    }),
+  ],
   purge: { document: purgeDocumentJudgments, organization: purgeOrganizationJudgments },
   hint: 'none',
   remove: removeReviewers,

@@ -7,6 +7,7 @@ import type { UserWritten } from '../content/rules/userLinks.ts';
 import { type Document, DocumentEntity, DocumentReader } from '../directory/documents.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { organizationScope } from '../directory/organizationScope.ts';
+import { findRenamed } from '../directory/renamedDocuments.ts';
 import type { Audience, EventPayload } from '../events/rules/payload.ts';
 import { levelsFor, type RecipientRules } from '../events/rules/recipients.ts';
 import { distinct } from '../shared/collections.ts';
@@ -66,9 +67,10 @@ export async function readEventLocation(
     thread && readDocument(thread.organizationKey),
   ]);
   if (!organization || (thread && thread.organizationKey !== organization.internalId)) return undefined;
-  const document = thread ? documentOfThread : await readDocument(organization.internalId);
-  if ((documentId !== undefined && !document) || (thread && document?.internalId !== thread.documentKey))
-    return undefined;
+  const document = thread
+    ? await findRenamed(table, { tenant, ...thread }, documentOfThread)
+    : await readDocument(organization.internalId);
+  if ((documentId !== undefined || thread) && !document) return undefined;
   return { organization, document };
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
+import { renameRecords } from '../content/rename.ts';
 import { defineContentKind, type Involved } from '../content/kind.ts';
 import { type AddressedHint, verbsOfWritten, type Written } from '../content/rules/hints.ts';
 import type { Stored } from '../table/entity.ts';
@@ -36,6 +37,7 @@ export const notificationKind = defineContentKind({
     },
     deletion: { ops: (scope, notification: Stored<Notification>) => notificationDeletionOps(scope, notification) },
   },
+  rename: [renameRecords(NotificationEntity, { ids: { of: notificationIds, idOf: ({ id }) => id } })],
   purge: {
     document: purgeRecords(
       [NotificationEntity, InvolvementEntity],

@@ -12,6 +12,7 @@ export const presenceKind = defineContentKind({
   ids: 'none',
   involve: 'none',
   locate: 'none',
+  rename: 'none',
   purge: { document: purgeItems(PresenceEntity), organization: 'none' },
   hint: {
     entity: PresenceEntity.type,

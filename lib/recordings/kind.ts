@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity, removeReadInvolvement } from '../content/involvements.ts';
+import { renameRecords } from '../content/rename.ts';
 import { defineContentKind } from '../content/kind.ts';
 import { hintFor, removedHint, verbs, type Written } from '../content/rules/hints.ts';
 import { type DocumentRemoval, erasePage, isDocumentDeleted, joinOps } from '../content/userRemoval.ts';
@@ -24,6 +25,7 @@ export const recordingKind = defineContentKind({
     move: (recording: Recording, stored, _location, now) => ({ ...recording, ...stored, lastUpdated: now }),
     deletion: { ops: (scope, recording: Stored<Recording>) => recordingDeletionOps(scope, [recording]) },
   },
+  rename: [renameRecords(RecordingEntity, { ids: { of: recordingIds, idOf: ({ annotationId }) => annotationId } })],
   purge: {
     document: purgeRecords(
       [RecordingEntity, InvolvementEntity],

@@ -273,22 +273,22 @@ export class Table {
   }
 
   /**
-   * Expired items count too, items with the attribute `without` do not. Costs as much as reading all items, with one
+   * Expired items count too, items with one of the attributes `without` do not. Costs as much as reading all items, with one
    * call per 1 MB.
    */
   async count<T, P>(
     entity: QueryableEntity<T, P>,
     partition: P,
     prefix: readonly string[] = [],
-    { without }: { without?: string } = {},
+    { without = [] }: { without?: readonly string[] } = {},
   ): Promise<number> {
     const { expression, values: bounds } = sortKeys({ prefix, limit: 0 });
     return this.#countQuery({
       KeyConditionExpression: `PK = :pk${expression}`,
       ExpressionAttributeValues: { ':pk': entity.partition(partition), ...bounds },
-      ...(without !== undefined && {
-        FilterExpression: 'attribute_not_exists(#without)',
-        ExpressionAttributeNames: { '#without': without },
+      ...(without.length > 0 && {
+        FilterExpression: without.map((_name, index) => `attribute_not_exists(#without${index})`).join(' AND '),
+        ExpressionAttributeNames: Object.fromEntries(without.map((name, index) => [`#without${index}`, name])),
       }),
       ConsistentRead: true,
     });

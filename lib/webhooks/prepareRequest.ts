@@ -3,6 +3,7 @@ import { ThreadEntity } from '../comments/threads.ts';
 import { completeActors, incompleteActors } from '../content/rules/actors.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { DocumentEntity } from '../directory/documents.ts';
+import { findRenamed } from '../directory/renamedDocuments.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { isPrivate, type Visibility } from '../directory/rules/visibility.ts';
 import { findUsers, profilesOf, type User, UserEntity } from '../directory/users.ts';
@@ -153,12 +154,13 @@ export class WebhookRequests {
     if (!thread) return undefined;
     const { organizationKey, documentKey, organizationId, annotationId, createdAt } = thread;
     const scope = { tenant, organizationKey };
-    const [organization, document, head] = await this.#reader.batchGet(
+    const [organization, named, head] = await this.#reader.batchGet(
       itemOf(OrganizationEntity, { tenant, organizationId }),
       itemOf(DocumentEntity, { ...scope, documentId: documentId ?? '' }),
       itemOf(ThreadEntity, { ...scope, documentKey, annotationId, createdAt }),
     );
-    if (organization?.internalId !== organizationKey || document?.internalId !== documentKey || !head)
+    const document = await findRenamed(this.#table, { ...scope, documentKey }, named);
+    if (organization?.internalId !== organizationKey || !document || !head)
       return event === 'comment.delete' ? undefined : 'deleted';
     return {
       organizationName: organization.organizationName,

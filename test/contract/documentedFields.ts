@@ -176,6 +176,8 @@ export const documentedFields: Readonly<Record<string, string>> = {
   '/v2/organizations/documents/count/get': `organizationId, folderId, excludeFolderDocs, ${FILTERS}`,
   '/v2/organizations/documents/delete': 'organizationId, documentIds',
   '/v2/organizations/documents/move': 'organizationId, documentIds, folderId',
+  '/v2/organizations/documents/migrate': 'organizationId, documentId, newDocumentId',
+  '/v2/organizations/documents/migrate/status': 'organizationId, migrationId',
   '/v2/organizations/documents/access/update': 'organizationId, documentIds, accessType',
   '/v2/organizations/documents/access/disablestate/update': 'organizationId, documentIds, disabled',
   '/v2/notifications/add':

@@ -212,6 +212,12 @@ const readFilters = (): Record<string, Filters> => ({
     narrowing: { status: 'PENDING', type: 'doc_user' },
     idsOf: invitationIds,
   },
+  '/v2/users/doc/get': {
+    base: acme,
+    narrowing: { userIds: ['ada', 'bob'] },
+    changing: { includeInvolvedDocuments: [true, { userIds: ['ada'] }] },
+    idsOf: rowIds('userId'),
+  },
   '/v2/users/invite/get': {
     base: acme,
     narrowing: { email: 'ada@example.com', isPendingUsersOnly: true },

@@ -27,12 +27,12 @@ import { validationOptions } from '../support/processValidatePlugin.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { ownFunctions, registered } from './endpoints.ts';
 
-const MAX_BYTES = 550_000;
+const MAX_BYTES = 555_000;
 /**
  * The limit for workers in bytes. It is higher than for endpoints, because no caller waits for the start of a worker.
  * Some contain the SDK for SES or Bedrock, and one contains the steps of all jobs and all kinds of content.
  */
-const MAX_WORKER_BYTES = 660_000;
+const MAX_WORKER_BYTES = 670_000;
 /** The limit in bytes for functions that contain Yjs, which has 76 kB. Some also contain an XML parser of 28 kB. */
 const MAX_EDITOR_BYTES = 575_000;
 /**

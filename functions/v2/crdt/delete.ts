@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findDocument } from '../../../lib/content/documentScope.ts';
+import { refuseMigrating } from '../../../lib/directory/documents.ts';
 import { deleteEditors } from '../../../lib/editors/deleteEditors.ts';
 import { ownIds } from '../../../lib/editors/rules/editors.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
@@ -45,6 +46,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { editorIds, ...reference }, caller, deps, now }) => {
     const context = await deps.findDocument(caller.tenant, reference);
+    refuseMigrating([context.document]);
     const { editorIds: ids, hasMore } = editorIds
       ? { editorIds: distinct(editorIds), hasMore: false }
       : await deps.editors.listIds(context.scope, limits.list);

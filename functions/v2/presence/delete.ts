@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findDocument } from '../../../lib/content/documentScope.ts';
+import { refuseMigrating } from '../../../lib/directory/documents.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { changePresence } from '../../../lib/presence/presences.ts';
 import { PresenceDeletion } from '../../../lib/presence/rules.ts';
@@ -30,7 +31,8 @@ export const endpoint = defineEndpoint(
     cost: { calls: 4, roundTrips: 3, readUnits: 3, writeUnits: 2 },
   },
   async ({ input: { userIds, ...reference }, caller, deps, now }) => {
-    const { scope } = await deps.findDocument(caller.tenant, reference);
+    const { scope, document } = await deps.findDocument(caller.tenant, reference);
+    refuseMigrating([document]);
     await deps.presences.end(scope, userIds, now);
     return { data: { success: true } };
   },

@@ -127,6 +127,9 @@ export const requestsBefore: Readonly<Record<string, readonly (readonly [path: s
   '/v2/activities/add': [
     [`${WORKSPACE}/activityconfig/update`, { activityServiceConfig: { isEnabled: true, immutable: false } }],
   ],
+  [`${ORGANIZATIONS}/documents/migrate`]: [
+    [`${ORGANIZATIONS}/documents/add`, { organizationId: 'acme', documents: [{ documentId: 'nda-draft' }] }],
+  ],
   '/v2/memory/judgments/add': [
     [`${ORGANIZATIONS}/documents/add`, { organizationId: 'acme', documents: [{ documentId: 'pricing' }] }],
   ],

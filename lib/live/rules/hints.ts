@@ -16,6 +16,9 @@ export const HIDDEN = 'hidden';
 /** The last event on a document's channels after a user lost access to the document. */
 export const REVOKED = 'system.revoked';
 
+/** The last event on a document's channels after the document got another id. */
+export const MIGRATED = 'system.migrated';
+
 /** A hint about a change of an editor. The event also has the update if it is small enough. */
 export interface EditorHint {
   readonly type: 'crdt.update';

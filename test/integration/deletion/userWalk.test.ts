@@ -10,6 +10,7 @@ const { customer } = acmeWorld({ documents: ['nda', 'offer'], table: 'memory' })
 const nothing: Omit<ContentKind, 'name'> = {
   hint: 'none',
   ids: 'none',
+  rename: 'none',
   involve: 'none',
   locate: 'none',
   purge: 'none',

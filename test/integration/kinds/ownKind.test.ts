@@ -13,6 +13,7 @@ import {
 } from '../../../lib/content/involvements.ts';
 import { type ContentKind, defineContentKind } from '../../../lib/content/kind.ts';
 import { claimRecordId, findRecordIds, idKeyOf, recordIdKey, releaseRecordId } from '../../../lib/content/recordIds.ts';
+import { renameRecords } from '../../../lib/content/rename.ts';
 import { hintFor, verbs, type Written } from '../../../lib/content/rules/hints.ts';
 import { locationKey, storedLocation } from '../../../lib/content/rules/location.ts';
 import { erasePage, joinOps } from '../../../lib/content/userRemoval.ts';
@@ -84,6 +85,7 @@ const noteKind = defineContentKind({
     move: (note: Note, stored) => ({ ...note, ...stored }),
     deletion: { ops: deletionOps },
   },
+  rename: [renameRecords(NoteEntity, { ids: { of: noteIds, idOf: ({ annotationId }) => annotationId } })],
   purge: {
     document: purgeRecords([NoteEntity, InvolvementEntity], noteIds, NoteEntity, (document, notes) => ({
       ids: notes.map(({ annotationId }) => annotationId),

@@ -18,6 +18,7 @@ import { everyFault, Invocation, Trial } from '../../support/crashes.ts';
 import type { Customer } from '../../support/customer.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { handlerOf, restartFunctions } from '../../support/functionHandlers.ts';
+import { JobRunner } from '../../support/jobRunner.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { requirePermission, roleOf } from '../../support/permissions.ts';
 import { post } from '../../support/requests.ts';
@@ -876,4 +877,26 @@ describe('revoked user tokens', () => {
     await publishRevocation();
     expect(published).toEqual([]);
   });
+});
+
+test('the channels of a document that got another id end with system.migrated', async () => {
+  await connect('ada', [{ type: 'organization', id: 'acme' }]);
+  const { migrationId } = await customer.ok('/v2/organizations/documents/migrate', {
+    ...nda,
+    newDocumentId: 'nda-2026',
+  });
+  await new JobRunner(Date.now()).finish({ tenant: customer.apiKey, jobId: migrationId });
+  const [renamed] = await itemsOf('Document');
+  const changes = [changeOf('modify', renamed!)];
+  await publish(changes);
+  const last = { type: 'system.migrated', newDocumentId: 'nda-2026' };
+  const { document: channel, awareness } = names.ofDocument({ ...document, epoch: 1 });
+  expect([eventsOn(channel), eventsOn(awareness)]).toEqual([[last], [last]]);
+  published = [];
+  await publish(changes);
+  expect(published).toEqual([]);
+  const { body } = await (
+    await newUser(customer, 'ada', [])
+  ).call('/v2/live/connect', { ...nda, documentId: 'nda-2026' });
+  expect(body.result.data.channels.document).not.toBe(channel);
 });

@@ -40,7 +40,7 @@ const tiers = {
     'invitations',
   ],
   channels: ['mail', 'webhooks', 'live'],
-  composition: ['apiKeys', 'fanOut', 'userData', 'locations', 'kinds', 'deletion'],
+  composition: ['apiKeys', 'fanOut', 'userData', 'locations', 'kinds', 'deletion', 'migration'],
   edges: ['openapi', 'client', 'heartbeat'],
 };
 

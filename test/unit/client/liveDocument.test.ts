@@ -402,6 +402,19 @@ describe('a live document', () => {
     expect(published).toEqual([{ type: 'cursor' }]);
   });
 
+  test.each([
+    ['ends', 'contract', 'migrated', [{ newDocumentId: 'contract' }]],
+    ['connects again, if it has the new id already,', nda.documentId, 'live', []],
+  ])('%s when the document gets another id', async (_behaviour, newDocumentId, status, expected) => {
+    const { live } = open();
+    const migrated: object[] = [];
+    live.on('migrated', (event) => migrated.push(event));
+    await wait();
+    service.push(service.channels.document, { type: 'system.migrated', newDocumentId });
+    await longWait();
+    expect([live.status, migrated]).toEqual([status, expected]);
+  });
+
   test('ends when the user may no longer open the document', async () => {
     const { live, events } = open();
     await wait();

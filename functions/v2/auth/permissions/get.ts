@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { readDocuments } from '../../../../lib/directory/documents.ts';
+import { readDocuments, refuseArriving } from '../../../../lib/directory/documents.ts';
 import { readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { organizationScope } from '../../../../lib/directory/organizationScope.ts';
@@ -66,6 +66,7 @@ export const endpoint = defineEndpoint(
           deps.folders.getByIds(scope, folderIds),
           deps.documents.getWithFolders(scope, documentIds),
         ]);
+        refuseArriving(documents);
         return { users, grants, folders, documents };
       },
     );

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { readDocuments } from '../../../../lib/directory/documents.ts';
+import { readDocuments, refuseArriving } from '../../../../lib/directory/documents.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { organizationScope } from '../../../../lib/directory/organizationScope.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
@@ -63,9 +63,9 @@ export const endpoint = defineEndpoint(
   async ({ input: { organizationId, userId, documentIds = [], getOrganizationConfig }, caller, deps }) => {
     const { content } = await deps.organizations.readWithin(caller.tenant, organizationId, async (keys) => {
       const scope = organizationScope(caller.tenant, keys);
-      const documents = (await deps.documents.getByIds(scope, distinct(documentIds))).filter(
-        (document) => document !== undefined,
-      );
+      const stored = await deps.documents.getByIds(scope, distinct(documentIds));
+      refuseArriving(stored);
+      const documents = stored.filter((document) => document !== undefined);
       const scopes = [
         ...(getOrganizationConfig ? [{ documentKey: undefined, documentId: undefined }] : []),
         ...documents.map(({ internalId, documentId }) => ({ documentKey: internalId, documentId })),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../../lib/content/documentScope.ts';
 import { findLiveDocuments } from '../../../../lib/content/recordListing.ts';
-import { readDocuments } from '../../../../lib/directory/documents.ts';
+import { readDocuments, refuseMigrating } from '../../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../../lib/directory/organizationScope.ts';
 import { folderChain } from '../../../../lib/directory/rules/access.ts';
 import { notificationChannels, notificationLevels } from '../../../../lib/events/rules/recipients.ts';
@@ -68,14 +68,13 @@ export const endpoint = defineEndpoint(
     const scope = organizationScope(caller.tenant, organization);
     const userIds = distinct(input.userIds);
     const results = await deps.settings.set(scope, userIds, await scopes(), input.config, now);
-    const documentId = input.documentIds?.[0] ?? null;
     return {
       data: byId(
         userIds,
         results.map(({ success, message: why }, index) => ({
           success,
           userId: userIds[index] as string,
-          documentId,
+          documentId: input.documentIds?.[0] ?? null,
           message: why,
         })),
       ),
@@ -84,10 +83,12 @@ export const endpoint = defineEndpoint(
     async function scopes() {
       if (!input.documentIds) return [{}];
       const documentIds = distinct(input.documentIds);
-      const documents = await findLiveDocuments(deps.documents, scope, documentIds);
-      const unknown = documentIds.find((documentId) => !documents.has(documentId));
+      const found = await findLiveDocuments(deps.documents, scope, documentIds);
+      const unknown = documentIds.find((documentId) => !found.has(documentId));
       if (unknown !== undefined) throw new ApiError('NOT_FOUND', `Document ${unknown} does not exist`);
-      return [...documents.values()].map(({ internalId, folder }) => ({
+      const documents = [...found.values()];
+      refuseMigrating(documents);
+      return documents.map(({ internalId, folder }) => ({
         documentKey: internalId,
         folderKeys: folder && folderChain(folder),
       }));

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { type DocumentWithFolder, readDocuments } from '../../../../lib/directory/documents.ts';
+import { type DocumentWithFolder, readDocuments, refuseArriving } from '../../../../lib/directory/documents.ts';
 import { matches, searchDocuments } from '../../../../lib/directory/documentSearch.ts';
 import { readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
@@ -69,6 +69,7 @@ export const endpoint = defineEndpoint(
 
     async function readByIds(scope: OrganizationScope, ids: readonly string[]) {
       const documents = await deps.documents.getWithFolders(scope, ids);
+      refuseArriving(documents);
       const existing = documents.filter((document) => document !== undefined);
       return { data: existing.filter(isMatch).map(toDocumentResponse), pageToken: null };
     }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { readDocuments } from '../../../../lib/directory/documents.ts';
+import { readDocuments, refuseArriving } from '../../../../lib/directory/documents.ts';
 import { readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { type OrganizationScope, organizationScope } from '../../../../lib/directory/organizationScope.ts';
@@ -67,6 +67,7 @@ export const endpoint = defineEndpoint(
 
     async function countOfEach(scope: OrganizationScope, ids: readonly string[]) {
       const stored = await deps.documents.getWithFolders(scope, ids);
+      refuseArriving(stored);
       const issues = missingIssues(stored, (index) => ['documentIds', index]);
       if (issues.length > 0) throw new ApiError('NOT_FOUND', 'Document does not exist', { details: { issues } });
       const documents = stored.filter((document) => document !== undefined);

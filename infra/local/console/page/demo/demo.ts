@@ -13,6 +13,7 @@ const statusTexts: Readonly<Record<LiveStatus, string>> = {
   live: 'Connected',
   offline: 'Offline. Your edits are kept and sent later.',
   denied: 'No access',
+  migrated: 'This document has another id now. Open it again.',
   closed: 'Closed',
 };
 

@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import { type Table, upsert, type WriteOp } from '../table/table.ts';
+import { type Document, DocumentEntity } from './documents.ts';
+import { organizationPartition, type OrganizationScope } from './organizationScope.ts';
+
+/** Longer than any delivery, mail or job that has the id of before. */
+const LIFETIME_SECONDS = 90 * 24 * 60 * 60;
+
+const RenamedDocumentEntity = defineEntity({
+  type: 'RenamedDocument',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'expiry',
+  purpose: 'The id that a migration gave to a document, for events and jobs with the id of before',
+  schema: z.object({ documentKey: z.string(), documentId: z.string(), renamedAt: z.number() }),
+  pk: (of: Pick<OrganizationScope, 'tenant' | 'organizationKey'>) => organizationPartition(of, 'RENAMED_DOCUMENTS'),
+  sk: (key: { documentKey: string }) => [key.documentKey],
+  expiresAt: ({ renamedAt }) => Math.floor(renamedAt / 1000) + LIFETIME_SECONDS,
+});
+
+export function recordRename(
+  scope: OrganizationScope,
+  renamed: { readonly documentKey: string; readonly documentId: string; readonly renamedAt: number },
+): WriteOp {
+  const { tenant, organizationKey } = scope;
+  return upsert(RenamedDocumentEntity, { tenant, organizationKey, ...renamed });
+}
+
+/**
+ * Returns the document with an internal key under its present id. `named` is what the reader found under the id of the
+ * event, job or session. Undefined for a deleted document. Costs two more reads if `named` is another document.
+ */
+export async function findRenamed(
+  table: Table,
+  { tenant, organizationKey, documentKey }: OrganizationScope & { readonly documentKey: string },
+  named: Stored<Document> | undefined,
+): Promise<Stored<Document> | undefined> {
+  if (named?.internalId === documentKey) return named;
+  const renamed = await table.get(RenamedDocumentEntity, { tenant, organizationKey, documentKey });
+  const document =
+    renamed && (await table.get(DocumentEntity, { tenant, organizationKey, documentId: renamed.documentId }));
+  return document?.internalId === documentKey ? document : undefined;
+}

@@ -1,0 +1,146 @@
+import * as z from 'zod';
+import { type DocumentScope, documentScope } from '../content/documentScope.ts';
+import type { ContentKind } from '../content/kind.ts';
+import type { Rename, RenameHook } from '../content/rename.ts';
+import {
+  type DocumentMigration,
+  DocumentMigrationEntity,
+  type MigrationStatus,
+} from '../directory/documentMigrations.ts';
+import { type Document, DocumentEntity, folderEntryRemoval, folderEntryWrite } from '../directory/documents.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
+import { recordRename } from '../directory/renamedDocuments.ts';
+import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import { contentKinds } from '../kinds/contentKinds.ts';
+import { LiveChannelEntity } from '../live/entities.ts';
+import type { Stored } from '../table/entity.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { MigrationJob } from './documentMigrations.ts';
+
+const STEP_MILLISECONDS = 2_000;
+/** With the pauses between the runs of a job, about 20 minutes. */
+const MAX_TRIES = 5;
+
+/** `hook` is an index of the hooks, `after` the position in the records of the hook. */
+const Progress = z.object({ pass: z.enum(['first', 'second']), hook: z.number(), after: z.string().optional() });
+type Progress = z.output<typeof Progress>;
+
+interface Migrating {
+  readonly table: Table;
+  readonly scope: OrganizationScope;
+  readonly migration: Stored<DocumentMigration>;
+  readonly clock: () => number;
+}
+
+export function renameHooks(kinds: readonly ContentKind[] = contentKinds): readonly RenameHook[] {
+  return kinds.flatMap(({ rename }) => (rename === 'none' ? [] : rename));
+}
+
+/**
+ * Writes the new id into all records, twice: requests from before the migration can write until 60 s after its start.
+ * Then gives the document the new id, in one transaction. After `MAX_TRIES` failures in a row, the migration has failed
+ * until the customer continues it.
+ */
+export async function migrateDocumentStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
+  const { organizationKey, migrationId } = MigrationJob.parse(JSON.parse(job.data));
+  const scope: OrganizationScope = { tenant: job.tenant, organizationKey };
+  const migration = await table.get(DocumentMigrationEntity, { ...scope, migrationId });
+  if (!migration || migration.status === 'completed') return 'done';
+  const migrating: Migrating = { table, scope, migration, clock };
+  try {
+    return await runStep(migrating, job);
+  } catch (error) {
+    if ((job.tries ?? 0) < MAX_TRIES) throw error;
+    await setStatus(migrating, 'failed');
+    return 'done';
+  }
+}
+
+async function runStep(migrating: Migrating, job: StoredJob): Promise<StepResult> {
+  const { table, scope, migration, clock } = migrating;
+  if (migration.status !== 'in_progress') await setStatus(migrating, 'in_progress');
+  const progress: Progress = job.progress ? Progress.parse(JSON.parse(job.progress)) : { pass: 'first', hook: 0 };
+  const secondPassAt = job.createdAt + REQUESTS_ENDED_MS;
+  if (progress.pass === 'second' && clock() < secondPassAt) return { progress, notBefore: secondPassAt };
+  const document = await findLeaving(migrating);
+  if (!document) return abandon(migrating);
+  const rename: Rename = { table, scope: documentScope(scope, document), from: migration.from, to: migration.to };
+  const next = await renameAll(rename, progress, clock);
+  if (next) return { progress: next };
+  if (progress.pass === 'first') return { progress: { pass: 'second', hook: 0 }, notBefore: secondPassAt };
+  const outcome = await retryOnConflict(async () => {
+    const leaving = await findLeaving(migrating);
+    return leaving ? arrive(migrating, rename.scope, leaving) : 'deleted';
+  });
+  return outcome === 'deleted' ? abandon(migrating) : 'done';
+}
+
+async function renameAll(rename: Rename, from: Progress, clock: () => number): Promise<Progress | undefined> {
+  const hooks = renameHooks();
+  const deadline = clock() + STEP_MILLISECONDS;
+  let { hook, after } = from;
+  while (hook < hooks.length) {
+    after = await hooks[hook]?.rename(rename, after);
+    if (after === undefined) hook += 1;
+    if (clock() > deadline && hook < hooks.length) return { ...from, hook, after };
+  }
+  return undefined;
+}
+
+async function findLeaving({ table, scope, migration }: Migrating): Promise<Stored<Document> | undefined> {
+  const document = await table.get(DocumentEntity, { ...scope, documentId: migration.from });
+  return document?.leaving?.migrationId === migration.migrationId ? document : undefined;
+}
+
+async function arrive(
+  { table, scope, migration, clock }: Migrating,
+  { documentKey }: DocumentScope,
+  leaving: Stored<Document>,
+): Promise<'done' | 'conflict'> {
+  const { from, to } = migration;
+  const now = clock();
+  const [reserved, channel, stored] = await Promise.all([
+    table.get(DocumentEntity, { ...scope, documentId: to }),
+    table.get(LiveChannelEntity, { ...scope, documentKey }),
+    table.get(DocumentMigrationEntity, { ...scope, migrationId: migration.migrationId }),
+  ]);
+  if (!reserved || !stored) return 'conflict';
+  const arrived: Document = { ...leaving, documentId: to, leaving: undefined };
+  const ops: WriteOp[] = [
+    remove(DocumentEntity, { ...scope, documentId: from }, leaving._r),
+    replace(DocumentEntity, { ...scope, ...arrived }, reserved._r),
+    replace(DocumentMigrationEntity, { ...scope, ...stored, status: 'completed', changedAt: now, endedAt: now }, stored._r),
+    recordRename(scope, { documentKey, documentId: to, renamedAt: now }),
+    ...folderEntryRemoval(scope, leaving),
+    ...folderEntryWrite(scope, arrived),
+  ];
+  if (channel)
+    ops.push(replace(LiveChannelEntity, { ...scope, ...channel, documentId: to, migratedTo: to }, channel._r));
+  return table.tryWrite(ops);
+}
+
+/** The document was deleted with its folder or organization, whose job purges the content. */
+async function abandon(migrating: Migrating): Promise<'done'> {
+  const { table, scope, migration } = migrating;
+  const reserved = await table.get(DocumentEntity, { ...scope, documentId: migration.to });
+  if (reserved?.arriving?.migrationId === migration.migrationId)
+    await table.write([remove(DocumentEntity, { ...scope, documentId: migration.to }, reserved._r)]);
+  await setStatus(migrating, 'failed', { endedAt: migrating.clock() });
+  return 'done';
+}
+
+async function setStatus(
+  { table, scope, migration, clock }: Migrating,
+  status: MigrationStatus,
+  ended: Pick<DocumentMigration, 'endedAt'> = {},
+): Promise<void> {
+  const { migrationId } = migration;
+  await retryOnConflict(async () => {
+    const stored = await table.get(DocumentMigrationEntity, { ...scope, migrationId });
+    if (!stored || stored.status === 'completed' || stored.status === status) return 'done';
+    return table.tryWrite([
+      replace(DocumentMigrationEntity, { ...scope, ...stored, ...ended, status, changedAt: clock() }, stored._r),
+    ]);
+  });
+}

@@ -1,0 +1,389 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { registeredEndpoints } from '../../../infra/build/registry.ts';
+import { migrateDocumentStep } from '../../../lib/migration/migrateDocumentStep.ts';
+import { readEventLocation } from '../../../lib/notifications/audience.ts';
+import { ReactionEntity } from '../../../lib/reactions/reactions.ts';
+import { Table, upsert } from '../../../lib/table/table.ts';
+import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
+import { occurredEvents } from '../../support/content.ts';
+import { fillOrganization } from '../../support/fillOrganization.ts';
+import { restartFunctions } from '../../support/functionHandlers.ts';
+import { clearTable, itemsByKey, restoreItems } from '../../support/items.ts';
+import { JobRunner } from '../../support/jobRunner.ts';
+import { asDocumentClient, type Command } from '../../support/leanClient.ts';
+import { startQueues } from '../../support/queues.ts';
+import { storedDocumentScope } from '../../support/storedScope.ts';
+import { newUser } from '../../support/userTokens.ts';
+
+const MIGRATE = '/v2/organizations/documents/migrate';
+const STATUS = '/v2/organizations/documents/migrate/status';
+const [OLD, NEW] = ['agreement', 'agreement-2026'];
+const acme = { organizationId: 'acme' };
+const both = { ...acme, documentId: OLD, newDocumentId: NEW };
+
+const { engine, customer } = acmeWorld({ table: 'memory' });
+const queues = forAllTests(startQueues);
+beforeEach(async () => {
+  await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+  queues.clear();
+});
+
+const fill = () => fillOrganization(customer, 'acme', { documents: [OLD, 'plan'], each: 2 });
+const migrate = async (ids: object = both): Promise<string> => (await customer.ok(MIGRATE, ids)).migrationId;
+const statusOf = async (migrationId: string) => (await customer.ok(STATUS, { ...acme, migrationId })).status;
+const runAll = async (migrationId: string) =>
+  new JobRunner(Date.now()).finish({ tenant: customer.apiKey, jobId: migrationId });
+const items = async () => [...(await itemsByKey(engine, customer)).values()];
+
+/** Types of items that keep the id of before, or name both ids. */
+const keepsOldId = [
+  'Event',
+  'EventPayload',
+  'FirstAttempts',
+  'Delivery',
+  'Idempotency',
+  'Job',
+  'Mail',
+  'DocumentMigration',
+];
+const namesId = (value: unknown, id: string): boolean =>
+  typeof value === 'string'
+    ? value.split('#').includes(id) || value.includes(`"${id}"`)
+    : typeof value === 'object' && value !== null && Object.values(value).some((part) => namesId(part, id));
+const typesThatName = async (id: string) =>
+  [...new Set((await items()).filter((item) => namesId(item, id)).map(({ _t }) => _t))].sort();
+
+const listings: readonly [path: string, data: object][] = [
+  ['/v2/organizations/documents/get', { documentIds: [OLD] }],
+  ['/v2/commentannotations/get', { documentId: OLD }],
+  ['/v2/commentannotations/get', { documentId: OLD, annotationIds: ['thread-0', 'thread-1', 'unknown'] }],
+  ['/v2/commentannotations/get', { documentId: OLD, locationIds: ['here'] }],
+  ['/v2/commentannotations/comments/get', { documentId: OLD, annotationId: 'thread-1' }],
+  ['/v2/commentannotations/count/get', { documentIds: [OLD], userId: 'bob' }],
+  ['/v2/recordings/get', { documentId: OLD }],
+  ['/v2/recordings/get', { documentId: OLD, recordingIds: ['recording-1'] }],
+  ['/v2/activities/get', { documentId: OLD }],
+  ['/v2/activities/get', { activityIds: [`${OLD}-activity-0`] }],
+  ['/v2/notifications/get', { documentId: OLD }],
+  ['/v2/notifications/get', { userId: 'bob' }],
+  ['/v2/notifications/config/get', { documentIds: [OLD], userId: 'zoe' }],
+  ['/v2/crdt/get', { documentId: OLD }],
+  ['/v2/presence/get', { documentId: OLD }],
+  ['/v2/livestate/get', { documentId: OLD }],
+  ['/v2/memory/judgments/query', { documentId: OLD }],
+  ['/v2/users/get', { documentId: OLD }],
+  ['/v2/users/data/get', { userId: 'ada', organizationId: 'acme' }],
+  ['/v2/users/invitations/get', { email: 'guest@example.com' }],
+  ['/v2/auth/permissions/get', { userIds: ['eve', 'zoe'], documentIds: [OLD] }],
+];
+
+/** Reads everything under an id. Positions of records in lists may change, and so may nothing else. */
+async function readAll(id: string): Promise<string[]> {
+  const answers = [];
+  for (const [path, data] of listings) {
+    const { body } = await customer.call(
+      path,
+      JSON.parse(JSON.stringify({ ...acme, ...data }).replaceAll(`"${OLD}"`, `"${id}"`)),
+    );
+    answers.push(`${path} ${JSON.stringify(body.result ?? body.error)}`);
+  }
+  return answers;
+}
+
+describe('documents/migrate', () => {
+  test('gives the new id to the records of every kind, and frees the old one', async () => {
+    await fill();
+    await customer.ok('/v2/users/invite/add', {
+      ...acme,
+      email: 'guest@example.com',
+      type: 'doc_user',
+      documentId: OLD,
+    });
+    const before = (await readAll(OLD)).map((answer) => answer.replaceAll(`"${OLD}"`, `"${NEW}"`));
+    const numbers = await customer.ok('/v2/organizations/documents/count/get', acme);
+    const migrationId = await migrate();
+    expect(await statusOf(migrationId)).toBe('pending');
+    expect(await customer.ok('/v2/organizations/documents/count/get', acme)).toEqual(numbers);
+    await runAll(migrationId);
+    expect(await statusOf(migrationId)).toBe('completed');
+    expect(await readAll(NEW)).toEqual(before);
+    expect((await typesThatName(OLD)).filter((type) => !keepsOldId.includes(type))).toEqual([]);
+    expect(await customer.error('/v2/commentannotations/get', { ...acme, documentId: OLD })).toEqual([
+      404,
+      'NOT_FOUND',
+      'Document does not exist',
+    ]);
+
+    await customer.addDocuments([OLD]);
+    const annotations = [{ annotationId: 'thread-0', commentData: [{ commentText: 'new', from: { userId: 'new' } }] }];
+    await customer.ok('/v2/commentannotations/add', { ...acme, documentId: OLD, commentAnnotations: annotations });
+    expect(await readAll(NEW)).toEqual(before);
+  });
+
+  test('refuses changes of both ids and reads of the new one while it runs, and reads the old one', async () => {
+    await fill();
+    const before = await readAll(OLD);
+    const migrationId = await migrate();
+    const runner = new JobRunner(Date.now());
+    const normal = (answers: string[]) => answers.map((answer) => answer.replaceAll(`"${NEW}"`, `"${OLD}"`));
+    expect(await readAll(OLD)).toEqual(before);
+    await runner.run({ tenant: customer.apiKey, jobId: migrationId });
+    expect(normal(await readAll(OLD))).toEqual(before);
+
+    const problems: unknown[] = [];
+    for (const { path, kind, auth, example } of registeredEndpoints()) {
+      if (auth !== 'apiKey' || path === MIGRATE || path.endsWith('/invite/respond')) continue;
+      for (const id of [OLD, NEW]) {
+        const data = namingDocument(example.data as Record<string, any>, id);
+        if (!data || (kind === 'read' && id === OLD)) continue;
+        const { body } = await customer.call(path, data);
+        const { status, details } = body.error ?? {};
+        if (status !== 'FAILED_PRECONDITION' || details?.migrationId !== migrationId)
+          problems.push([path, id, body.error ?? body.result]);
+      }
+    }
+    expect(problems).toEqual([]);
+  });
+
+  test.each([
+    [
+      'the same id twice',
+      { ...both, newDocumentId: OLD },
+      400,
+      'INVALID_ARGUMENT',
+      'newDocumentId must differ from documentId',
+    ],
+    ['an unknown document', { ...both, documentId: 'unknown' }, 404, 'NOT_FOUND', 'Document does not exist'],
+    [
+      'a new id of another document',
+      { ...both, newDocumentId: 'plan' },
+      409,
+      'ALREADY_EXISTS',
+      'A document with the new id exists already',
+    ],
+    [
+      'a disabled document',
+      { ...both, documentId: 'disabled' },
+      400,
+      'FAILED_PRECONDITION',
+      'The document is disabled',
+    ],
+  ])('refuses %s', async (_what, ids, ...expected) => {
+    await customer.addDocuments([OLD, 'plan', 'disabled']);
+    await customer.ok('/v2/organizations/documents/access/disablestate/update', {
+      ...acme,
+      documentIds: ['disabled'],
+      disabled: true,
+    });
+    expect(await customer.error(MIGRATE, ids)).toEqual(expected);
+  });
+
+  test('returns the running migration to the same call, and refuses any other from or to its ids', async () => {
+    await customer.addDocuments([OLD, 'plan']);
+    const migrationId = await migrate();
+    expect(await migrate()).toBe(migrationId);
+    for (const ids of [
+      { ...both, newDocumentId: 'other' },
+      { ...acme, documentId: NEW, newDocumentId: 'other' },
+      { ...acme, documentId: 'plan', newDocumentId: NEW },
+    ]) {
+      const { body } = await customer.call(MIGRATE, ids);
+      expect(body.error).toMatchObject({ status: 'FAILED_PRECONDITION', details: { migrationId } });
+    }
+    expect(await customer.error(STATUS, { ...acme, migrationId: 'mig_unknown' })).toEqual([
+      404,
+      'NOT_FOUND',
+      'Migration does not exist',
+    ]);
+  });
+
+  test('renames what a request from before its start writes in the first minute', async () => {
+    await fill();
+    const scope = await storedDocumentScope(customer, { ...acme, documentId: OLD });
+    const migrationId = await migrate();
+    const runner = new JobRunner(Date.now());
+    const message = { tenant: customer.apiKey, jobId: migrationId };
+    await runner.run(message);
+    const [reaction] = (await table.query(ReactionEntity, scope, { limit: 1 })).values;
+    expect(reaction!.documentId).toBe(NEW);
+    await table.write([upsert(ReactionEntity, { ...scope, ...reaction!, annotationId: 'late', documentId: OLD })]);
+    await runner.finish(message);
+    expect(await statusOf(migrationId)).toBe('completed');
+    const { values } = await table.query(ReactionEntity, scope, { limit: 10 });
+    expect(new Set(values.map(({ documentId }) => documentId))).toEqual(new Set([NEW]));
+  });
+
+  test('fails after five failures in a row, and continues with the same call', async () => {
+    await fill();
+    const migrationId = await migrate();
+    const message = { tenant: customer.apiKey, jobId: migrationId };
+    const failing = new JobRunner(Date.now(), {
+      steps: { migrateDocument: (job, clock) => migrateDocumentStep(failingTable(), job, clock) },
+    });
+    for (let tries = 1; tries <= 5; tries++) {
+      await failing.run(message).catch(() => undefined);
+      failing.now += 24 * 60 * 60_000;
+    }
+    expect(await statusOf(migrationId)).toBe('failed');
+    expect((await customer.call('/v2/reactions/delete', { ...acme, documentId: OLD, reactions: [] })).status).toBe(400);
+    expect(await migrate()).toBe(migrationId);
+    const runner = new JobRunner(failing.now);
+    await runner.finish(message);
+    expect(await statusOf(migrationId)).toBe('completed');
+  });
+
+  test('frees the new id if the document is deleted with its folder', async () => {
+    await customer.ok('/v2/organizations/folders/add', {
+      ...acme,
+      createOrganization: true,
+      folders: [{ folderId: 'drafts' }],
+    });
+    await customer.ok('/v2/organizations/documents/add', {
+      ...acme,
+      folderId: 'drafts',
+      documents: [{ documentId: OLD }],
+    });
+    const migrationId = await migrate();
+    await customer.ok('/v2/organizations/folders/delete', { ...acme, folderId: 'drafts' });
+    const [purge] = (await items()).filter(({ _t, kind }) => _t === 'Job' && kind === 'changeFolders');
+    const runner = new JobRunner(Date.now());
+    await runner.finish({ tenant: customer.apiKey, jobId: purge!.jobId });
+    runner.now += 61_000;
+    await runner.finish({ tenant: customer.apiKey, jobId: purge!.jobId });
+    await runner.finish({ tenant: customer.apiKey, jobId: migrationId });
+    expect(await statusOf(migrationId)).toBe('failed');
+    await customer.addDocuments([OLD, NEW]);
+    expect(
+      (await items())
+        .filter(({ _t }) => _t === 'Document')
+        .map(({ documentId }) => documentId)
+        .sort(),
+    ).toEqual([OLD, NEW]);
+  });
+
+  test('loses nothing and writes nothing twice if it crashes at any call of the table', async () => {
+    await fillOrganization(customer, 'acme', { documents: [OLD], each: 1 });
+    const migrationId = await migrate();
+    const before = await items();
+    const { tenant, data, createdAt } = {
+      tenant: customer.apiKey,
+      ...before.find(({ jobId }) => jobId === migrationId)!,
+    } as any;
+    const job = (progress?: object) =>
+      ({
+        tenant,
+        jobId: migrationId,
+        kind: 'migrateDocument',
+        data,
+        createdAt,
+        dueAt: 0,
+        shard: 0,
+        _r: 1,
+        ...(progress && { progress: JSON.stringify(progress) }),
+      }) as const;
+    const clock = () => (createdAt as number) + 61_000;
+    const finish = async () => {
+      for (let progress: object | undefined; ;) {
+        const result = await migrateDocumentStep(table, job(progress), clock);
+        if (result === 'done') return;
+        progress = result.progress;
+      }
+    };
+    const trial = async (callNumber: number, when: 'before' | 'after') => {
+      await clearTable(engine);
+      await restoreItems(engine.lean, before);
+      const calls: string[] = [];
+      const dying = asDocumentClient({
+        async send(command: Command) {
+          if (calls.length >= callNumber) throw new Error('killed');
+          calls.push(command.constructor.name);
+          if (calls.length < callNumber) return engine.lean.send(command);
+          if (when === 'after') await engine.lean.send(command);
+          throw new Error('killed');
+        },
+      });
+      let progress: object | undefined;
+      for (let steps = 0; steps < 3; steps++) {
+        const result = await migrateDocumentStep(new Table(dying, 'table'), job(progress), clock).catch(
+          () => 'done' as const,
+        );
+        if (result === 'done') break;
+        progress = result.progress;
+      }
+      await finish();
+      return calls.length;
+    };
+    const content = async () =>
+      (await items())
+        .filter(({ _t }) => _t !== 'Job')
+        .map(({ _r, _w, ...item }) => item)
+        .sort((a, b) => (`${a.PK} ${a.SK}` < `${b.PK} ${b.SK}` ? -1 : 1));
+    const count = await trial(Infinity, 'before');
+    const expected = await content();
+    expect(count).toBeGreaterThan(20);
+    for (let callNumber = 1; callNumber <= count; callNumber++)
+      for (const when of ['before', 'after'] as const) {
+        await trial(callNumber, when);
+        expect([callNumber, when, await content()]).toEqual([callNumber, when, expected]);
+      }
+  });
+
+  test('keeps the grants of users and of their tokens, which do not open a new document under the old id', async () => {
+    await customer.addDocuments([OLD]);
+    await customer.setAccess('restricted', [OLD]);
+    const user = await newUser(customer, 'guest', [
+      { type: 'document', id: OLD, organizationId: 'acme', accessRole: 'editor' },
+    ]);
+    const read = async (documentId: string) =>
+      (await user.call('/v2/commentannotations/get', { ...acme, documentId })).status;
+    expect(await read(OLD)).toBe(200);
+    await runAll(await migrate());
+    await customer.addDocuments([{ documentId: OLD, accessType: 'restricted' }]);
+    restartFunctions();
+    expect([await read(NEW), await read(OLD)]).toEqual([200, 403]);
+  });
+
+  test('still sends the event of a thread from before', async () => {
+    await customer.addDocuments([OLD]);
+    await customer.ok('/v2/workspace/webhookconfig/update', {
+      useWebhookService: true,
+      webhookServiceConfig: { rawNotificationUrl: 'https://hooks.example.com/raw' },
+    });
+    await customer.ok('/v2/commentannotations/add', {
+      ...acme,
+      documentId: OLD,
+      commentAnnotations: [
+        { annotationId: 'a', commentData: [{ commentText: 'x', from: { userId: 'ada' }, triggerNotification: true }] },
+      ],
+    });
+    const [event] = await occurredEvents(engine, customer.apiKey);
+    await runAll(await migrate());
+    await customer.addDocuments([OLD]);
+    expect(await readEventLocation(table, event!)).toMatchObject({ document: { documentId: NEW } });
+  });
+});
+
+/** A table of which each transaction fails. */
+function failingTable(): Table {
+  return new Table(
+    asDocumentClient({
+      send(command: Command) {
+        if (command.constructor.name === 'TransactWriteCommand') throw new Error('broken');
+        return engine.lean.send(command);
+      },
+    }),
+    'table',
+  );
+}
+
+/** The example of an endpoint for a document of `acme`. Undefined if it names none. */
+function namingDocument(data: Record<string, any>, id: string): object | undefined {
+  const named = {
+    ...data,
+    ...('organizationId' in data && { organizationId: 'acme' }),
+    ...('authToken' in data && { apiKey: customer.apiKey, authToken: customer.authToken }),
+  };
+  if (typeof data.documentId === 'string') return { ...named, documentId: id };
+  if (Array.isArray(data.documentIds)) return { ...named, documentIds: [id] };
+  return undefined;
+}
