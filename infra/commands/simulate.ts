@@ -74,7 +74,8 @@ export function simulatedLoads(workload: Workload): Rows {
 }
 
 /**
- * Components that are full at smaller loads come first. The use of a component without a limit is in units per second.
+ * Components that are full at smaller loads come first, those after a jump last. The use of a component without a limit
+ * is in units per second.
  */
 export function simulatedComponents(workload: Workload): Rows {
   return [

@@ -9,7 +9,6 @@ export type Template = {
   >;
 };
 
-/** `dir` is an output folder of `cdk synth`. */
 export async function synthesisedTemplates(dir: string): Promise<StackTemplates> {
   const read = async (file: string) =>
     JSON.parse(

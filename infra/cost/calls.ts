@@ -136,8 +136,8 @@ export function costsOfCalls(
 const ERROR_BYTES = 120;
 
 /**
- * The dearest call that is refused. Before a process refuses an unknown API key of the right form, it reads the key
- * twice: eventually and consistently. A malformed key costs no read.
+ * The dearest call that is refused for its API key. Before a process refuses an unknown key of the right form, it reads
+ * the key twice: eventually and consistently. A malformed key costs no read.
  */
 export const refusedCall = costOfCall(
   'a call with an unknown API key',

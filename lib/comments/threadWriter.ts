@@ -168,7 +168,7 @@ export class ThreadWriter {
         const isSmall = fitsTransaction([...ops, ...agents.recordRuns(draft.agents, now).ops]);
         return isSmall ? { result: decided.result, ops } : refuse(TOO_LARGE);
       },
-      // All threads of a transaction were read together, so they have the same agents.
+      // All threads of a transaction were read together, so they share one `AgentLookup`.
       addToTransaction: (changing) =>
         (changing[0] as (typeof changing)[0]).state.agents.recordRuns(
           changing.flatMap(({ item }) => item.agents),

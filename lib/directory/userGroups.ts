@@ -127,7 +127,8 @@ export class GroupReader {
   ): Promise<User[]> {
     const keys = userIds.flatMap((userId) => groupKeys.map((groupKey) => ({ ...scope, groupKey, userId })));
     const members = (await this.#table.getMany(GroupMemberEntity, keys)).filter((member) => member !== undefined);
-    // A user who was removed and added again can have an old membership in one group and a new one in another.
+    // Each membership is checked: a user who was removed and added again can have an old one in one group, which does
+    // not count, and a new one in another.
     const users = await usersOf(this.#table, scope, members);
     const byUserId = new Map([...users.values()].map((user) => [user.userId, user]));
     return userIds.flatMap((userId) => byUserId.get(userId) ?? []);

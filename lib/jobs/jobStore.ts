@@ -119,7 +119,7 @@ export const REQUESTS_ENDED_MS = 60_000;
 export const JobMessage = z.object({ tenant: z.string(), jobId: z.string() });
 export type JobMessage = z.output<typeof JobMessage>;
 
-/** SQS alternates between groups, so the jobs of one tenant do not delay others. */
+/** SQS delivers other groups first while the jobs of one tenant keep the workers busy, so they do not delay others. */
 export function jobMessage({ tenant, jobId }: JobMessage, delaySeconds?: number): QueueMessage {
   return {
     body: { tenant, jobId } satisfies JobMessage,

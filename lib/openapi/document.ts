@@ -69,7 +69,9 @@ const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
   none: {},
 };
 
-/** Tests of a few endpoints leave out `makeWebhooks`, which takes most of the time. */
+/**
+ * Tests of a few endpoints pass a `makeWebhooks` that returns no webhooks, because the default takes most of the time.
+ */
 export function openApiDocument(
   endpoints: readonly Endpoint[],
   service: Deployment & { version: string },

@@ -53,7 +53,7 @@ export const emailStatusLimits: Capability<EmailLimits> = /* @__PURE__ */ combin
   ['EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL'],
 );
 
-/** Everybody can request mails to an address, so each address has a limit per hour. */
+/** Everybody can request mails to any e-mail address, so each e-mail address has a limit per hour too. */
 export const loginLinkLimits: Capability<EmailLimits> = /* @__PURE__ */ combine(
   { rateLimits },
   (parts, env) =>

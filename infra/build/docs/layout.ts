@@ -8,7 +8,7 @@ export interface DocsPage {
   readonly title: string;
   readonly body: Html;
   readonly sections: readonly SearchedSection[];
-  /** Lines of the navigation below the page, shown while the page is open. */
+  /** Links that the navigation shows below the entry of this page while the page is open. */
   readonly contents?: readonly { readonly href: string; readonly title: string }[];
 }
 

@@ -47,7 +47,7 @@ function filesAt(path: string, { html, script, style }: Readonly<Record<'html' |
 }
 
 async function bundledScript(entryPoint: string): Promise<Buffer> {
-  // Imported on demand, because importing esbuild starts a process.
+  // Imported on demand, because only the first request of a page needs esbuild.
   const { build } = await import('esbuild');
   const {
     outputFiles: [script],

@@ -24,7 +24,6 @@ export interface ChangeOptions {
   readonly now: number;
 }
 
-/** By default a change writes no events and no activities. */
 export function toChangeOptions(
   { actionUser: actor, triggerNotification: notify = false, triggerActivities: log = false }: ChangeOptionsRequest,
   now: number,

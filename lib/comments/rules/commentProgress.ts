@@ -28,7 +28,6 @@ const Step = /* @__PURE__ */ defineNamedSchema('ProgressStepInput', () =>
     .describe('A step of the work that a comment reports.'),
 );
 
-/** Stored and returned unchanged. Clients apply `visibleToUserIds`, the service does not. */
 export const Progress = /* @__PURE__ */ defineNamedSchema('ProgressInput', () =>
   unchangedObject(
     z

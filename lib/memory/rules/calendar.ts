@@ -27,13 +27,16 @@ export function periodOf({ from, to }: TimeRange): CalendarPeriod {
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Approximate milliseconds. */
+/**
+ * A period is split if its range is shorter than half of this. `all` has no length: two years split a range of less
+ * than a year.
+ */
 const unitLengths = { all: 730 * DAY_MS, year: 365 * DAY_MS, month: 30 * DAY_MS, day: DAY_MS } as const;
 const MAX_PERIODS = 4;
 
 /**
- * Returns at most four periods that cover a range and little more: an hour around New Year gives two days, not the unit
- * `all`.
+ * Returns at most four periods that cover the range. Splits a period that the range fills to less than half, if the
+ * result has no more than four: an hour around New Year gives two days, not the unit `all`.
  */
 export function periodsOf(range: TimeRange): CalendarPeriod[] {
   let periods = [periodOf(range)];

@@ -110,7 +110,7 @@ function editsOfTraces(traces: readonly Int32Array[], n: number, m: number, aFro
   return edits.reverse();
 }
 
-/** Returns pairs `[in a, in b]` of elements that occur exactly once in both. */
+/** Returns the longest ascending sequence of pairs `[in a, in b]` of elements that occur exactly once in both. */
 function findAnchors(a: Int32Array, b: Int32Array, { aFrom, aTo, bFrom, bTo }: Range): [number, number][] {
   const inB = positionsOfUnique(b, bFrom, bTo);
   const common: [number, number][] = [];

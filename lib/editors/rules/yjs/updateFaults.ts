@@ -187,8 +187,8 @@ function isTooDeep(doc: Y.Doc): boolean {
 }
 
 /**
- * Yjs writes formatted texts in maps and arrays as JSON in which each segment repeats its marks. It would need
- * gigabytes for some small updates.
+ * Counts the characters of marks that Yjs writes when it turns an XML type in a map or array into text: it repeats all
+ * marks for each segment. A small update could make gigabytes of text.
  */
 function markCharacters(doc: Y.Doc): number {
   let characters = 0;
