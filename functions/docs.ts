@@ -52,8 +52,8 @@ export const asset = defineAsset(
 );
 
 /**
- * Returns a script that can stand inside an HTML document. Escapes each `<` that would end the script or begin a
- * comment. Such a `<` occurs only in strings and regular expressions, where the escape has the same meaning.
+ * Returns a script that can stand inside an HTML document, where `<!--`, `<script` and `</script` have a meaning of
+ * their own. In strings and regular expressions, the escape means the same as `<`.
  */
 function inScript(text: string): string {
   return text.replace(/<(?=!--|\/?script)/gi, '\\x3C');

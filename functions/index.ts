@@ -1,7 +1,6 @@
 /**
- * The registry of endpoints. It exports every endpoint and every twin. A twin is an endpoint's operation in the other
- * version of the API. The stack, the OpenAPI document and the tests import the registry. A function must not import it,
- * because its bundle would then contain the code of all other functions.
+ * The registry of endpoints and twins. A function must not import it, because its bundle would then contain the code of
+ * all other functions.
  */
 export { endpoint as tokenGetV1 } from './v1/auth/token/get.ts';
 export { endpoint as notificationsGetV1 } from './v1/notifications/get.ts';

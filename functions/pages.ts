@@ -1,4 +1,4 @@
-/** The registry of pages and assets, which are public files such as the API reference. */
+/** The registry of pages and assets. An asset is a public file, such as the API reference. */
 export { asset as docs } from './docs.ts';
 export { asset as openapi } from './openapi.json.ts';
 export { page as workspaceEmailVerify } from './v2/workspace/email/verify.ts';

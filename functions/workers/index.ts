@@ -1,4 +1,7 @@
-/** The registry of workers, with one line per worker. The stack and the tests import it. Deployed functions do not. */
+/**
+ * The registry of workers. A function must not import it, because its bundle would then contain the code of all
+ * workers.
+ */
 export { worker as authorizeLive } from './authorizeLive.ts';
 export { worker as deliverWebhook } from './deliverWebhook.ts';
 export { worker as deliverWebhookSlow } from './deliverWebhookSlow.ts';

@@ -21,8 +21,8 @@ export interface Build {
 }
 
 /**
- * Returns one source file for each endpoint, page and worker, and that of the `$default` route. A twin has no file,
- * because the function of its endpoint answers it too.
+ * Includes the function of the `$default` route. A twin has no file, because the function of its endpoint answers it
+ * too.
  */
 export function bundleEntries(endpoints: readonly Routed[], workers: readonly Pick<Worker, 'name'>[] = []): Entries {
   return {
@@ -85,7 +85,7 @@ export async function buildFunctions({
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    // If a package also has a CommonJS build, its ESM build has half the size and half the load time.
+    // The ESM builds of the AWS SDK are smaller and load faster than its CommonJS builds.
     mainFields: ['module', 'main'],
     plugins: [loadBuiltinModules, omitUnusedModules],
     legalComments: 'none',

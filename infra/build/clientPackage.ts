@@ -100,8 +100,8 @@ export async function buildClientPackage(
 }
 
 /**
- * Returns the file that npm packed. An app installs this file, because through a link to the folder the client would
- * find another copy of `yjs`.
+ * Returns the path of the file that npm packed. An app installs this file, because through a link to the folder the
+ * client would find another copy of `yjs`.
  */
 export async function packClient(packageDir: string, outdir: string, npm = 'npm'): Promise<string> {
   const { stdout } = await promisify(execFile)(

@@ -6,7 +6,7 @@ import { typeOf } from './jsonSchemaType.ts';
 
 export const clientWebhooksFile = 'lib/client/webhookTypes.ts';
 
-/** Returns the type of each advanced webhook, and their union. */
+/** Returns the text of `clientWebhooksFile`. */
 export function clientWebhooks(): string {
   const components = new ComponentSchemas();
   const events = eventTypes.map((event) => `  '${event}': ${webhookOf(event, components)};`);

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../lib/openapi/jsonSchema.ts';
 
 /**
  * Returns a TypeScript type. A reference to a component becomes its name, an unsupported schema `unknown`. With
- * `allowsUndefined`, an optional field may be undefined.
+ * `allowsUndefined`, an optional field may be undefined, and an object with fields takes no others.
  */
 export function typeOf(schema: z.core.JSONSchema._JSONSchema | JsonSchema, allowsUndefined = false): string {
   if (typeof schema === 'boolean') return schema ? 'unknown' : 'never';

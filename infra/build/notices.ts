@@ -8,7 +8,7 @@ interface LockEntry {
   readonly optional?: boolean;
 }
 
-/** `text` has the licence and notice files of the package, and is empty if it has none. */
+/** `text` has the licence and notice files of the package, and is empty if the package has none. */
 interface DeployedPackage {
   readonly name: string;
   readonly version: string;

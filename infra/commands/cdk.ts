@@ -34,7 +34,7 @@ export function missingApproval(
   ].join('\n');
 }
 
-/** The settings are checked before these commands, because the app takes seconds until it refuses invalid settings. */
+/** These commands can run the app, so its settings are checked before the CDK CLI loads. */
 const appCommands = new Set(['bootstrap', 'deploy', 'destroy', 'diff', 'import', 'list', 'ls', 'synth', 'synthesize']);
 
 async function invalidSettings(

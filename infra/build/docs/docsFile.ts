@@ -12,7 +12,10 @@ import { type DocsPage, frame, type NavGroup, pathOf } from './layout.ts';
 import { pageOfTag, REFERENCE, referencePages } from './reference.ts';
 import { type Place, searchOptions } from './searchOptions.ts';
 
-/** By the last part of the path below `/docs`. The page `/docs` itself has the empty name. */
+/**
+ * Pages by the last part of their path below `/docs`, which is empty for `/docs` itself. Also the styles, the script
+ * and the search index.
+ */
 export type DocsTexts = Readonly<Record<string, string>>;
 
 export async function docsFile(): Promise<string> {

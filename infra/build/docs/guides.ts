@@ -15,7 +15,7 @@ interface Guide {
   readonly split?: true;
 }
 
-/** In the order of the navigation. */
+/** The page `/docs` lists the guides in this order. */
 export const guides: readonly Guide[] = [
   { name: 'first-calls', file: 'functions/START.md' },
   { name: 'api', file: 'functions/README.md', split: true },

@@ -16,7 +16,7 @@ export const sampleLanguages: Readonly<Record<string, string>> = {
 
 const reader = new Marked({ gfm: true });
 
-/** Leaves out comments, such as the marks of generated tables. */
+/** Leaves out comments on lines of their own, such as the marks of generated tables. */
 export function tokensOf(markdown: string): Token[] {
   return reader.lexer(markdown.replace(/^<!--.*?-->$/gms, ''));
 }
@@ -90,7 +90,7 @@ function writerFor(resolve: Resolve): Marked {
         return `<div class="wide" tabindex="0"><table>${head}<tbody>\n${rows}\n</tbody></table></div>\n`;
       },
       image: () => '',
-      // A text of the OpenAPI document can contain markup as an example, such as XML.
+      // Shows markup as text, because descriptions in the OpenAPI document can contain XML as an example.
       html: ({ text }) => String(html`${text}`),
     },
   });

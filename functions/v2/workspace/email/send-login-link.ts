@@ -54,8 +54,7 @@ export const endpoint = defineEndpoint(
         message: 'The continueUrl domain is not allowed.',
       });
     }
-    // If the address has no workspace, the answer is the same as for an address with a workspace. So answers do not
-    // reveal which addresses have one.
+    // The answer is the same as for an address with a workspace, so it does not reveal that this address has none.
     if (!owner) return { data: null };
     const { workspaceId, email } = owner;
     const token = await links.issue({ workspaceId, email, continueUrl: new URL(input.continueUrl).href }, now);

@@ -1,6 +1,6 @@
 const KEY = 'credentials';
 
-/** By security scheme. Only this tab has the credentials. */
+/** By security scheme. */
 type Credentials = Readonly<Record<string, string>>;
 
 /** The name of a level is its first scheme. */
@@ -33,7 +33,7 @@ export function setUpAuthorize(): void {
   showState();
 }
 
-/** Returns undefined if the credentials of the level were not entered. */
+/** Returns undefined if a credential of the level is missing. */
 export function headersOf(level: string): Record<string, string> | undefined {
   const values = stored();
   const schemes = schemesOf[level] ?? [];

@@ -1,4 +1,4 @@
-/** Shows only the endpoints and webhooks whose names or summaries have all words of the filter. */
+/** Shows only the endpoints and webhooks that have all words of the filter in their name or summary. */
 export function setUpFilter(): void {
   const input = document.querySelector<HTMLInputElement>('#filter');
   const status = document.querySelector('#filtered');

@@ -1,4 +1,4 @@
-/** On the page of contents, the hash of an operation leads to the page of this operation. */
+/** Opens the operation or schema that the hash names. On the page of contents, goes to the page of the operation. */
 export function setUpHash(): void {
   openTarget();
   addEventListener('hashchange', openTarget);

@@ -9,7 +9,7 @@ import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig
 import { AttemptResponse, messageNotFound, toAttemptResponse } from '../../../../../lib/webhooks/rules/messageView.ts';
 import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
 
-/** A message has fewer attempts to one endpoint, unless there were very many resends. */
+/** A message has fewer attempts to one endpoint, unless it was resent or recovered very often. */
 const MAX_ATTEMPTS = 1_000;
 
 export const endpoint = defineEndpoint(
