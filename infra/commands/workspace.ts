@@ -69,8 +69,9 @@ export async function createVerifiedWorkspace(options: {
   now: number;
 }): Promise<WorkspaceCredentials | 'exists'> {
   const { email, name, env, now } = options;
-  const created = await createWorkspaces.open(env).create({ ownerEmail: email, name }, { verifiedAt: now }, now);
-  if (created === 'exists') return 'exists';
+  const verification = { verifiedAt: now, maxWorkspaces: 1 };
+  const created = await createWorkspaces.open(env).create({ ownerEmail: email, name }, verification, now);
+  if (created === 'full') return 'exists';
   const { workspace, workspaceAuthToken, apiKey, authToken } = created;
   return { workspaceId: workspace.workspaceId, workspaceAuthToken, apiKey: apiKey.apiKey, authToken };
 }
@@ -128,6 +129,8 @@ async function setLimits(
 export interface WorkspaceReport {
   readonly workspaceId: string;
   readonly workspaceName: string;
+  /** Further workspaces of the address, if the workspace was found by it. */
+  readonly otherWorkspaceIds?: readonly string[] | undefined;
   readonly owner: { readonly email: string; readonly name: string; readonly verified: string };
   readonly apiKeys: readonly {
     readonly apiKey: string;
@@ -154,6 +157,7 @@ async function findWorkspace(subject: string, env: Environment): Promise<Workspa
   return {
     workspaceId,
     workspaceName,
+    otherWorkspaceIds: ownerOrKey && 'otherWorkspaceIds' in ownerOrKey ? ownerOrKey.otherWorkspaceIds : undefined,
     owner: { email: owner.email, name: owner.name, verified: verifiedAt === undefined ? 'no' : isoTime(verifiedAt) },
     apiKeys: apiKeys.map(({ apiKey, apiKeyName, type, createdAt }, index) => {
       const { expiresAt, withheld = [] } = keys[index] ?? {};

@@ -2,22 +2,32 @@ import * as z from 'zod';
 import { defineEntity } from '../table/entity.ts';
 import { apiKeyTypes } from './rules/workspaces.ts';
 
-/** The key is in lower case. An address has at most one workspace. */
+/** The key is in lower case. */
 export const OwnerEmailEntity = defineEntity({
   type: 'OwnerEmail',
-  version: 1,
+  version: 2,
   scope: 'service',
   ownedBy: 'workspace',
-  purpose: "The workspace of an owner's e-mail address",
+  purpose: "The workspaces of an owner's e-mail address",
   schema: z.object({
     email: z.string(),
+    /** The first workspace. A login link may lead only to its allowed domains. */
     workspaceId: z.string(),
+    otherWorkspaceIds: z.array(z.string()).optional(),
+    /** When the owner verified the address, epoch ms. Only the workspaces have it if an earlier version verified it. */
+    verifiedAt: z.number().optional(),
     /** When the expiry of the API keys was removed after the verification, epoch ms. */
     reactivatedAt: z.number().optional(),
   }),
   pk: (of: { email: string }) => ['OWNER', of.email],
   sk: (_key: unknown) => ['WORKSPACE'],
 });
+
+export type OwnerEmail = Parameters<typeof OwnerEmailEntity.toItem>[0];
+
+export function workspacesOf({ workspaceId, otherWorkspaceIds = [] }: OwnerEmail): string[] {
+  return [workspaceId, ...otherWorkspaceIds];
+}
 
 export const WorkspaceApiKeyEntity = defineEntity({
   type: 'WorkspaceApiKey',

@@ -10,7 +10,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import { remove, replace, type Table, upsert } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { AllowedDomainsEntity } from './allowedDomains.ts';
-import { OwnerEmailEntity, WorkspaceApiKeyEntity } from './entities.ts';
+import { OwnerEmailEntity, WorkspaceApiKeyEntity, workspacesOf } from './entities.ts';
 import { isLinkToken, isLive, linkValidUntil, type LoginLink } from './rules/verification.ts';
 import { emailKey, MAX_API_KEYS } from './rules/workspaces.ts';
 
@@ -37,7 +37,10 @@ export interface LinkOwner {
   readonly workspaceId: string;
   /** Spelled as in the request that created the workspace. */
   readonly email: string;
-  /** Of all API keys of the workspace. */
+  /**
+   * Of all API keys of the first workspace. Everybody can create further ones for an address, and would choose where its
+   * links lead.
+   */
   readonly allowedDomains: readonly string[];
 }
 
@@ -88,18 +91,26 @@ export class OwnerVerifier {
     return link && isLive(link, now) ? link : undefined;
   }
 
-  /** Like `findLink`. The transaction deletes the link, so a token works once. */
+  /** Like `findLink`, for all workspaces of the address. The transaction deletes the link, so a token works once. */
   async verify(token: string, now: number): Promise<LoginLink | undefined> {
     return retryOnConflict(async () => {
       const link = await this.findLink(token, now);
-      const workspace = link && (await this.#table.get(WorkspaceEntity, link));
-      if (!link || !workspace) return undefined;
-      const { verifiedAt = now } = workspace;
+      const address = link && (await this.#table.get(OwnerEmailEntity, { email: emailKey(link.email) }));
+      if (!link || !address) return undefined;
+      const stored = await this.#table.getMany(
+        WorkspaceEntity,
+        workspacesOf(address).map((workspaceId) => ({ workspaceId })),
+      );
+      const workspaces = stored.filter((workspace) => workspace !== undefined);
       return this.#table.tryWrite(
         [
           remove(LoginLinkEntity, linkKey(token), 1),
-          // A concurrent creation of an API key conflicts with this revision. Its retry creates a key without expiry.
-          replace(WorkspaceEntity, { ...workspace, verifiedAt }, workspace._r),
+          // A concurrent creation of a workspace conflicts with this revision, that of an API key with those below. Its
+          // retry creates keys without expiry.
+          replace(OwnerEmailEntity, { ...address, verifiedAt: address.verifiedAt ?? now }, address._r),
+          ...workspaces.map(({ verifiedAt = now, ...workspace }) =>
+            replace(WorkspaceEntity, { ...workspace, verifiedAt }, workspace._r),
+          ),
         ],
         link,
       );
@@ -124,7 +135,7 @@ export class OwnerStatus {
     if (owner.reactivatedAt !== undefined) return true;
     const workspace = await this.#table.get(WorkspaceEntity, owner);
     if (workspace?.verifiedAt === undefined) return false;
-    await this.#reactivate(owner.workspaceId);
+    for (const workspaceId of workspacesOf(owner)) await this.#reactivate(workspaceId);
     // If this write conflicts, a concurrent call has already stored the time.
     await this.#table.write([replace(OwnerEmailEntity, { ...owner, reactivatedAt: now }, owner._r)]);
     return true;
@@ -161,7 +172,12 @@ export const issueLoginLinks = /* @__PURE__ */ storeCapability(LoginLinkIssuer, 
   'PutItem',
 ]);
 
-export const verifyOwners = /* @__PURE__ */ storeCapability(OwnerVerifier, ['GetItem', 'PutItem', 'DeleteItem']);
+export const verifyOwners = /* @__PURE__ */ storeCapability(OwnerVerifier, [
+  'GetItem',
+  'BatchGetItem',
+  'PutItem',
+  'DeleteItem',
+]);
 
 export const ownerStatus = /* @__PURE__ */ storeCapability(OwnerStatus, [
   'GetItem',

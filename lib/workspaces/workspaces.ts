@@ -8,8 +8,17 @@ import { ApiKeyEntity, WorkspaceEntity } from '../http/entities.ts';
 import { newId } from '../shared/ids.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability, tableWith } from '../table/storeCapability.ts';
-import { insert, type PageOptions, type QueryPage, remove, replace, type Table, type WriteOp } from '../table/table.ts';
-import { AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity } from './entities.ts';
+import {
+  insert,
+  insertOrReplace,
+  type PageOptions,
+  type QueryPage,
+  remove,
+  replace,
+  type Table,
+  type WriteOp,
+} from '../table/table.ts';
+import { AuthTokenEntity, type OwnerEmail, OwnerEmailEntity, WorkspaceApiKeyEntity, workspacesOf } from './entities.ts';
 import {
   type ApiKeyFields,
   type AuthTokenResponse,
@@ -19,6 +28,7 @@ import {
   firstApiKeyName,
   keysExpireAt,
   MAX_API_KEYS,
+  MAX_WORKSPACES,
   type OwnerDetails,
 } from './rules/workspaces.ts';
 
@@ -99,45 +109,57 @@ export class WorkspaceWriter {
     this.#keys = keys;
   }
 
-  /** Workspace, first API key and auth token in one transaction. Returns `exists` if the address has a workspace. */
+  /**
+   * Workspace, first API key and auth token in one transaction. The workspace of a verified address is verified. Returns
+   * `full` if the address has the most workspaces that are allowed.
+   */
   async create(
     details: OwnerDetails,
-    verification: { verifiedAt?: number; verifyWithinMs?: number | undefined; keysExpireAt?: number | undefined },
+    {
+      maxWorkspaces = MAX_WORKSPACES,
+      ...verification
+    }: {
+      verifiedAt?: number;
+      verifyWithinMs?: number | undefined;
+      keysExpireAt?: number | undefined;
+      maxWorkspaces?: number;
+    },
     now: number,
-  ): Promise<CreatedWorkspace | 'exists'> {
+  ): Promise<CreatedWorkspace | 'full'> {
     const { workspaceName, owner } = describeWorkspace(details);
     const workspaceAuthToken = randomBytes(16).toString('hex');
-    const workspace: Workspace = {
-      workspaceId: newId('ws', now),
-      workspaceName,
-      owner: { id: newId('usr', now), ...owner },
-      verifiedAt: verification.verifiedAt,
-      verifyWithinMs: verification.verifyWithinMs,
-      tokenHashes: [tokenHash(workspaceAuthToken)],
-      pageKey: randomBytes(32),
-      createdAt: now,
-    };
+    const workspaceId = newId('ws', now);
     const key = { apiKeyName: firstApiKeyName(owner.email), type: 'testing', withToken: true } as const;
     const apiKey = newId('key', now);
-    const { authToken = '', ops } = await this.#keys.apiKey(
-      workspace.workspaceId,
-      apiKey,
-      key,
-      verification.keysExpireAt,
-      now,
-    );
-    const address = { email: emailKey(owner.email), workspaceId: workspace.workspaceId };
+    const address = { email: emailKey(owner.email) };
     return retryOnConflict(async () => {
-      const outcome = await this.#table.write([
-        insert(WorkspaceEntity, workspace),
-        insert(OwnerEmailEntity, address),
-        ...ops,
-      ]);
-      if (outcome === 'done')
-        return { workspace, workspaceAuthToken, apiKey: { apiKey, ...key, createdAt: now }, authToken };
-      // The conflict can come from another transaction that also failed.
-      return (await this.#table.get(OwnerEmailEntity, address)) ? 'exists' : 'conflict';
+      const stored = await this.#table.get(OwnerEmailEntity, address);
+      if (stored && workspacesOf(stored).length >= maxWorkspaces) return 'full';
+      const verifiedAt = verification.verifiedAt ?? (stored && (await this.#verifiedAt(stored)));
+      const workspace: Workspace = {
+        workspaceId,
+        workspaceName,
+        owner: { id: newId('usr', now), ...owner },
+        verifiedAt,
+        verifyWithinMs: verification.verifyWithinMs,
+        tokenHashes: [tokenHash(workspaceAuthToken)],
+        pageKey: randomBytes(32),
+        createdAt: now,
+      };
+      const expiresAt = verifiedAt === undefined ? verification.keysExpireAt : undefined;
+      const { authToken = '', ops } = await this.#keys.apiKey(workspaceId, apiKey, key, expiresAt, now);
+      const owned: OwnerEmail = stored
+        ? { ...stored, otherWorkspaceIds: [...(stored.otherWorkspaceIds ?? []), workspaceId] }
+        : { ...address, workspaceId, verifiedAt };
+      return this.#table.tryWrite(
+        [insert(WorkspaceEntity, workspace), insertOrReplace(OwnerEmailEntity, owned, stored), ...ops],
+        { workspace, workspaceAuthToken, apiKey: { apiKey, ...key, createdAt: now }, authToken },
+      );
     });
+  }
+
+  async #verifiedAt(address: OwnerEmail): Promise<number | undefined> {
+    return address.verifiedAt ?? (await this.#table.get(WorkspaceEntity, address))?.verifiedAt;
   }
 
   /**

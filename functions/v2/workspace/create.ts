@@ -23,12 +23,12 @@ export const endpoint = defineEndpoint(
     path: '/v2/workspace/create',
     summary: 'Create a workspace with its first API key',
     description:
-      'Needs no credentials. The answer has the id and the auth token of the workspace, of which the service stores only a hash. FAILED_PRECONDITION means that only the operator creates workspaces, ALREADY_EXISTS that the e-mail address has one, and RESOURCE_EXHAUSTED that your source address sent too many calls. Disposable e-mail addresses are INVALID_ARGUMENT. Next, read the auth token of the API key (`/v2/workspace/authtokens/get`) and verify the e-mail address (`/v2/workspace/email/send-login-link`), otherwise the API keys stop working.',
+      'Needs no credentials. The answer has the id and the auth token of the workspace, of which the service stores only a hash. FAILED_PRECONDITION means that only the operator creates workspaces. RESOURCE_EXHAUSTED means that the e-mail address has five, or that your source address sent too many calls. A verified address is verified for all its workspaces. Disposable e-mail addresses are INVALID_ARGUMENT. Next, read the auth token of the API key (`/v2/workspace/authtokens/get`) and verify the e-mail address (`/v2/workspace/email/send-login-link`), otherwise the API keys stop working.',
     auth: 'none',
     kind: 'write',
     limitsSources: true,
     input: z.object({
-      ownerEmail: MailAddress.describe('The address of the owner, who must verify it. It can have one workspace.'),
+      ownerEmail: MailAddress.describe('The address of the owner, who must verify it. It can have five workspaces.'),
       name: optional(ShortName).describe('The full name of the owner. By default the e-mail address.'),
       workspaceName: optional(ShortName).describe(
         'A title for people. By default the name of the owner and `workspace`.',
@@ -40,7 +40,7 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({ data: WorkspaceResponse }),
     message: 'Workspace created successfully',
-    errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'ALREADY_EXISTS', 'ABORTED'],
+    errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'ABORTED'],
     uses: { creation: workspaceCreation, rateLimits, graceDays: unverifiedGraceDays, workspaces: createWorkspaces },
     impact: 'nobody can sign up for a workspace',
     example: {
@@ -70,7 +70,11 @@ export const endpoint = defineEndpoint(
     const created = await withInternalMessage('Failed to create workspace', () =>
       deps.workspaces.create(input, standing, now),
     );
-    if (created === 'exists') throw new ApiError('ALREADY_EXISTS', 'A workspace already exists for this email address');
+    if (created === 'full')
+      throw new ApiError(
+        'RESOURCE_EXHAUSTED',
+        'You have reached the maximum number of workspaces allowed for this email address.',
+      );
     return { data: toWorkspaceResponse(created.workspace, [created.apiKey], created.workspaceAuthToken) };
   },
 );

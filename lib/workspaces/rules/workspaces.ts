@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { dict } from '../../shared/collections.ts';
 import { defineNamedSchema, defineSchema, Name, Text } from '../../shared/schema.ts';
 
+export const MAX_WORKSPACES = 5;
 export const MAX_API_KEYS = 100;
 
 export const DEFAULT_TOKEN_NAME = 'Default Auth Token';

@@ -216,3 +216,30 @@ test('every page of a login link forbids caching and sends no referrer', async (
     });
   }
 });
+
+describe('an address with several workspaces', () => {
+  const keyOf = async ({ apiKey }: TestWorkspace) => (await storedItem(engine, ApiKeyEntity.key({ apiKey })))!;
+
+  test('is verified for all of them, and for those that are created later', async () => {
+    const first = await newWorkspace();
+    const second = await newWorkspace(first.ownerEmail);
+    expect((await keyOf(second)).expiresAt).toBeDefined();
+    await pressButton(await mailedToken(engine, first));
+    const third = await newWorkspace(first.ownerEmail);
+    expect((await keyOf(third)).expiresAt).toBeUndefined();
+    const status = await post(handlerOf('/v2/workspace/email/status'), {}, { ownerEmail: first.ownerEmail });
+    expect(status.body.result.data).toEqual({ verified: true });
+    expect((await keyOf(second)).expiresAt).toBeUndefined();
+    for (const { id } of [first, second, third])
+      expect((await storedItem(engine, WorkspaceEntity.key({ workspaceId: id })))?.verifiedAt).toBeDefined();
+  });
+
+  test('gets no link to a domain that only a later workspace allows', async () => {
+    const { ownerEmail } = await newWorkspace();
+    const second = await newWorkspace(ownerEmail);
+    await table.write([upsert(AllowedDomainsEntity, { tenant: second.apiKey, domains: ['evil.example.org'] })]);
+    const data = { email: ownerEmail, continueUrl: 'https://evil.example.org/' };
+    const { body } = await post(handlerOf('/v2/workspace/email/send-login-link'), {}, data);
+    expect(body.error.message).toBe('The continueUrl domain is not allowed.');
+  });
+});

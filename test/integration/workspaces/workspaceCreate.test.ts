@@ -8,7 +8,7 @@ import { OwnerEmailEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { endpointHandler, handlerOf } from '../../support/functionHandlers.ts';
-import { storedItem } from '../../support/items.ts';
+import { putItem, storedItem } from '../../support/items.ts';
 import { eventOf, post, postFrom, resultOf, send } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
@@ -202,32 +202,44 @@ describe('POST /v2/workspace/create with an invalid request', () => {
     expect(status).toBe(200);
   });
 
-  test('rejects a second workspace for an address in another spelling', async () => {
-    const ownerEmail = someone();
-    expect((await post(handler, {}, { ownerEmail })).status).toBe(200);
-    const { status, body } = await post(handler, {}, { ownerEmail: ownerEmail.toUpperCase() });
-    expect(status).toBe(409);
-    expect(body.error).toEqual({
-      status: 'ALREADY_EXISTS',
-      message: 'A workspace already exists for this email address',
-    });
+  const full = {
+    status: 'RESOURCE_EXHAUSTED',
+    message: 'You have reached the maximum number of workspaces allowed for this email address.',
+  };
+  const id = randomUUID();
+
+  test.each([
+    ['in another spelling', someone(), (email: string) => email.toUpperCase()],
+    ['with its domain in punycode', `a&b@${id}.пример.рф`, () => `a&b@${id}.xn--e1afmkfd.xn--p1ai`],
+  ])('rejects a sixth workspace for an address %s', async (_spelling, ownerEmail, respell) => {
+    for (const email of times(5, () => ownerEmail))
+      expect((await post(handler, {}, { ownerEmail: email })).status).toBe(200);
+    const { status, body } = await post(handler, {}, { ownerEmail: respell(ownerEmail) });
+    expect([status, body.error]).toEqual([429, full]);
   });
 
-  test('rejects a second workspace for an address with its domain in punycode', async () => {
-    const id = randomUUID();
-    expect((await post(handler, {}, { ownerEmail: `a&b@${id}.пример.рф` })).status).toBe(200);
-    const { body } = await post(handler, {}, { ownerEmail: `a&b@${id}.xn--e1afmkfd.xn--p1ai` });
-    expect(body.error.status).toBe('ALREADY_EXISTS');
-  });
-
-  test('creates one workspace for concurrent requests with the same address', async () => {
+  test('creates five workspaces for concurrent requests with the same address', async () => {
     const ownerEmail = someone();
     const answers = await Promise.all(times(20, () => post(handler, {}, { ownerEmail })));
-    const created = answers.filter(({ status }) => status === 200);
-    expect(created).toHaveLength(1);
-    expect(answers.filter(({ body }) => body.error?.status === 'ALREADY_EXISTS')).toHaveLength(19);
+    const created = answers.filter(({ status }) => status === 200).map(({ body }) => body.result.data.id);
+    expect(answers.filter(({ body }) => body.error?.status === full.status)).toHaveLength(15);
     const owner = await storedItem(engine, OwnerEmailEntity.key({ email: ownerEmail }));
-    expect(owner?.workspaceId).toBe(created[0]?.body.result.data.id);
+    expect([owner?.workspaceId, ...owner!.otherWorkspaceIds].sort()).toEqual(created.sort());
+  });
+
+  test('adds a workspace to an address whose item is from an earlier version', async () => {
+    const ownerEmail = someone();
+    const [first, second] = [await post(handler, {}, { ownerEmail }), await post(handler, {}, { ownerEmail })];
+    const owner = await storedItem(engine, OwnerEmailEntity.key({ email: ownerEmail }));
+    const { otherWorkspaceIds: _, ...earlier } = owner!;
+    await putItem(engine, { ...earlier, _v: 1 });
+    const third = await post(handler, {}, { ownerEmail });
+    expect([first.status, second.status, third.status]).toEqual([200, 200, 200]);
+    const after = await storedItem(engine, OwnerEmailEntity.key({ email: ownerEmail }));
+    expect(after).toMatchObject({
+      workspaceId: first.body.result.data.id,
+      otherWorkspaceIds: [third.body.result.data.id],
+    });
   });
 
   test('retries conflicting transactions for at most 8 s', async () => {
