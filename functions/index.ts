@@ -165,9 +165,16 @@ export { endpoint as workspaceAdvancedwebhookconfigGet } from './v2/workspace/ad
 export { endpoint as workspaceAdvancedwebhookconfigUpdate } from './v2/workspace/advancedwebhookconfig/update.ts';
 export { endpoint as workspaceApikeyCreate } from './v2/workspace/apikey/create.ts';
 export { endpoint as workspaceApikeyUpdate } from './v2/workspace/apikey/update.ts';
-export { endpoint as workspaceApikeyconfigGet } from './v2/workspace/apikeyconfig/get.ts';
-export { endpoint as workspaceApikeyconfigUpdate } from './v2/workspace/apikeyconfig/update.ts';
+export {
+  endpoint as workspaceApikeyconfigGet,
+  twin as workspaceApikeymetadataGet,
+} from './v2/workspace/apikeyconfig/get.ts';
+export {
+  endpoint as workspaceApikeyconfigUpdate,
+  twin as workspaceApikeymetadataUpdate,
+} from './v2/workspace/apikeyconfig/update.ts';
 export { endpoint as workspaceApikeysGet } from './v2/workspace/apikeys/get.ts';
+export { endpoint as workspaceAuthtokenEnsure } from './v2/workspace/authtoken/ensure.ts';
 export { endpoint as workspaceAuthtokenReset } from './v2/workspace/authtoken/reset.ts';
 export { endpoint as workspaceAuthtokensGet } from './v2/workspace/authtokens/get.ts';
 export { endpoint as workspaceCreate } from './v2/workspace/create.ts';

@@ -109,7 +109,12 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
   };
 
   return stack(
-    { endpoint: endpointId(endpoint.path), path: endpoint.path, serviceName, ...(twin && { isForTwin }) },
+    {
+      endpoint: endpointId(endpoint.path),
+      path: endpoint.path,
+      serviceName,
+      ...(twin && { twin: { path: twin.path, isFor: isForTwin } }),
+    },
     [
       ...(user ? [corsHeaders()] : []),
       authenticate({

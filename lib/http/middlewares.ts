@@ -8,7 +8,6 @@ import {
   endpointId,
   familyOf,
   type FixedMessages,
-  otherVersion,
 } from '../app/endpoint.ts';
 import type { LimitClass, Work } from '../app/rules/limits.ts';
 import type { CleanMarkup, UserRule } from '../app/rules/userRule.ts';
@@ -61,7 +60,7 @@ export interface FunctionName {
   readonly endpoint: string;
   readonly path: string;
   readonly serviceName: () => string;
-  readonly isForTwin?: (event: APIGatewayProxyEventV2) => boolean;
+  readonly twin?: { readonly path: string; readonly isFor: (event: APIGatewayProxyEventV2) => boolean };
 }
 
 /**
@@ -78,7 +77,7 @@ export function observe(options: FunctionName): Middleware {
       status,
       ...(internal.errorStatus && { errorStatus: internal.errorStatus }),
       method: event.requestContext.http.method,
-      ...(options.isForTwin?.(event) && { twin: endpointId(otherVersion(options.path)) }),
+      ...(options.twin?.isFor(event) && { twin: endpointId(options.twin.path) }),
       durationMs: Date.now() - internal.startedAt,
       coldStart,
       tenant: internal.tokenCaller?.tenant ?? callerId((internal as Partial<RequestState>).caller),

@@ -1,6 +1,13 @@
 import * as z from 'zod';
 import type { Uses } from '../app/capability.ts';
-import { type AuthLevel, type EndpointCall, type EndpointOf, otherVersion, type TwinOf } from '../app/endpoint.ts';
+import {
+  type AuthLevel,
+  type Endpoint,
+  type EndpointCall,
+  type EndpointOf,
+  otherVersion,
+  type TwinOf,
+} from '../app/endpoint.ts';
 import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
 import { type ApiError, invalid } from '../shared/errors.ts';
 import { withFieldChanges } from '../shared/schema.ts';
@@ -8,6 +15,8 @@ import { withFieldChanges } from '../shared/schema.ts';
 const MAX_PAGES = 5;
 
 interface CommonDifference<I extends z.ZodType> {
+  /** By default the path in the other version of the API. */
+  readonly path?: Endpoint['path'];
   readonly differs?: string;
   readonly message?: string;
   readonly ignored?: readonly (keyof z.input<I> & string)[];
@@ -17,12 +26,18 @@ interface CommonDifference<I extends z.ZodType> {
 /** A twin has a route of its own to the function of the endpoint. */
 export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
-  { differs, message = endpoint.message as string, ignored = [], required = [] }: CommonDifference<I> = {},
+  {
+    path = otherVersion(endpoint.path),
+    differs,
+    message = endpoint.message as string,
+    ignored = [],
+    required = [],
+  }: CommonDifference<I> = {},
 ): TwinOf<z.ZodType<z.output<I>, z.input<I>>, O, U, A> {
   const isSameInput = ignored.length + required.length === 0;
   return {
     ...endpoint,
-    path: otherVersion(endpoint.path),
+    path,
     twinOf: endpoint.path,
     message,
     input: isSameInput

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { accessTypes } from '../../../../lib/app/rules/access.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../lib/http/twin.ts';
 import { ApiKeyConfigEntity, workspaceOwner } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import {
@@ -72,4 +73,6 @@ export const endpoint = defineEndpoint(
   },
 );
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint, { path: '/v2/workspace/apikeymetadata/get' });
+
+export const handler = toLambdaWithTwin(endpoint, twin);

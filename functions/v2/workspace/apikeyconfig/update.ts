@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { accessTypes } from '../../../../lib/app/rules/access.ts';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../../lib/http/twin.ts';
 import { requireChange } from '../../../../lib/shared/schema.ts';
 import { ApiKeyConfigEntity, sealAiKeys } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
@@ -56,4 +57,6 @@ export const endpoint = defineEndpoint(
   },
 );
 
-export const handler = toLambda(endpoint);
+export const twin = defineTwin(endpoint, { path: '/v2/workspace/apikeymetadata/update' });
+
+export const handler = toLambdaWithTwin(endpoint, twin);
