@@ -163,6 +163,7 @@ export { endpoint as workspaceAdvancedwebhookMessagesGet } from './v2/workspace/
 export { endpoint as workspaceAdvancedwebhookMessagesResend } from './v2/workspace/advancedwebhook/messages/resend.ts';
 export { endpoint as workspaceAdvancedwebhookconfigGet } from './v2/workspace/advancedwebhookconfig/get.ts';
 export { endpoint as workspaceAdvancedwebhookconfigUpdate } from './v2/workspace/advancedwebhookconfig/update.ts';
+export { endpoint as workspaceApikeyCopy } from './v2/workspace/apikey/copy.ts';
 export { endpoint as workspaceApikeyCreate } from './v2/workspace/apikey/create.ts';
 export { endpoint as workspaceApikeyUpdate } from './v2/workspace/apikey/update.ts';
 export {
@@ -177,10 +178,12 @@ export { endpoint as workspaceApikeysGet } from './v2/workspace/apikeys/get.ts';
 export { endpoint as workspaceAuthtokenEnsure } from './v2/workspace/authtoken/ensure.ts';
 export { endpoint as workspaceAuthtokenReset } from './v2/workspace/authtoken/reset.ts';
 export { endpoint as workspaceAuthtokensGet } from './v2/workspace/authtokens/get.ts';
+export { endpoint as workspaceAdditionalUrlRequest } from './v2/workspace/additional-url-request.ts';
 export { endpoint as workspaceCreate } from './v2/workspace/create.ts';
 export { endpoint as workspaceDomainsAdd, twin as workspaceDomainsAddV1 } from './v2/workspace/domains/add.ts';
 export { endpoint as workspaceDomainsDelete, twin as workspaceDomainsDeleteV1 } from './v2/workspace/domains/delete.ts';
 export { endpoint as workspaceDomainsGet } from './v2/workspace/domains/get.ts';
+export { endpoint as workspaceDomainsRequest } from './v2/workspace/domains/request.ts';
 export { endpoint as workspaceEmailSendLoginLink } from './v2/workspace/email/send-login-link.ts';
 export { endpoint as workspaceEmailStatus } from './v2/workspace/email/status.ts';
 export { endpoint as workspaceEmailconfigGet } from './v2/workspace/emailconfig/get.ts';
@@ -192,3 +195,4 @@ export { endpoint as workspacePermissionproviderconfigGet } from './v2/workspace
 export { endpoint as workspacePermissionproviderconfigUpdate } from './v2/workspace/permissionproviderconfig/update.ts';
 export { endpoint as workspaceWebhookconfigGet } from './v2/workspace/webhookconfig/get.ts';
 export { endpoint as workspaceWebhookconfigUpdate } from './v2/workspace/webhookconfig/update.ts';
+export { endpoint as workspaceRequestedDomainsGet } from './v2/workspace/requested/domains/get.ts';

@@ -171,3 +171,28 @@ export function requireOwnRegion(
       });
   }
 }
+
+/**
+ * Returns `from` with the encrypted secret of `to`, because a secret is encrypted for its API key. The service is off if
+ * only `from` has a secret.
+ */
+export function copyWithSecret<C extends object>(
+  from: C,
+  to: C,
+  service: keyof C & string,
+  group: keyof C & string,
+  field: string,
+): C {
+  const secretOf = (config: C) => (config[group] as Readonly<Record<string, string>>)[field] ?? '';
+  const isLacking = secretOf(from) !== '' && secretOf(to) === '';
+  return {
+    ...from,
+    [group]: { ...from[group], [field]: secretOf(to) },
+    ...(isLacking && { [service]: false }),
+  };
+}
+
+/** The AI keys of `to` stay. */
+export function copyAiSettings<C extends { readonly aiKeys: unknown }>(from: C, { aiKeys }: C): C {
+  return { ...from, aiKeys };
+}

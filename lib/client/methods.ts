@@ -441,6 +441,8 @@ export interface Methods {
         /** Change the configuration of activity logs. Enabling them for the first time sets the default triggers. */
         readonly update: Method<typeof registry.workspaceActivityconfigUpdate>;
       };
+      /** Accept or reject a request to allow a domain. */
+      readonly additionalUrlRequest: Method<typeof registry.workspaceAdditionalUrlRequest>;
       readonly advancedwebhook: {
         readonly attempts: {
           /** List the attempts to deliver a message, oldest first. */
@@ -480,6 +482,8 @@ export interface Methods {
         readonly update: Method<typeof registry.workspaceAdvancedwebhookconfigUpdate>;
       };
       readonly apikey: {
+        /** Give an API key the settings of another one of the workspace. */
+        readonly copy: Method<typeof registry.workspaceApikeyCopy>;
         /** Create an API key, optionally with settings. */
         readonly create: Method<typeof registry.workspaceApikeyCreate>;
         /** Rename an API key. */
@@ -491,11 +495,19 @@ export interface Methods {
         /** Change the settings of the API key. */
         readonly update: Method<typeof registry.workspaceApikeyconfigUpdate>;
       };
+      readonly apikeymetadata: {
+        /** Get the settings of the API key. */
+        readonly get: Method<typeof registry.workspaceApikeymetadataGet>;
+        /** Change the settings of the API key. */
+        readonly update: Method<typeof registry.workspaceApikeymetadataUpdate>;
+      };
       readonly apikeys: {
         /** Get API keys by id, or all API keys in pages. */
         readonly get: Method<typeof registry.workspaceApikeysGet>;
       };
       readonly authtoken: {
+        /** Get the auth token of the workspace. */
+        readonly ensure: Method<typeof registry.workspaceAuthtokenEnsure>;
         /** Replace the auth tokens of an API key by a new one. On request, revokes all user tokens too. */
         readonly reset: Method<typeof registry.workspaceAuthtokenReset>;
       };
@@ -512,6 +524,8 @@ export interface Methods {
         readonly delete: Method<typeof registry.workspaceDomainsDelete>;
         /** List the allowed domains. */
         readonly get: Method<typeof registry.workspaceDomainsGet>;
+        /** Ask for a domain to be allowed, on behalf of a document. */
+        readonly request: Method<typeof registry.workspaceDomainsRequest>;
       };
       readonly email: {
         /** Mail an owner a link that verifies the e-mail address. */
@@ -538,6 +552,12 @@ export interface Methods {
         readonly get: Method<typeof registry.workspacePermissionproviderconfigGet>;
         /** Change the configuration of the permission provider. */
         readonly update: Method<typeof registry.workspacePermissionproviderconfigUpdate>;
+      };
+      readonly requested: {
+        readonly domains: {
+          /** List the requests to allow domains. */
+          readonly get: Method<typeof registry.workspaceRequestedDomainsGet>;
+        };
       };
       readonly webhookconfig: {
         /** Get the basic webhook config. */
@@ -869,6 +889,7 @@ export const operations: readonly Operation[] = [
   { path: '/v2/users/update', names: ['v2', 'users', 'update'], repeats: true, forUsers: false },
   { path: '/v2/workspace/activityconfig/get', names: ['v2', 'workspace', 'activityconfig', 'get'], repeats: false, forUsers: false },
   { path: '/v2/workspace/activityconfig/update', names: ['v2', 'workspace', 'activityconfig', 'update'], repeats: true, forUsers: false },
+  { path: '/v2/workspace/additional-url-request', names: ['v2', 'workspace', 'additionalUrlRequest'], repeats: true, forUsers: false },
   { path: '/v2/workspace/advancedwebhook/attempts/get', names: ['v2', 'workspace', 'advancedwebhook', 'attempts', 'get'], repeats: false, forUsers: false },
   { path: '/v2/workspace/advancedwebhook/endpoints/create', names: ['v2', 'workspace', 'advancedwebhook', 'endpoints', 'create'], repeats: true, forUsers: false },
   { path: '/v2/workspace/advancedwebhook/endpoints/delete', names: ['v2', 'workspace', 'advancedwebhook', 'endpoints', 'delete'], repeats: true, forUsers: false },
@@ -882,17 +903,22 @@ export const operations: readonly Operation[] = [
   { path: '/v2/workspace/advancedwebhook/messages/resend', names: ['v2', 'workspace', 'advancedwebhook', 'messages', 'resend'], repeats: true, forUsers: false },
   { path: '/v2/workspace/advancedwebhookconfig/get', names: ['v2', 'workspace', 'advancedwebhookconfig', 'get'], repeats: false, forUsers: false },
   { path: '/v2/workspace/advancedwebhookconfig/update', names: ['v2', 'workspace', 'advancedwebhookconfig', 'update'], repeats: true, forUsers: false },
+  { path: '/v2/workspace/apikey/copy', names: ['v2', 'workspace', 'apikey', 'copy'], repeats: true, forUsers: false },
   { path: '/v2/workspace/apikey/create', names: ['v2', 'workspace', 'apikey', 'create'], repeats: true, forUsers: false },
   { path: '/v2/workspace/apikey/update', names: ['v2', 'workspace', 'apikey', 'update'], repeats: true, forUsers: false },
   { path: '/v2/workspace/apikeyconfig/get', names: ['v2', 'workspace', 'apikeyconfig', 'get'], repeats: false, forUsers: false },
   { path: '/v2/workspace/apikeyconfig/update', names: ['v2', 'workspace', 'apikeyconfig', 'update'], repeats: true, forUsers: false },
+  { path: '/v2/workspace/apikeymetadata/get', names: ['v2', 'workspace', 'apikeymetadata', 'get'], repeats: false, forUsers: false },
+  { path: '/v2/workspace/apikeymetadata/update', names: ['v2', 'workspace', 'apikeymetadata', 'update'], repeats: true, forUsers: false },
   { path: '/v2/workspace/apikeys/get', names: ['v2', 'workspace', 'apikeys', 'get'], repeats: false, forUsers: false },
+  { path: '/v2/workspace/authtoken/ensure', names: ['v2', 'workspace', 'authtoken', 'ensure'], repeats: false, forUsers: false },
   { path: '/v2/workspace/authtoken/reset', names: ['v2', 'workspace', 'authtoken', 'reset'], repeats: true, forUsers: false },
   { path: '/v2/workspace/authtokens/get', names: ['v2', 'workspace', 'authtokens', 'get'], repeats: false, forUsers: false },
   { path: '/v2/workspace/create', names: ['v2', 'workspace', 'create'], repeats: false, forUsers: false },
   { path: '/v2/workspace/domains/add', names: ['v2', 'workspace', 'domains', 'add'], repeats: true, forUsers: false },
   { path: '/v2/workspace/domains/delete', names: ['v2', 'workspace', 'domains', 'delete'], repeats: true, forUsers: false },
   { path: '/v2/workspace/domains/get', names: ['v2', 'workspace', 'domains', 'get'], repeats: false, forUsers: false },
+  { path: '/v2/workspace/domains/request', names: ['v2', 'workspace', 'domains', 'request'], repeats: true, forUsers: false },
   { path: '/v2/workspace/email/send-login-link', names: ['v2', 'workspace', 'email', 'sendLoginLink'], repeats: false, forUsers: false },
   { path: '/v2/workspace/email/status', names: ['v2', 'workspace', 'email', 'status'], repeats: false, forUsers: false },
   { path: '/v2/workspace/emailconfig/get', names: ['v2', 'workspace', 'emailconfig', 'get'], repeats: false, forUsers: false },
@@ -902,6 +928,7 @@ export const operations: readonly Operation[] = [
   { path: '/v2/workspace/notificationconfig/update', names: ['v2', 'workspace', 'notificationconfig', 'update'], repeats: true, forUsers: false },
   { path: '/v2/workspace/permissionproviderconfig/get', names: ['v2', 'workspace', 'permissionproviderconfig', 'get'], repeats: false, forUsers: false },
   { path: '/v2/workspace/permissionproviderconfig/update', names: ['v2', 'workspace', 'permissionproviderconfig', 'update'], repeats: true, forUsers: false },
+  { path: '/v2/workspace/requested/domains/get', names: ['v2', 'workspace', 'requested', 'domains', 'get'], repeats: false, forUsers: false },
   { path: '/v2/workspace/webhookconfig/get', names: ['v2', 'workspace', 'webhookconfig', 'get'], repeats: false, forUsers: false },
   { path: '/v2/workspace/webhookconfig/update', names: ['v2', 'workspace', 'webhookconfig', 'update'], repeats: true, forUsers: false },
 ];

@@ -127,6 +127,12 @@ export const requestsBefore: Readonly<Record<string, readonly (readonly [path: s
   '/v2/activities/add': [
     [`${WORKSPACE}/activityconfig/update`, { activityServiceConfig: { isEnabled: true, immutable: false } }],
   ],
+  [`${WORKSPACE}/additional-url-request`]: [
+    [
+      `${WORKSPACE}/domains/request`,
+      { domain: 'https://partner.example.com/pricing', clientDocumentId: 'nda', organizationId: 'acme' },
+    ],
+  ],
   [`${ORGANIZATIONS}/documents/migrate`]: [
     [`${ORGANIZATIONS}/documents/add`, { organizationId: 'acme', documents: [{ documentId: 'nda-draft' }] }],
   ],

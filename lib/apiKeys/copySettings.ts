@@ -1,0 +1,81 @@
+import type * as z from 'zod';
+import { type Capability, combine } from '../app/capability.ts';
+import { ApiKeyEntity } from '../http/entities.ts';
+import { ApiError } from '../shared/errors.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
+import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../webhooks/webhookConfigs.ts';
+import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
+import { ActivityConfigEntity } from '../workspaces/configs/activityConfig.ts';
+import { ApiKeyConfigEntity } from '../workspaces/configs/apiKeyConfig.ts';
+import { type ConfigEntity, ConfigStore } from '../workspaces/configs/configStore.ts';
+import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
+import { NotificationConfigEntity } from '../workspaces/configs/notificationConfig.ts';
+import { PermissionProviderConfigEntity } from '../workspaces/configs/permissionProviderConfig.ts';
+import { copyAiSettings, copyWithSecret } from './rules.ts';
+
+export interface CopiedKeys {
+  readonly sourceApiKey: string;
+  readonly targetApiKey: string;
+}
+
+/**
+ * Gives the target the configurations and allowed domains of the source, without secrets: those of the target stay. A
+ * service whose secret the target lacks is off there. Each configuration is written by itself, so a call that failed can
+ * be repeated. Throws NOT_FOUND for an API key that is not in the workspace, and ABORTED after too many conflicts.
+ */
+type CopySettings = (workspaceId: string, keys: CopiedKeys) => Promise<void>;
+
+export const copySettings: Capability<CopySettings> = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'PutItem']) },
+  ({ table }) =>
+    async (workspaceId, { sourceApiKey, targetApiKey }) => {
+      const [source, target] = await table.getMany(ApiKeyEntity, [{ apiKey: sourceApiKey }, { apiKey: targetApiKey }]);
+      if (source?.workspaceId !== workspaceId) throw unknownKey('Source', sourceApiKey);
+      if (target?.workspaceId !== workspaceId) throw unknownKey('Target', targetApiKey);
+      const same = <T>(config: T) => config;
+      const copy = <S extends z.ZodObject>(
+        entity: ConfigEntity<S>,
+        merge: (from: z.output<S>, to: z.output<S>) => z.output<S>,
+      ) => copyConfig(table, entity, sourceApiKey, targetApiKey, merge);
+      await Promise.all([
+        copy(AllowedDomainsEntity, same),
+        copy(ActivityConfigEntity, same),
+        copy(NotificationConfigEntity, same),
+        copy(ApiKeyConfigEntity, copyAiSettings),
+        copy(EmailConfigEntity, (from, to) =>
+          copyWithSecret(from, to, 'useEmailService', 'emailServiceConfig', 'apiKey'),
+        ),
+        copy(PermissionProviderConfigEntity, (from, to) =>
+          copyWithSecret(from, to, 'usePermissionProvider', 'permissionProviderConfig', 'authToken'),
+        ),
+        copyWebhooks(),
+      ]);
+
+      /** One after the other, because both write the revision of the webhook settings. */
+      async function copyWebhooks() {
+        await copy(AdvancedWebhookConfigEntity, same);
+        await copy(BasicWebhookConfigEntity, (from, to) =>
+          copyWithSecret(from, to, 'useWebhookService', 'webhookServiceConfig', 'authToken'),
+        );
+      }
+    },
+);
+
+async function copyConfig<S extends z.ZodObject>(
+  table: Table,
+  entity: ConfigEntity<S>,
+  source: string,
+  target: string,
+  merge: (from: z.output<S>, to: z.output<S>) => z.output<S>,
+): Promise<void> {
+  const stored = await table.get(entity, { tenant: source });
+  const { _r, ...config } = stored ?? { ...entity.initial, _r: 0 };
+  await new ConfigStore(table, entity).write(target, {}, (present) =>
+    merge(config as z.output<S>, present ?? entity.initial),
+  );
+}
+
+function unknownKey(role: 'Source' | 'Target', apiKey: string): ApiError {
+  return new ApiError('NOT_FOUND', `${role} API key not found: ${apiKey}`);
+}

@@ -1,0 +1,18 @@
+import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
+
+let keys: { sourceApiKey: string; targetApiKey: string };
+
+describeEndpoint('/v2/workspace/apikey/copy', {
+  prepare: async (send, apiKeyName) => {
+    const { body } = await send('/v2/workspace/get', {});
+    const ownerEmail = body.result.data.owner.email;
+    await send('/v2/workspace/apikey/create', { ownerEmail, apiKeyName, createAuthToken: true, type: 'testing' });
+    const { body: listed } = await send('/v2/workspace/apikeys/get', {});
+    const [sourceApiKey, targetApiKey] = listed.result.data.map(({ id }: { id: string }) => id);
+    keys = { sourceApiKey, targetApiKey };
+  },
+  data: () => keys,
+  get foreignData() {
+    return [keys];
+  },
+});

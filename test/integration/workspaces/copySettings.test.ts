@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals';
+import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
+import { startEngine } from '../../support/engine.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
+import { type Headers, post } from '../../support/requests.ts';
+import { newWorkspace } from '../../support/workspaces.ts';
+
+forAllTests(startEngine);
+const workspace = forEachTest(newWorkspace);
+
+const send = async (path: string, headers: Headers, data: object) =>
+  (await post(handlerOf(`/v2/workspace/${path}`), headers, data)).body;
+const copy = (data: object) => send('apikey/copy', workspace.headers, data);
+
+/** Creates an API key with these settings. */
+async function newKey(settings: object = {}): Promise<{ apiKey: string; headers: Headers }> {
+  const { ownerEmail } = workspace;
+  const data = { ownerEmail, type: 'testing', createAuthToken: true, ...settings };
+  const { apiKey, authToken } = (await send('apikey/create', workspace.headers, data)).result.data;
+  return { apiKey, headers: { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken } };
+}
+
+const configs = ['activityconfig', 'apikeyconfig', 'emailconfig', 'notificationconfig', 'webhookconfig', 'domains'];
+const readConfigs = async (headers: Headers) =>
+  Promise.all(configs.map(async (name) => (await send(`${name}/get`, headers, {})).result.data));
+
+const sendgrid = (apiKey: string) => ({
+  useEmailService: true,
+  emailServiceConfig: { type: 'sendgrid', apiKey, fromEmail: 'notes@example.com' },
+});
+
+describe('apikey/copy', () => {
+  test('copies every configuration and the allowed domains', async () => {
+    const source = await newKey({
+      allowedDomains: ['app.example'],
+      useNotificationService: true,
+      useWebhookService: true,
+      webhookServiceConfig: { rawNotificationUrl: 'https://hooks.example.com/raw' },
+      useEmailService: true,
+      emailServiceConfig: { type: 'default', fromCompany: 'Acme' },
+    });
+    await send('activityconfig/update', source.headers, { activityServiceConfig: { isEnabled: true } });
+    await send('apikeyconfig/update', source.headers, { defaultDocumentAccessType: 'restricted' });
+    await send('advancedwebhookconfig/update', source.headers, { isEnabled: true, encodeData: true });
+    const target = await newKey({ allowedDomains: ['old.example'] });
+    const { result } = await copy({ sourceApiKey: source.apiKey, targetApiKey: target.apiKey, created: true });
+    expect(result).toMatchObject({ data: {}, message: 'API key configuration copied successfully.' });
+    expect(await readConfigs(target.headers)).toEqual(await readConfigs(source.headers));
+    expect((await send('advancedwebhookconfig/get', target.headers, {})).result.data).toMatchObject({
+      isEnabled: true,
+      encodeData: true,
+    });
+  });
+
+  test.each([
+    ['keeps the secret of the target', { ...sendgrid('target-key') }, { useEmailService: true, apiKey: 'target-key' }],
+    ['turns a service off whose secret the target lacks', {}, { useEmailService: false, apiKey: '' }],
+  ])('%s', async (_what, ofTarget, { useEmailService, apiKey }) => {
+    const source = await newKey(sendgrid('source-key'));
+    const target = await newKey(ofTarget);
+    await copy({ sourceApiKey: source.apiKey, targetApiKey: target.apiKey });
+    expect((await send('emailconfig/get', target.headers, {})).result.data).toMatchObject({
+      useEmailService,
+      emailServiceConfig: { type: 'sendgrid', apiKey, fromEmail: 'notes@example.com' },
+    });
+  });
+
+  test('keeps the AI keys of the target', async () => {
+    const [source, target] = [await newKey(), await newKey()];
+    const keys = (customerApiKey: string) => ({ aiModelApiKey: [{ provider: 'anthropic', customerApiKey }] });
+    await send('apikeyconfig/update', source.headers, keys('a-key-of-the-source-aaaa'));
+    await send('apikeyconfig/update', target.headers, keys('a-key-of-the-target-bbbb'));
+    await copy({ sourceApiKey: source.apiKey, targetApiKey: target.apiKey });
+    const { aiModelsConfig } = (await send('apikeyconfig/get', target.headers, {})).result.data;
+    expect(aiModelsConfig).toEqual({ anthropic: { displayText: '****bbbb' } });
+  });
+
+  test('refuses missing, equal, unknown and foreign API keys', async () => {
+    const { apiKey } = await newKey();
+    const foreign = (await newWorkspace()).apiKey;
+    const errors = [];
+    for (const data of [
+      { targetApiKey: apiKey },
+      { sourceApiKey: apiKey },
+      { sourceApiKey: apiKey, targetApiKey: apiKey },
+      { sourceApiKey: foreign, targetApiKey: apiKey },
+      { sourceApiKey: apiKey, targetApiKey: foreign },
+    ]) {
+      const { status, message } = (await copy(data)).error;
+      errors.push([status, message]);
+    }
+    expect(errors).toEqual([
+      ['INVALID_ARGUMENT', 'API key ID is required'],
+      ['INVALID_ARGUMENT', 'API key ID is required'],
+      ['INVALID_ARGUMENT', 'sourceApiKey and targetApiKey must be different'],
+      ['NOT_FOUND', `Source API key not found: ${foreign}`],
+      ['NOT_FOUND', `Target API key not found: ${foreign}`],
+    ]);
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from '@jest/globals';
+import { upsert } from '../../../lib/table/table.ts';
+import { DomainRequestEntity, MAX_DOMAIN_REQUESTS } from '../../../lib/workspaces/domainRequests.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
+import { times } from '../../support/times.ts';
+
+const ASK = '/v2/workspace/domains/request';
+const LIST = '/v2/workspace/requested/domains/get';
+const ANSWER = '/v2/workspace/additional-url-request';
+const partner = {
+  organizationId: 'acme',
+  clientDocumentId: 'nda',
+  domain: 'https://www.Partner.example.com:8443/pricing',
+};
+
+const { customer } = acmeWorld({ documents: ['nda', 'tos'], table: 'memory' });
+
+const list = () => customer.ok(LIST, {});
+const allowed = async () => (await customer.ok('/v2/workspace/domains/get', {})).allowedDomains;
+async function ask(data: object = partner): Promise<string> {
+  await customer.ok(ASK, data);
+  return (await list())[0].id;
+}
+
+describe('domains/request', () => {
+  test('stores a pending request, and one for the same domain and document', async () => {
+    const id = await ask();
+    expect(await ask()).toBe(id);
+    await ask({ ...partner, clientDocumentId: 'tos' });
+    const row = { domain: 'partner.example.com', organizationId: 'acme', status: 'pending' };
+    expect(await list()).toHaveLength(2);
+    expect(await list()).toContainEqual({ ...row, id, clientDocumentId: 'nda', requestedAt: expect.any(Number) });
+    expect(await allowed()).toEqual([]);
+  });
+
+  test.each([
+    ['an IP address', { ...partner, domain: '10.0.0.1' }, 400, 'INVALID_ARGUMENT'],
+    ['an unknown organization', { ...partner, organizationId: 'unknown' }, 400, 'INVALID_ARGUMENT'],
+    ['an unknown document', { ...partner, clientDocumentId: 'unknown' }, 404, 'NOT_FOUND'],
+  ])('refuses %s', async (_what, data, ...expected) => {
+    expect((await customer.error(ASK, data)).slice(0, 2)).toEqual(expected);
+  });
+
+  test('refuses a request too many, but not one that exists', async () => {
+    const request = { ...partner, requestedAt: Date.now(), status: 'pending' } as const;
+    await ask();
+    await table.writeAll(
+      times(MAX_DOMAIN_REQUESTS - 1, (n) =>
+        upsert(DomainRequestEntity, { ...request, tenant: customer.apiKey, id: `other-${n}` }),
+      ),
+    );
+    await customer.ok(ASK, partner);
+    const tooMany = await customer.error(ASK, { ...partner, domain: 'new.example.com' });
+    expect(tooMany.slice(0, 2)).toEqual([429, 'RESOURCE_EXHAUSTED']);
+  });
+});
+
+describe('additional-url-request', () => {
+  test('accepts a domain once, and a new request begins anew', async () => {
+    const id = await ask();
+    const accept = { action: 'accept', id, clientDocId: 'nda' };
+    await Promise.all(times(5, () => customer.ok(ANSWER, accept)));
+    expect([await allowed(), (await list())[0].status]).toEqual([['partner.example.com'], 'accepted']);
+    expect(await customer.error(ANSWER, { ...accept, action: 'reject' })).toEqual([
+      400,
+      'FAILED_PRECONDITION',
+      'The domain request is accepted already',
+    ]);
+    await ask();
+    expect((await list())[0].status).toBe('pending');
+    await customer.ok(ANSWER, accept);
+    expect(await allowed()).toEqual(['partner.example.com']);
+  });
+
+  test('rejects a domain, which is not allowed then', async () => {
+    const id = await ask();
+    await customer.ok(ANSWER, { action: 'reject', id, clientDocId: 'nda' });
+    expect([await allowed(), (await list())[0].status]).toEqual([[], 'rejected']);
+  });
+
+  test.each([
+    ['an unknown request', { action: 'accept', clientDocId: 'nda', id: 'unknown' }],
+    ['a request for another document', { action: 'accept', clientDocId: 'tos' }],
+  ])('does not find %s', async (_what, data) => {
+    const id = await ask();
+    expect(await customer.error(ANSWER, { id, ...data })).toEqual([404, 'NOT_FOUND', 'Domain request does not exist']);
+  });
+});
