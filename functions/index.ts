@@ -103,9 +103,9 @@ export { endpoint as documentsAdd, twin as documentsAddV1 } from './v2/organizat
 export { endpoint as documentsCountGet } from './v2/organizations/documents/count/get.ts';
 export { endpoint as documentsDelete, twin as documentsDeleteV1 } from './v2/organizations/documents/delete.ts';
 export { endpoint as documentsGet, twin as documentsGetV1 } from './v2/organizations/documents/get.ts';
-export { endpoint as documentsMove, twin as documentsMoveV1 } from './v2/organizations/documents/move.ts';
 export { endpoint as documentsMigrate } from './v2/organizations/documents/migrate.ts';
 export { endpoint as documentsMigrateStatus } from './v2/organizations/documents/migrate/status.ts';
+export { endpoint as documentsMove, twin as documentsMoveV1 } from './v2/organizations/documents/move.ts';
 export { endpoint as documentsUpdate, twin as documentsUpdateV1 } from './v2/organizations/documents/update.ts';
 export {
   endpoint as foldersAccessUpdate,
@@ -150,6 +150,7 @@ export { endpoint as usersInviteRespond } from './v2/users/invite/respond.ts';
 export { endpoint as usersUpdate, twin as usersUpdateV1 } from './v2/users/update.ts';
 export { endpoint as workspaceActivityconfigGet } from './v2/workspace/activityconfig/get.ts';
 export { endpoint as workspaceActivityconfigUpdate } from './v2/workspace/activityconfig/update.ts';
+export { endpoint as workspaceAdditionalUrlRequest } from './v2/workspace/additional-url-request.ts';
 export { endpoint as workspaceAdvancedwebhookAttemptsGet } from './v2/workspace/advancedwebhook/attempts/get.ts';
 export { endpoint as workspaceAdvancedwebhookEndpointsCreate } from './v2/workspace/advancedwebhook/endpoints/create.ts';
 export { endpoint as workspaceAdvancedwebhookEndpointsDelete } from './v2/workspace/advancedwebhook/endpoints/delete.ts';
@@ -178,7 +179,6 @@ export { endpoint as workspaceApikeysGet } from './v2/workspace/apikeys/get.ts';
 export { endpoint as workspaceAuthtokenEnsure } from './v2/workspace/authtoken/ensure.ts';
 export { endpoint as workspaceAuthtokenReset } from './v2/workspace/authtoken/reset.ts';
 export { endpoint as workspaceAuthtokensGet } from './v2/workspace/authtokens/get.ts';
-export { endpoint as workspaceAdditionalUrlRequest } from './v2/workspace/additional-url-request.ts';
 export { endpoint as workspaceCreate } from './v2/workspace/create.ts';
 export { endpoint as workspaceDomainsAdd, twin as workspaceDomainsAddV1 } from './v2/workspace/domains/add.ts';
 export { endpoint as workspaceDomainsDelete, twin as workspaceDomainsDeleteV1 } from './v2/workspace/domains/delete.ts';
@@ -193,6 +193,6 @@ export { endpoint as workspaceNotificationconfigGet } from './v2/workspace/notif
 export { endpoint as workspaceNotificationconfigUpdate } from './v2/workspace/notificationconfig/update.ts';
 export { endpoint as workspacePermissionproviderconfigGet } from './v2/workspace/permissionproviderconfig/get.ts';
 export { endpoint as workspacePermissionproviderconfigUpdate } from './v2/workspace/permissionproviderconfig/update.ts';
+export { endpoint as workspaceRequestedDomainsGet } from './v2/workspace/requested/domains/get.ts';
 export { endpoint as workspaceWebhookconfigGet } from './v2/workspace/webhookconfig/get.ts';
 export { endpoint as workspaceWebhookconfigUpdate } from './v2/workspace/webhookconfig/update.ts';
-export { endpoint as workspaceRequestedDomainsGet } from './v2/workspace/requested/domains/get.ts';

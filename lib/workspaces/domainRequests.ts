@@ -64,7 +64,7 @@ export class DomainRequestStore {
   }
 
   /**
-   * Does nothing if the same request is pending. An answered one begins anew. Throws RESOURCE_EXHAUSTED for a new
+   * Does nothing if the same request is pending. An answered one is pending again. Throws RESOURCE_EXHAUSTED for a new
    * request if the API key has the most that are kept.
    */
   async request(tenant: string, requested: RequestedDomain, now: number): Promise<void> {

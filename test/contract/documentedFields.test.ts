@@ -19,6 +19,7 @@ const exceptions = {
     /^\/v2\/agents\/(create|update|version\/update) (enabled|rawInstructions|instructions|phaseTimeoutMs|contextGathering|execution|response|postProcess|input|scope|setup)\b/,
   'the thread must exist, and with it its document':
     /^\/v2\/commentannotations\/comments\/add create(Organization|Document)$/,
+  'the facts say that it is ignored': /^\/v2\/workspace\/apikey\/copy created$/,
   'fields of operators':
     /^\/v2\/workspace\/apikey\/create (planInfo|customPlanInfo|customPlanInfoData|workspaceId|isSuperWorkspace|platform)$/,
   'settings without a published meaning, or of features that do not exist':

@@ -97,7 +97,7 @@ const shapedByCustomers =
     ' ',
   );
 /** Fields that are declared as ignored. */
-const ignored = 'customPlanInfo customPlanInfoData isSuperWorkspace planInfo platform workspaceId'.split(' ');
+const ignored = 'created customPlanInfo customPlanInfoData isSuperWorkspace planInfo platform workspaceId'.split(' ');
 /** Fields that are refused with a text of their own. */
 const refused = 'context disabled id'.split(' ');
 
@@ -176,7 +176,7 @@ describe('the documented fields', () => {
   test('of an endpoint are known to its twin in the other version', () => {
     for (const { path, twinOf, input } of endpoints)
       if (twinOf !== undefined)
-        expect([path, unknownFields(input, sampleOf(documentedFields[twinOf]!))]).toEqual([path, []]);
+        expect([path, unknownFields(input, sampleOf(documentedFields[twinOf] ?? ''))]).toEqual([path, []]);
   });
 });
 

@@ -43,9 +43,14 @@ async function newHandler(path: string): Promise<Handler> {
   return page ? pageHandler(page) : endpointHandler(endpoint!, {}, twin);
 }
 
-/** Imports the declarations of a function by a path. A twin's path leads to the other version's file. */
+/** Returns the path of an endpoint of which `path` is an older name. */
+export function presentName(path: string): string {
+  return path.replace('/apikeymetadata/', '/apikeyconfig/');
+}
+
+/** Imports the declarations of a function by a path. A twin's path leads to the file of the endpoint. */
 export async function importDeclarations(path: string): Promise<Declarations> {
-  const file = [path, otherVersion(path)]
+  const file = [path, otherVersion(path), presentName(path)]
     .map(sourceFile)
     .find((candidate) => existsSync(resolve(import.meta.dirname, '../..', candidate)));
   return import(`../../${file}`) as Promise<Declarations>;

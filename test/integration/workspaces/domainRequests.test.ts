@@ -56,7 +56,7 @@ describe('domains/request', () => {
 });
 
 describe('additional-url-request', () => {
-  test('accepts a domain once, and a new request begins anew', async () => {
+  test('accepts a domain once, and a repeated request is pending again', async () => {
     const id = await ask();
     const accept = { action: 'accept', id, clientDocId: 'nda' };
     await Promise.all(times(5, () => customer.ok(ANSWER, accept)));
