@@ -18,7 +18,8 @@ const doubled: readonly Routed[] = [
   ...registered,
   ...[...Map.groupBy(registered, ({ path }) => familyOf(path)).values()].flatMap((family) => {
     const twins = family.filter(isTwin).length;
-    const room = MAX_FAMILY - (family.length - twins) - Math.ceil((2 * twins) / 5);
+    // One place is for `greedy`.
+    const room = MAX_FAMILY - 1 - (family.length - twins) - Math.ceil((2 * twins) / 5);
     const copied = family.filter((endpoint) => !isTwin(endpoint)).slice(0, room);
     return family.flatMap((endpoint) =>
       copied.some(({ path }) => path === (isTwin(endpoint) ? endpoint.twinOf : endpoint.path))
