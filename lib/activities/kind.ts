@@ -1,7 +1,7 @@
 import { purgeRecords } from '../content/documentPurge.ts';
-import { renameRecords } from '../content/rename.ts';
 import { defineContentKind } from '../content/kind.ts';
 import { claimRecordId, findRecordIds, recordIdKey, releaseRecordId } from '../content/recordIds.ts';
+import { renameRecords } from '../content/rename.ts';
 import { hintForReaders, verbsOfWritten, type Written } from '../content/rules/hints.ts';
 import { erasePage } from '../content/userRemoval.ts';
 import { remove, upsert } from '../table/table.ts';

@@ -504,7 +504,7 @@ export class LiveDocument {
 
   /** A page that already opened the new id only needs the new channels. */
   #leave({ newDocumentId }: Migrated): void {
-    if (newDocumentId === this.#ports.document.documentId) return this.#disconnect();
+    if (newDocumentId === this.#ports.document.documentId) return void this.#disconnect();
     this.#stop('migrated');
     this.#events.emit('migrated', { newDocumentId });
   }

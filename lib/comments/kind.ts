@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { type DeletedDocument, type PurgeHook, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
-import { renameRecords } from '../content/rename.ts';
 import { defineContentKind, type Involved, type LocatedRecord, type LocationDeletion } from '../content/kind.ts';
+import { renameRecords } from '../content/rename.ts';
 import { distinct, slicesOf } from '../shared/collections.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import type { Stored } from '../table/entity.ts';

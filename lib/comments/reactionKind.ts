@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
-import { renameRecords } from '../content/rename.ts';
 import { defineContentKind, type LocatedRecord, type LocationDeletion } from '../content/kind.ts';
+import { renameRecords } from '../content/rename.ts';
 import { hintForReaders, verbsOfWritten, type Written } from '../content/rules/hints.ts';
 import { ReactionEntity, reactionIds, reactionInvolvements, readReactions } from '../reactions/reactions.ts';
 import { type Reaction, ReactionResponse, toReactionResponse } from '../reactions/rules.ts';

@@ -1,7 +1,7 @@
 import type { ContentNames } from '../content/rules/eventMetadata.ts';
 import { DocumentEntity } from '../directory/documents.ts';
-import { findRenamed } from '../directory/renamedDocuments.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
+import { findRenamed } from '../directory/renamedDocuments.ts';
 import { emit } from '../events/outbox.ts';
 import { endJob, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { Retries } from '../table/retryOnConflict.ts';

@@ -1,6 +1,6 @@
 import type { DocumentScope } from '../content/documentScope.ts';
-import { renameRecords } from '../content/rename.ts';
 import { defineContentKind } from '../content/kind.ts';
+import { renameRecords } from '../content/rename.ts';
 import type { RemovedUsers } from '../content/rules/removedUsers.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { inParallel } from '../shared/inParallel.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
-import { renameRecords } from '../content/rename.ts';
 import { defineContentKind, type Involved } from '../content/kind.ts';
+import { renameRecords } from '../content/rename.ts';
 import { type AddressedHint, verbsOfWritten, type Written } from '../content/rules/hints.ts';
 import type { Stored } from '../table/entity.ts';
 import { notificationGuards } from './notificationReader.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity, removeReadInvolvement } from '../content/involvements.ts';
-import { renameRecords } from '../content/rename.ts';
 import { defineContentKind } from '../content/kind.ts';
+import { renameRecords } from '../content/rename.ts';
 import { hintFor, removedHint, verbs, type Written } from '../content/rules/hints.ts';
 import { type DocumentRemoval, erasePage, isDocumentDeleted, joinOps } from '../content/userRemoval.ts';
 import type { Stored } from '../table/entity.ts';

@@ -82,9 +82,8 @@ export const endpoint = defineEndpoint(
 
     async function scopes() {
       if (!input.documentIds) return [{}];
-      const documentIds = distinct(input.documentIds);
-      const found = await findLiveDocuments(deps.documents, scope, documentIds);
-      const unknown = documentIds.find((documentId) => !found.has(documentId));
+      const found = await findLiveDocuments(deps.documents, scope, input.documentIds);
+      const unknown = input.documentIds.find((id) => !found.has(id));
       if (unknown !== undefined) throw new ApiError('NOT_FOUND', `Document ${unknown} does not exist`);
       const documents = [...found.values()];
       refuseMigrating(documents);
