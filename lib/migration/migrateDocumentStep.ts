@@ -110,7 +110,11 @@ async function arrive(
   const ops: WriteOp[] = [
     remove(DocumentEntity, { ...scope, documentId: from }, leaving._r),
     replace(DocumentEntity, { ...scope, ...arrived }, reserved._r),
-    replace(DocumentMigrationEntity, { ...scope, ...stored, status: 'completed', changedAt: now, endedAt: now }, stored._r),
+    replace(
+      DocumentMigrationEntity,
+      { ...scope, ...stored, status: 'completed', changedAt: now, endedAt: now },
+      stored._r,
+    ),
     recordRename(scope, { documentKey, documentId: to, renamedAt: now }),
     ...folderEntryRemoval(scope, leaving),
     ...folderEntryWrite(scope, arrived),
