@@ -67,6 +67,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     'result.data.allowedDomains.2',
   ],
   [`${WORKSPACE}/apikeyconfig/get`]: ['result.data.defaultDocumentAccessType'],
+  [`${WORKSPACE}/apikeymetadata/get`]: ['result.data.defaultDocumentAccessType'],
   [`${ADVANCED}/endpoints/get`]: ['description', 'filterTypes', 'rateLimit', 'uid'].map(
     (field) => `result.data.endpoints.0.${field}`,
   ),

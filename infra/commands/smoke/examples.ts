@@ -50,6 +50,7 @@ const firstExamples: readonly string[] = [
     'documents/count/get',
     'folders/access/update',
   ].map((name) => `${ORGANIZATIONS}/${name}`),
+  ...['domains/request', 'requested/domains/get', 'additional-url-request'].map((name) => `${WORKSPACE}/${name}`),
   '/v2/users/add',
   '/v2/users/get',
   '/v2/users/count/get',
@@ -126,12 +127,6 @@ export const requestsBefore: Readonly<Record<string, readonly (readonly [path: s
   '/v2/notifications/add': [[`${WORKSPACE}/notificationconfig/update`, { useNotificationService: true }]],
   '/v2/activities/add': [
     [`${WORKSPACE}/activityconfig/update`, { activityServiceConfig: { isEnabled: true, immutable: false } }],
-  ],
-  [`${WORKSPACE}/additional-url-request`]: [
-    [
-      `${WORKSPACE}/domains/request`,
-      { domain: 'https://partner.example.com/pricing', clientDocumentId: 'nda', organizationId: 'acme' },
-    ],
   ],
   [`${ORGANIZATIONS}/documents/migrate`]: [
     [`${ORGANIZATIONS}/documents/add`, { organizationId: 'acme', documents: [{ documentId: 'nda-draft' }] }],
