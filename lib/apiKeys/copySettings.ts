@@ -21,8 +21,9 @@ export interface CopiedKeys {
 
 /**
  * Gives the target the configurations and allowed domains of the source, without secrets: those of the target stay. A
- * service whose secret the target lacks is off there. Each configuration is written by itself, so a call that failed can
- * be repeated. Throws NOT_FOUND for an API key that is not in the workspace, and ABORTED after too many conflicts.
+ * service whose secret the target lacks is off there. A configuration that neither has set stays unset. Each one is
+ * written by itself, so a call that failed can be repeated. Throws NOT_FOUND for an API key that is not in the workspace,
+ * and ABORTED after too many conflicts.
  */
 type CopySettings = (workspaceId: string, keys: CopiedKeys) => Promise<void>;
 
@@ -69,7 +70,8 @@ async function copyConfig<S extends z.ZodObject>(
   target: string,
   merge: (from: z.output<S>, to: z.output<S>) => z.output<S>,
 ): Promise<void> {
-  const stored = await table.get(entity, { tenant: source });
+  const [stored, replaced] = await table.getMany(entity, [{ tenant: source }, { tenant: target }]);
+  if (!stored && !replaced) return;
   const { _r, ...config } = stored ?? { ...entity.initial, _r: 0 };
   await new ConfigStore(table, entity).write(target, {}, (present) =>
     merge(config as z.output<S>, present ?? entity.initial),

@@ -65,6 +65,39 @@ describe('apikey/copy', () => {
     });
   });
 
+  test.each([
+    [
+      'permissionproviderconfig',
+      'usePermissionProvider',
+      'permissionProviderConfig',
+      { permissionProviderUrl: 'https://access.example.com/check' },
+    ],
+    [
+      'webhookconfig',
+      'useWebhookService',
+      'webhookServiceConfig',
+      { rawNotificationUrl: 'https://hooks.example.com/raw' },
+    ],
+  ])('copies %s without its secret', async (config, service, group, fields) => {
+    const [source, target, other] = [await newKey(), await newKey(), await newKey()];
+    const sent = (authToken: string) => ({ [service]: true, [group]: { ...fields, authToken } });
+    await send(`${config}/update`, source.headers, sent('of-the-source'));
+    await send(`${config}/update`, target.headers, { [group]: { authToken: 'of-the-target' } });
+    const copied = async ({ apiKey, headers }: Awaited<ReturnType<typeof newKey>>) => {
+      await copy({ sourceApiKey: source.apiKey, targetApiKey: apiKey });
+      return (await send(`${config}/get`, headers, {})).result.data;
+    };
+    expect(await copied(target)).toMatchObject(sent('of-the-target'));
+    expect(await copied(other)).toMatchObject({ ...sent(''), [service]: false });
+  });
+
+  test('leaves what neither API key has set', async () => {
+    const [source, target] = [await newKey(), await newKey()];
+    await copy({ sourceApiKey: source.apiKey, targetApiKey: target.apiKey });
+    const { error } = await send('advancedwebhook/endpoints/get', target.headers, {});
+    expect(error.message).toMatch(/^Advanced webhooks are not configured/);
+  });
+
   test('keeps the AI keys of the target', async () => {
     const [source, target] = [await newKey(), await newKey()];
     const keys = (customerApiKey: string) => ({ aiModelApiKey: [{ provider: 'anthropic', customerApiKey }] });

@@ -6,7 +6,8 @@ describeEndpoint('/v2/workspace/apikey/copy', {
   prepare: async (send, apiKeyName) => {
     const { body } = await send('/v2/workspace/get', {});
     const ownerEmail = body.result.data.owner.email;
-    await send('/v2/workspace/apikey/create', { ownerEmail, apiKeyName, createAuthToken: true, type: 'testing' });
+    const settings = { createAuthToken: true, type: 'testing', allowedDomains: ['app.example.com'] };
+    await send('/v2/workspace/apikey/create', { ownerEmail, apiKeyName, ...settings });
     const { body: listed } = await send('/v2/workspace/apikeys/get', {});
     const [sourceApiKey, targetApiKey] = listed.result.data.map(({ id }: { id: string }) => id);
     keys = { sourceApiKey, targetApiKey };
