@@ -136,7 +136,7 @@ export class OwnerStatus {
     const workspace = await this.#table.get(WorkspaceEntity, owner);
     if (workspace?.verifiedAt === undefined) return false;
     for (const workspaceId of workspacesOf(owner)) await this.#reactivate(workspaceId);
-    // If this write conflicts, a concurrent call has already stored the time.
+    // If this write conflicts, a concurrent call has stored the time, or has created a workspace and the next call does.
     await this.#table.write([replace(OwnerEmailEntity, { ...owner, reactivatedAt: now }, owner._r)]);
     return true;
   }
