@@ -167,7 +167,8 @@ export class ActivityWriter {
       const document = documents.get(position.documentId ?? '');
       if (document?.internalId !== position.documentKey) return { position, isLive: false };
       if (immutable) issues.push(immovable(index, 'activity logs are immutable'));
-      else if (!isWritable(document)) issues.push(immovable(index, 'that document is disabled or being migrated'));
+      else if (document.disabled) issues.push(immovable(index, 'that document is disabled'));
+      else if (!isWritable(document)) issues.push(immovable(index, 'that document is being migrated'));
       return { position, isLive: true };
     });
     const [first, ...others] = issues;

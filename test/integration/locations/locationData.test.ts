@@ -200,7 +200,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
         partition: readonly string[],
         options: Parameters<Table['queryIndex']>[2],
       ) {
-        if (options.after === undefined)
+        if (partition.includes('LOCATION') && options.after === undefined)
           return {
             keys: [
               { PK, SK },
