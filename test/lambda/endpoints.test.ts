@@ -20,6 +20,7 @@ const { expectDocumented } = checksOf(documentOf([...endpoints.values()]));
 class ExampleRun {
   readonly customer: LambdaCustomer;
   readonly #ownerEmail: string;
+  #createdKey = '';
   #values = new ExampleValues();
 
   constructor(encoding: 'plain' | 'base64') {
@@ -37,6 +38,7 @@ class ExampleRun {
     expectDocumented(endpoint, answer);
     this.#values.recordAnswer(endpoint.example.result, answer.body.result);
     if (path === `${WORKSPACE}/create`) await this.#useWorkspace(answer.body.result.data);
+    if (path === `${WORKSPACE}/apikey/create`) this.#createdKey = answer.body.result.data.apiKey;
     if (path === `${WORKSPACE}/authtoken/reset`) this.#useToken(answer.body.result.data.newAuthToken.token);
   }
 
@@ -63,6 +65,7 @@ class ExampleRun {
     const changes: Readonly<Record<string, object>> = {
       [`${WORKSPACE}/create`]: { ownerEmail: this.#ownerEmail },
       [`${WORKSPACE}/apikey/create`]: { ownerEmail: this.#ownerEmail },
+      [`${WORKSPACE}/apikey/copy`]: { targetApiKey: this.#createdKey },
       [`${WORKSPACE}/email/send-login-link`]: { email: this.#ownerEmail, continueUrl: 'https://localhost/' },
       [`${WORKSPACE}/email/status`]: { ownerEmail: this.#ownerEmail },
       [`${WORKSPACE}/emailconfig/update`]: { emailServiceConfig: { type: 'default', fromCompany: 'Acme' } },
