@@ -97,15 +97,17 @@ async function arrive(
   { table, scope, migration, clock }: Migrating,
   { documentKey }: DocumentScope,
   leaving: Stored<Document>,
-): Promise<'done' | 'conflict'> {
-  const { from, to } = migration;
+): Promise<'done' | 'conflict' | 'deleted'> {
+  const { from, to, migrationId } = migration;
   const now = clock();
   const [reserved, channel, stored] = await Promise.all([
     table.get(DocumentEntity, { ...scope, documentId: to }),
     table.get(LiveChannelEntity, { ...scope, documentKey }),
-    table.get(DocumentMigrationEntity, { ...scope, migrationId: migration.migrationId }),
+    table.get(DocumentMigrationEntity, { ...scope, migrationId }),
   ]);
-  if (!reserved || !stored) return 'conflict';
+  if (!stored) return 'conflict';
+  // After the deletion of the folder, another document can have taken the new id.
+  if (reserved?.arriving?.migrationId !== migrationId) return 'deleted';
   const arrived: Document = { ...leaving, documentId: to, leaving: undefined };
   const ops: WriteOp[] = [
     remove(DocumentEntity, { ...scope, documentId: from }, leaving._r),
