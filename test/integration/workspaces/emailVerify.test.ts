@@ -4,12 +4,13 @@ import { page } from '../../../functions/v2/workspace/email/verify.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/http/entities.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
+import { OwnerEmailEntity } from '../../../lib/workspaces/entities.ts';
 import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { CONTINUE_URL, mailedToken, openLink, type PageAnswer, pressButton } from '../../support/email.ts';
 import { startEngine } from '../../support/engine.ts';
 import { handlerOf, pageHandler } from '../../support/functionHandlers.ts';
-import { everyItem, storedItem } from '../../support/items.ts';
+import { everyItem, putItem, storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
@@ -232,6 +233,32 @@ describe('an address with several workspaces', () => {
     expect((await keyOf(second)).expiresAt).toBeUndefined();
     for (const { id } of [first, second, third])
       expect((await storedItem(engine, WorkspaceEntity.key({ workspaceId: id })))?.verifiedAt).toBeDefined();
+  });
+
+  test('is verified for a later workspace if an earlier version stored the verification', async () => {
+    const first = await newWorkspace();
+    await pressButton(await mailedToken(engine, first));
+    const address = await storedItem(engine, OwnerEmailEntity.key({ email: first.ownerEmail }));
+    const { verifiedAt: _, ...earlier } = address!;
+    await putItem(engine, { ...earlier, _v: 1 });
+    expect((await keyOf(await newWorkspace(first.ownerEmail))).expiresAt).toBeUndefined();
+  });
+
+  test('is verified for a workspace that is created at the same time', async () => {
+    const first = await newWorkspace();
+    const token = await mailedToken(engine, first);
+    const get = table.get.bind(table);
+    // The owner is verified after workspace/create has read the address as unverified and before it writes.
+    const read = jest.spyOn(table, 'get').mockImplementationOnce(async (entity, ...rest) => {
+      expect(entity).toBe(OwnerEmailEntity);
+      const address = await get(entity, ...rest);
+      expect((await pressButton(token)).status).toBe(200);
+      return address;
+    });
+    const second = await newWorkspace(first.ownerEmail);
+    expect(read).toHaveBeenCalled();
+    expect([await isVerified(first), await isVerified(second)]).toEqual([true, true]);
+    expect((await keyOf(second)).expiresAt).toBeUndefined();
   });
 
   test('gets no link to a domain that only a later workspace allows', async () => {

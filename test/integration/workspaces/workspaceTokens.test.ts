@@ -16,6 +16,7 @@ import { newWorkspace } from '../../support/workspaces.ts';
 
 const getOrganizations = handlerOf('/v2/organizations/get');
 const createKey = handlerOf('/v2/workspace/apikey/create');
+const ensureToken = handlerOf('/v2/workspace/authtoken/ensure');
 const resetToken = handlerOf('/v2/workspace/authtoken/reset');
 const listTokens = handlerOf('/v2/workspace/authtokens/get');
 
@@ -32,6 +33,20 @@ const call = (apiKey: string, authToken: string) =>
 function claims(token: string): unknown {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 }
+
+describe('POST /v2/workspace/authtoken/ensure', () => {
+  test.each(['x-svc-workspace-auth-token', 'x-svc-auth-token'])(
+    'returns the workspace auth token that was sent as %s',
+    async (header) => {
+      const headers = { 'x-svc-workspace-id': workspace.id, [header]: workspace.workspaceAuthToken };
+      expect(resultOf(await post(ensureToken, headers, {}))).toEqual({
+        status: 'success',
+        message: 'Workspace auth token ensured successfully.',
+        data: { authToken: workspace.workspaceAuthToken },
+      });
+    },
+  );
+});
 
 describe('POST /v2/workspace/authtokens/get', () => {
   test('lists tokens with their text, name and domains', async () => {
