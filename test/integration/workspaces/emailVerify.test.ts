@@ -248,15 +248,16 @@ describe('an address with several workspaces', () => {
     const first = await newWorkspace();
     const token = await mailedToken(engine, first);
     const get = table.get.bind(table);
-    // The owner is verified after workspace/create has read the address as unverified and before it writes.
-    const read = jest.spyOn(table, 'get').mockImplementationOnce(async (entity, ...rest) => {
-      expect(entity).toBe(OwnerEmailEntity);
-      const address = await get(entity, ...rest);
-      expect((await pressButton(token)).status).toBe(200);
-      return address;
+    // The owner is verified after workspace/create has read the address and its first workspace, and before it writes.
+    const read = jest.spyOn(table, 'get').mockImplementation(async (entity, ...rest) => {
+      const stored = await get(entity, ...rest);
+      if ((entity as unknown) === WorkspaceEntity) {
+        read.mockRestore();
+        expect((await pressButton(token)).status).toBe(200);
+      }
+      return stored;
     });
     const second = await newWorkspace(first.ownerEmail);
-    expect(read).toHaveBeenCalled();
     expect([await isVerified(first), await isVerified(second)]).toEqual([true, true]);
     expect((await keyOf(second)).expiresAt).toBeUndefined();
   });
