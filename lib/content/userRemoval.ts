@@ -1,16 +1,20 @@
 import { DocumentEntity } from '../directory/documents.ts';
+import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import type { Entity, Stored } from '../table/entity.ts';
 import { keyAfter } from '../table/keys.ts';
+import { pages } from '../table/pages.ts';
+import type { PurgeBudget } from '../table/purgePartition.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import type { QueryPage, Table, WriteOp } from '../table/table.ts';
+import { type QueryPage, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 import type { Involvement } from './involvements.ts';
 import type { RemovedUsers } from './rules/removedUsers.ts';
 
 export const RECORDS_PER_PAGE = 1_000;
 const PARALLEL = 4;
+const PARALLEL_IN_ORGANIZATION = 8;
 
 /** `remove` keeps a user's comments in threads of others, `erase` (GDPR) deletes them. */
 export type RemovalMode = 'remove' | 'erase';
@@ -88,4 +92,35 @@ export async function writeEachRecord<T>(
   opsOf: (record: T) => Promise<readonly WriteOp[]>,
 ): Promise<void> {
   await inParallel(records, PARALLEL, (record) => retryOnConflict(async () => table.tryWrite(await opsOf(record))));
+}
+
+/**
+ * For a kind with one partition for the organization. `change` returns the same record if nothing of it changes, and
+ * undefined if it is deleted. Returns `done`, or the position for the next call at the end of the budget. Idempotent.
+ * Throws ABORTED if other writers keep changing the same record.
+ */
+export async function changeInOrganization<T extends K, K>(
+  table: Table,
+  entity: Entity<T, OrganizationScope, K>,
+  scope: OrganizationScope,
+  { from, clock, deadline }: PurgeBudget & { readonly from: string | undefined },
+  change: (record: Stored<T>) => T | undefined,
+): Promise<{ readonly after: string } | 'done'> {
+  const read = (after = from) => table.query(entity, scope, { limit: RECORDS_PER_PAGE, after });
+  for await (const { values, next } of pages(read)) {
+    const affected = values.filter((record) => change(record) !== record);
+    await inParallel(affected, PARALLEL_IN_ORGANIZATION, (record) =>
+      retryOnConflict(async () => {
+        const key = { ...scope, ...record };
+        const stored = await table.get(entity, key);
+        const changed = stored && change(stored);
+        if (!stored || changed === stored) return 'done';
+        return table.tryWrite([
+          changed ? replace(entity, { ...key, ...changed }, stored._r) : remove(entity, key, stored._r),
+        ]);
+      }),
+    );
+    if (next !== undefined && clock() > deadline) return { after: next };
+  }
+  return 'done';
 }

@@ -1,17 +1,8 @@
 import { defineContentKind } from '../content/kind.ts';
 import { renameRecords } from '../content/rename.ts';
-import type { RemovedUsers } from '../content/rules/removedUsers.ts';
-import type { OrganizationScope } from '../directory/organizationScope.ts';
-import { inParallel } from '../shared/inParallel.ts';
-import { pages } from '../table/pages.ts';
-import type { PurgeBudget } from '../table/purgePartition.ts';
-import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { remove, replace, type Table } from '../table/table.ts';
+import { changeInOrganization } from '../content/userRemoval.ts';
 import { InvitationEntity } from './entities.ts';
 import { eraseFromInvitation } from './rules.ts';
-
-const PAGE = 1_000;
-const PARALLEL_WRITES = 8;
 
 export const invitationKind = defineContentKind({
   name: 'invitation',
@@ -26,31 +17,11 @@ export const invitationKind = defineContentKind({
   purge: 'none',
   // A removed user can still be invited.
   remove: 'none',
-  erase: { entities: [InvitationEntity], removeUsers: eraseInvitations },
+  erase: {
+    entities: [InvitationEntity],
+    removeUsers: (table, scope, erased, from, budget) =>
+      changeInOrganization(table, InvitationEntity, scope, { from, ...budget }, (invitation) =>
+        eraseFromInvitation(invitation, erased),
+      ),
+  },
 });
-
-async function eraseInvitations(
-  table: Table,
-  scope: OrganizationScope,
-  erased: RemovedUsers & { readonly recipients?: ReadonlySet<string> | undefined },
-  from: string | undefined,
-  { clock, deadline }: PurgeBudget,
-): Promise<{ readonly after: string } | 'done'> {
-  const read = (after = from) => table.query(InvitationEntity, scope, { limit: PAGE, after });
-  for await (const { values, next } of pages(read)) {
-    const affected = values.filter((invitation) => eraseFromInvitation(invitation, erased) !== invitation);
-    await inParallel(affected, PARALLEL_WRITES, (listed) =>
-      retryOnConflict(async () => {
-        const key = { ...scope, ...listed };
-        const stored = await table.get(InvitationEntity, key);
-        const left = stored && eraseFromInvitation(stored, erased);
-        if (!stored || left === stored) return 'done';
-        return table.tryWrite([
-          left ? replace(InvitationEntity, { ...key, ...left }, stored._r) : remove(InvitationEntity, key, stored._r),
-        ]);
-      }),
-    );
-    if (next !== undefined && clock() > deadline) return { after: next };
-  }
-  return 'done';
-}
