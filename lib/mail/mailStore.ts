@@ -84,18 +84,19 @@ export function mailIdOf(reason: readonly (string | number)[]): string {
 
 const PARALLEL = 20;
 
-function newStoredMail(
-  tenant: string,
-  mail: { readonly mailId: string; readonly about: MailSubject },
-  now: number,
-  timing: Timing,
-): ReadyMail & MailKey {
-  return { ...newMail({ ...mail, shard: shardOf(mail.mailId, mailShards) }, now, timing), tenant };
+interface PlannedMail {
+  readonly mail: ReadyMail & MailKey;
+  readonly op: WriteOp;
 }
 
 /** The operation stores the mail in the transaction of its reason. Then send the message of the mail. */
-export function planMail(...args: Parameters<typeof newStoredMail>): { mail: ReadyMail & MailKey; op: WriteOp } {
-  const mail = newStoredMail(...args);
+export function planMail(
+  tenant: string,
+  { mailId, about }: { readonly mailId: string; readonly about: MailSubject },
+  now: number,
+  timing: Timing,
+): PlannedMail {
+  const mail = { ...newMail({ mailId, about, shard: shardOf(mailId, mailShards) }, now, timing), tenant };
   return { mail, op: insert(MailEntity, mail) };
 }
 
@@ -113,9 +114,9 @@ export class MailStore {
     now: number,
     timing: Timing,
   ): Promise<(ReadyMail & MailKey)[]> {
-    const created = mails.map((mail) => newStoredMail(tenant, mail, now, timing));
-    await inParallel(created, PARALLEL, (mail) => this.#table.write([insert(MailEntity, mail)]));
-    return created;
+    const planned = mails.map((mail) => planMail(tenant, mail, now, timing));
+    await inParallel(planned, PARALLEL, ({ op }) => this.#table.write([op]));
+    return planned.map(({ mail }) => mail);
   }
 
   async get(key: MailKey): Promise<StoredMail | undefined> {
