@@ -1,5 +1,5 @@
 import { AccessChecks } from '../content/accessChecks.ts';
-import type { DocumentScope } from '../content/documentScope.ts';
+import { type DocumentScope, documentScope } from '../content/documentScope.ts';
 import { findLiveDocuments } from '../content/recordListing.ts';
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
@@ -78,10 +78,9 @@ export class ThreadCounter {
     refuseArriving(liveDocuments);
     const allowed = await checks.canSee(liveDocuments.map((document) => ({ document })));
     const visible = liveDocuments.filter((_document, index) => allowed[index]);
-    const counts = await inParallel(visible, PARALLEL, (document) => {
-      const documentScope = { ...scope, documentKey: document.internalId };
-      return this.#countDocument(documentScope, { organizationId, document, checks, ...user });
-    });
+    const counts = await inParallel(visible, PARALLEL, (document) =>
+      this.#countDocument(documentScope(scope, document), { organizationId, document, checks, ...user }),
+    );
     const byId = new Map(visible.map(({ documentId }, index) => [documentId, counts[index]]));
     return documentIds.map((documentId) => byId.get(documentId) ?? { total: 0, unread: 0 });
   }

@@ -1,5 +1,6 @@
 import { threadAccessOf } from '../comments/rules/threads.ts';
 import { ThreadEntity } from '../comments/threads.ts';
+import { documentScope } from '../content/documentScope.ts';
 import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
 import { type Document, DocumentReader, readDocuments, refuseMigrating } from '../directory/documents.ts';
 import { findOrganization, type Organization, OrganizationReader } from '../directory/organizations.ts';
@@ -66,7 +67,7 @@ export class EventPublisher {
   ): Promise<AudienceThread | undefined> {
     const annotationId = sourceOf(event) === 'comment' ? publishedAnnotationId(data) : undefined;
     if (annotationId === undefined) return undefined;
-    const scope = { ...organizationScope(tenant, organization), documentKey: document.internalId };
+    const scope = documentScope(organizationScope(tenant, organization), document);
     const [position] = await findRecordIds(this.#table, scope, [
       recordIdKey('thread', annotationId, document.documentId),
     ]);

@@ -1,6 +1,7 @@
 import { accessFieldsOf } from '../comments/rules/commentContext.ts';
 import { CommentEntity, commentKey, readThreadAccess } from '../comments/threads.ts';
 import { AccessChecks } from '../content/accessChecks.ts';
+import { documentScope } from '../content/documentScope.ts';
 import { EVERYBODY, InvolvementEntity, recordSortKey } from '../content/involvements.ts';
 import {
   allDocuments,
@@ -243,7 +244,7 @@ export class NotificationReader {
   ): Promise<ItemPage<V>> {
     const { values, next } = await listRecords(this.#table, NotificationEntity, {
       documents: document
-        ? givenDocuments([{ documentId: document.documentId, scope: { ...scope, documentKey: document.internalId } }])
+        ? givenDocuments([{ documentId: document.documentId, scope: documentScope(scope, document) }])
         : allDocuments(new DocumentReader(this.#table), scope),
       from: listingCursor.position(after),
       limit,

@@ -10,7 +10,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import { remove, replace, type Table, upsert } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { AllowedDomainsEntity } from './allowedDomains.ts';
-import { OwnerEmailEntity, WorkspaceApiKeyEntity, workspacesOf } from './entities.ts';
+import { type OwnerEmail, OwnerEmailEntity, WorkspaceApiKeyEntity, workspacesOf } from './entities.ts';
 import { isLinkToken, isLive, linkValidUntil, type LoginLink } from './rules/verification.ts';
 import { emailKey, MAX_API_KEYS } from './rules/workspaces.ts';
 
@@ -118,6 +118,11 @@ export class OwnerVerifier {
   }
 }
 
+/** Addresses that version 0.1.0 verified have the time only in their first workspace. */
+export async function readVerifiedAt(table: Table, address: OwnerEmail): Promise<number | undefined> {
+  return address.verifiedAt ?? (await table.get(WorkspaceEntity, address))?.verifiedAt;
+}
+
 export class OwnerStatus {
   readonly #table: Table;
 
@@ -133,8 +138,7 @@ export class OwnerStatus {
     const owner = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });
     if (!owner) return undefined;
     if (owner.reactivatedAt !== undefined) return true;
-    const workspace = await this.#table.get(WorkspaceEntity, owner);
-    if (workspace?.verifiedAt === undefined) return false;
+    if ((await readVerifiedAt(this.#table, owner)) === undefined) return false;
     for (const workspaceId of workspacesOf(owner)) await this.#reactivate(workspaceId);
     // If this write conflicts, a concurrent call has stored the time, or has created a workspace and the next call does.
     await this.#table.write([replace(OwnerEmailEntity, { ...owner, reactivatedAt: now }, owner._r)]);

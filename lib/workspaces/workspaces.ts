@@ -31,6 +31,7 @@ import {
   MAX_WORKSPACES,
   type OwnerDetails,
 } from './rules/workspaces.ts';
+import { readVerifiedAt } from './verification.ts';
 
 export type Workspace = Parameters<typeof WorkspaceEntity.toItem>[0];
 export type WorkspaceApiKey = Omit<Parameters<typeof WorkspaceApiKeyEntity.toItem>[0], 'workspaceId'>;
@@ -135,7 +136,7 @@ export class WorkspaceWriter {
     return retryOnConflict(async () => {
       const stored = await this.#table.get(OwnerEmailEntity, address);
       if (stored && workspacesOf(stored).length >= maxWorkspaces) return 'full';
-      const verifiedAt = verification.verifiedAt ?? (stored && (await this.#verifiedAt(stored)));
+      const verifiedAt = verification.verifiedAt ?? (stored && (await readVerifiedAt(this.#table, stored)));
       const workspace: Workspace = {
         workspaceId,
         workspaceName,
@@ -156,10 +157,6 @@ export class WorkspaceWriter {
         { workspace, workspaceAuthToken, apiKey: { apiKey, ...key, createdAt: now }, authToken },
       );
     });
-  }
-
-  async #verifiedAt(address: OwnerEmail): Promise<number | undefined> {
-    return address.verifiedAt ?? (await this.#table.get(WorkspaceEntity, address))?.verifiedAt;
   }
 
   /**

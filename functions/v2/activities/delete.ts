@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { deleteActivities } from '../../../lib/activities/deleteActivities.ts';
 import { requireActivityLogsMutable } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { findWritableOrganization } from '../../../lib/content/documentScope.ts';
+import { documentScope, findWritableOrganization } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../lib/directory/organizationScope.ts';
 import { requireWritable } from '../../../lib/directory/requireWritable.ts';
@@ -85,7 +85,7 @@ export const endpoint = defineEndpoint(
     async function requireDocumentScope(id: string) {
       const document = await deps.documents.require(organizationKeys, id);
       requireWritable({ document });
-      return { ...organizationKeys, documentKey: document.internalId };
+      return documentScope(organizationKeys, document);
     }
   },
 );
