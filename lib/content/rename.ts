@@ -17,13 +17,11 @@ export interface Rename {
   readonly to: string;
 }
 
-/** Writes the new id into a page of records after the sort key `after`. Returns the end of the page if others follow. */
-export type RenameRecords = (rename: Rename, after: string | undefined) => Promise<string | undefined>;
-
 export interface RenameHook {
   /** A test checks that all hooks together cover every entity that stores the id of a document. */
-  readonly entities: readonly { readonly type: string }[];
-  readonly rename: RenameRecords;
+  readonly entity: { readonly type: string };
+  /** Renames a page of records after the sort key `after`. Returns the end of the page if others follow. */
+  rename(rename: Rename, after: string | undefined): Promise<string | undefined>;
 }
 
 interface Renamed<T> {
@@ -40,7 +38,7 @@ export function renameRecords<K extends object, T extends K & { readonly documen
   { ids, list = entity, prefixOf }: Renamed<T> = {},
 ): RenameHook {
   return {
-    entities: [entity],
+    entity,
     async rename(rename, after) {
       const { table, scope, from } = rename;
       const page = await table.query<object, DocumentScope>(list, scope, {

@@ -11,11 +11,9 @@ export type MigrationStatus = (typeof migrationStatuses)[number];
 
 const Schema = z.object({
   migrationId: z.string(),
-  documentKey: z.string(),
   from: z.string(),
   to: z.string(),
   status: z.enum(migrationStatuses),
-  createdAt: z.number(),
   /** Epoch ms. */
   changedAt: z.number(),
   /** Also if the document was deleted. A migration that failed for another reason has not ended: it can be continued. */

@@ -79,14 +79,12 @@ async function decideStart(
   if (target?.current) throw new ApiError('ALREADY_EXISTS', 'A document with the new id exists already');
   const migration: DocumentMigration = {
     migrationId,
-    documentKey: document.internalId,
     from: documentId,
     to: newDocumentId,
     status: 'pending',
-    createdAt: now,
     changedAt: now,
   };
-  const reserved: Document = { ...document, documentId: newDocumentId, arriving: { migrationId, from: documentId } };
+  const reserved: Document = { ...document, documentId: newDocumentId, arriving: { migrationId } };
   const job = jobOf(organizationKey, migrationId, now);
   return {
     migrationId,

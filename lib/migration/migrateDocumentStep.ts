@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { type DocumentScope, documentScope } from '../content/documentScope.ts';
-import type { ContentKind } from '../content/kind.ts';
 import type { Rename, RenameHook } from '../content/rename.ts';
 import {
   type DocumentMigration,
@@ -33,9 +32,9 @@ interface Migrating {
   readonly clock: () => number;
 }
 
-export function renameHooks(kinds: readonly ContentKind[] = contentKinds): readonly RenameHook[] {
-  return kinds.flatMap(({ rename }) => (rename === 'none' ? [] : rename));
-}
+export const renameHooks: readonly RenameHook[] = /* @__PURE__ */ contentKinds.flatMap(({ rename }) =>
+  rename === 'none' ? [] : rename,
+);
 
 /**
  * Writes the new id into all records, twice: requests from before the migration can write until 60 s after its start.
@@ -77,13 +76,12 @@ async function runStep(migrating: Migrating, job: StoredJob): Promise<StepResult
 }
 
 async function renameAll(rename: Rename, from: Progress, clock: () => number): Promise<Progress | undefined> {
-  const hooks = renameHooks();
   const deadline = clock() + STEP_MILLISECONDS;
   let { hook, after } = from;
-  while (hook < hooks.length) {
-    after = await hooks[hook]?.rename(rename, after);
+  while (hook < renameHooks.length) {
+    after = await renameHooks[hook]?.rename(rename, after);
     if (after === undefined) hook += 1;
-    if (clock() > deadline && hook < hooks.length) return { ...from, hook, after };
+    if (clock() > deadline && hook < renameHooks.length) return { ...from, hook, after };
   }
   return undefined;
 }
