@@ -90,6 +90,25 @@ export function asDocumentClient(client: Pick<TableClient, 'send'>): OpenedClien
   return client as unknown as OpenedClient;
 }
 
+/** Returns a client that dies at a call, before or after its effect, and the names of the calls so far. */
+export function dyingClient(
+  client: Pick<TableClient, 'send'>,
+  callNumber: number,
+  when: 'before' | 'after',
+): { readonly client: OpenedClient; readonly calls: readonly string[] } {
+  const calls: string[] = [];
+  const dying = asDocumentClient({
+    async send(command) {
+      if (calls.length >= callNumber) throw new Error('killed');
+      calls.push(command.constructor.name);
+      if (calls.length < callNumber) return client.send(command);
+      if (when === 'after') await client.send(command);
+      throw new Error('killed');
+    },
+  });
+  return { client: dying, calls };
+}
+
 /**
  * Returns a client that sends all calls with the document client of the SDK, through the middlewares of `client`. Adds `more` to
  * each input.

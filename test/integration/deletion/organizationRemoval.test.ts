@@ -13,7 +13,7 @@ import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { fillDocument, fillOrganization } from '../../support/fillOrganization.ts';
 import { itemsByKey, itemsOfOrganization, restoreItems } from '../../support/items.ts';
 import { JobRunner } from '../../support/jobRunner.ts';
-import { asDocumentClient, type Command } from '../../support/leanClient.ts';
+import { asDocumentClient, type Command, dyingClient } from '../../support/leanClient.ts';
 import { startQueues } from '../../support/queues.ts';
 import { times } from '../../support/times.ts';
 
@@ -372,22 +372,13 @@ async function killedAtEveryCall(
   const keys = all.map(({ PK, SK }) => ({ PK, SK }));
   const remainingKeys = async () =>
     (await table.getByKeys(AnyEntity, keys)).filter((item) => item !== undefined).map(({ PK, SK }) => [PK, SK]);
-  const trial = async (callNumber: number, when: 'before' | 'after'): Promise<string[]> => {
+  const trial = async (callNumber: number, when: 'before' | 'after'): Promise<readonly string[]> => {
     await restoreItems(engine.lean, all);
-    const calls: string[] = [];
-    const dying = asDocumentClient({
-      async send(command: Command) {
-        if (calls.length >= callNumber) throw new Error('killed');
-        calls.push(command.constructor.name);
-        if (calls.length < callNumber) return engine.lean.send(command);
-        if (when === 'after') await engine.lean.send(command);
-        throw new Error('killed');
-      },
-    });
-    await step(new Table(dying, 'table')).catch(() => undefined);
+    const dying = dyingClient(engine.lean, callNumber, when);
+    await step(new Table(dying.client, 'table')).catch(() => undefined);
     while ((await step(table)) !== 'done');
     expect([callNumber, when, await remainingKeys()]).toEqual([callNumber, when, []]);
-    return calls;
+    return dying.calls;
   };
   const calls = await trial(Infinity, 'before');
   expect(calls.length).toBeGreaterThan(20);

@@ -10,7 +10,7 @@ import { fillOrganization } from '../../support/fillOrganization.ts';
 import { restartFunctions } from '../../support/functionHandlers.ts';
 import { clearTable, itemsByKey, restoreItems } from '../../support/items.ts';
 import { JobRunner } from '../../support/jobRunner.ts';
-import { asDocumentClient, type Command } from '../../support/leanClient.ts';
+import { asDocumentClient, type Command, dyingClient } from '../../support/leanClient.ts';
 import { startQueues } from '../../support/queues.ts';
 import { storedDocumentScope } from '../../support/storedScope.ts';
 import { newUser } from '../../support/userTokens.ts';
@@ -292,26 +292,17 @@ describe('documents/migrate', () => {
     const trial = async (callNumber: number, when: 'before' | 'after') => {
       await clearTable(engine);
       await restoreItems(engine.lean, before);
-      const calls: string[] = [];
-      const dying = asDocumentClient({
-        async send(command: Command) {
-          if (calls.length >= callNumber) throw new Error('killed');
-          calls.push(command.constructor.name);
-          if (calls.length < callNumber) return engine.lean.send(command);
-          if (when === 'after') await engine.lean.send(command);
-          throw new Error('killed');
-        },
-      });
+      const dying = dyingClient(engine.lean, callNumber, when);
       let progress: object | undefined;
       for (let steps = 0; steps < 3; steps++) {
-        const result = await migrateDocumentStep(new Table(dying, 'table'), job(progress), clock).catch(
+        const result = await migrateDocumentStep(new Table(dying.client, 'table'), job(progress), clock).catch(
           () => 'done' as const,
         );
         if (result === 'done') break;
         progress = result.progress;
       }
       await finish();
-      return calls.length;
+      return dying.calls.length;
     };
     const content = async () =>
       (await items())
