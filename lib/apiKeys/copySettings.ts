@@ -20,10 +20,9 @@ export interface CopiedKeys {
 }
 
 /**
- * Gives the target the configurations and allowed domains of the source, without secrets: those of the target stay. A
- * service whose secret the target lacks is off there. A configuration that neither has set stays unset. Each one is
- * written by itself, so a call that failed can be repeated. Throws NOT_FOUND for an API key that is not in the workspace,
- * and ABORTED after too many conflicts.
+ * Copies configurations and allowed domains. The target keeps its secrets. A service whose secret it lacks is off
+ * there. Each configuration is written by itself, so a call that failed can be repeated. Throws NOT_FOUND for an API
+ * key that is not in the workspace, and ABORTED after too many conflicts.
  */
 type CopySettings = (workspaceId: string, keys: CopiedKeys) => Promise<void>;
 

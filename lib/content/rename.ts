@@ -9,7 +9,6 @@ const RECORDS_PER_PAGE = 500;
 const BYTES_PER_PAGE = 4_000_000;
 const PARALLEL = 8;
 
-/** A document that gets another id. Its internal key stays. */
 export interface Rename {
   readonly table: Table;
   readonly scope: DocumentScope;
@@ -25,7 +24,7 @@ export interface RenameHook {
 }
 
 interface Renamed<T> {
-  /** Without it, no item maps the ids of the records to their positions. */
+  /** For records whose ids have items of their own. */
   readonly ids?: { readonly of: RecordIds; idOf(record: T): string };
   /** If the partition also has other records. */
   readonly list?: QueryableEntity<object, DocumentScope>;

@@ -28,8 +28,8 @@ export function recordRename(
 }
 
 /**
- * Returns the document with an internal key under its present id. `named` is what the reader found under the id of the
- * event, job or session. Undefined for a deleted document. Costs two more reads if `named` is another document.
+ * Returns the document with an internal key under its present id, or undefined if it was deleted. `named` is what the
+ * id of the event, job or session leads to. Costs two more reads if this is another document.
  */
 export async function findRenamed(
   table: Table,

@@ -24,7 +24,6 @@ const PARALLEL = 8;
 /** Longer than a part of a key. */
 const AFTER_ALL_KEYS = '\u{10ffff}'.repeat(64);
 
-/** A contact or grant in the index. */
 interface Entry {
   readonly key: Key;
   /** The user id as part of the sort key. */
@@ -41,7 +40,6 @@ interface Access {
 
 export interface DocumentUserPage {
   readonly limit: number;
-  /** A lower bound of sort keys. */
   readonly after: string | undefined;
   readonly now: number;
 }
@@ -72,7 +70,6 @@ export class DocumentUserReader {
     return found.flatMap(({ values }) => values);
   }
 
-  /** One query, and the items of up to `count` users. */
   async #read(
     scope: OrganizationScope,
     between: readonly [string, string],

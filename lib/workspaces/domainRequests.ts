@@ -8,7 +8,6 @@ import { insertOrReplace, replace, type Table } from '../table/table.ts';
 import { AllowedDomainsEntity } from './allowedDomains.ts';
 import { addDomains } from './rules/domains.ts';
 
-/** Pending and answered ones. */
 export const MAX_DOMAIN_REQUESTS = 500;
 const LIFETIME_SECONDS = 90 * 24 * 60 * 60;
 
@@ -63,10 +62,7 @@ export class DomainRequestStore {
     return values.toSorted((a, b) => b.requestedAt - a.requestedAt);
   }
 
-  /**
-   * Does nothing if the same request is pending. An answered one is pending again. Throws RESOURCE_EXHAUSTED for a new
-   * request if the API key has the most that are kept.
-   */
+  /** An answered request is pending again. Throws RESOURCE_EXHAUSTED for a new one above `MAX_DOMAIN_REQUESTS`. */
   async request(tenant: string, requested: RequestedDomain, now: number): Promise<void> {
     const id = idOf(requested);
     await retryOnConflict(async () => {
@@ -81,8 +77,8 @@ export class DomainRequestStore {
 
   /**
    * Accepting adds the domain to the allowed domains, in the same transaction. The same answer again does nothing.
-   * Throws NOT_FOUND for an unknown request, or one for another document, FAILED_PRECONDITION for another answer than
-   * the first, and RESOURCE_EXHAUSTED for a domain too many.
+   * Throws NOT_FOUND for an unknown request or another document, FAILED_PRECONDITION for another answer, and
+   * RESOURCE_EXHAUSTED for a domain too many.
    */
   async answer(tenant: string, { id, clientDocumentId, action }: DomainAnswer): Promise<void> {
     const status = action === 'accept' ? 'accepted' : 'rejected';
