@@ -8,7 +8,7 @@ export const getNotifications = {
   auth: 'apiKey',
   kind: 'read',
   message: 'Notification(s) retrieved successfully.',
-  errors: ['NOT_FOUND'],
+  errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
   uses: { organizations: findOrganization, notifications: notificationReader },
 } as const;
 

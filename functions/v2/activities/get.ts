@@ -26,7 +26,7 @@ export const endpoint = defineEndpoint(
     input: ActivityListing,
     output: z.object({ data: z.array(ActivityResponse).describe('The activities.'), pageToken: NextToken }),
     message: 'Activity(s) retrieved successfully.',
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { readListing, activities: readActivities, visibleActivities },
     narrowBy: 'activityIds',
     impact: 'customers cannot read activity logs',

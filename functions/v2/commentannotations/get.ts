@@ -36,7 +36,7 @@ export const endpoint = defineEndpoint(
     }),
     message: ({ data }) =>
       Array.isArray(data) ? 'Annotation(s) fetched successfully.' : 'Annotations fetched successfully.',
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { threads: readThreadPages, serviceName },
     narrowBy: 'annotationIds',
     impact: 'customers cannot read comment threads',

@@ -36,7 +36,7 @@ export const endpoint = defineEndpoint(
     message: batchMessage('CRDT data', 'deleted', ({ hasMore }) =>
       hasMore ? 'CRDT data deleted. There is more: send the request again.' : 'CRDT data deleted successfully.',
     ),
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { findDocument, editors: deleteEditors },
     impact: 'customers cannot delete data of collaborative editors',
     example: {

@@ -32,7 +32,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.array(EditorRecord).describe('The editors in the order of their ids.') }),
     message: 'CRDT data retrieved successfully.',
     fixedMessages: { required: { organizationId: 'Organization ID is required' } },
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { findDocument, editors: readEditors },
     narrowBy: 'editorId',
     impact: 'customers cannot read the data of collaborative editors',

@@ -38,7 +38,7 @@ export const endpoint = defineEndpoint(
       data: z.object({ eventId: z.string().describe('The id of the message, which deliveries have as `webhook-id`.') }),
     }),
     message: 'Event published successfully.',
-    errors: ['NOT_FOUND', 'ABORTED'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
     uses: { publisher: publishEvents },
     impact: "customers' services cannot publish events about huddles, recordings and workflows",
     example: {

@@ -32,7 +32,7 @@ export const endpoint = defineEndpoint(
       nextPageToken: z.string().nullable(),
     }),
     message: 'Live state retrieved successfully.',
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { findDocument, states: listLiveStates },
     narrowBy: 'pageSize',
     impact: 'users do not see live data when they open a document',

@@ -29,7 +29,7 @@ export const endpoint = defineEndpoint(
       searchLatencyMs: z.number().describe('How long the search took, in milliseconds.'),
     }),
     message: null,
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { judgments: semanticSearch },
     impact: 'customers and their agents cannot search past review decisions',
     timeoutSeconds: 25,

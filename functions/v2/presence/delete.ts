@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
     input: PresenceDeletion,
     output: z.object({ data: Succeeded }),
     message: 'Presence deleted successfully.',
-    errors: ['NOT_FOUND', 'ABORTED'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
     uses: { findDocument, presences: changePresence },
     impact: 'users who have left a document are shown until their leases end',
     example: {

@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint(
         .describe('Who is present.'),
     }),
     message: 'Presence retrieved successfully.',
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { findDocument, presences: listPresence },
     impact: 'users do not see who is in a document when they open it',
     example: {

@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({ data: z.array(RecordingResponse).describe('The recordings.'), pageToken: NextToken }),
     message: 'Recorder annotations retrieved successfully.',
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { readListing, recordings: listRecordings },
     narrowBy: 'recordingIds',
     impact: 'customers cannot read recordings',

@@ -42,7 +42,7 @@ export const endpoint = defineEndpoint(
       nextPageToken: z.string().nullable(),
     }),
     message: 'User(s) retrieved successfully.',
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: {
       organizations: findOrganization,
       folders: readFolders,

@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
       data: z.record(z.string(), UserPermissions).describe('The permissions of each user, by user id.'),
     }),
     message: 'User permissions retrieved successfully.',
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: readUsers },
     narrowBy: 'userIds',
     impact: 'customers cannot check permissions, and their applications may refuse all users',

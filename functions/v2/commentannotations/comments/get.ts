@@ -37,7 +37,7 @@ export const endpoint = defineEndpoint(
       nextPageToken: z.string().nullable(),
     }),
     message: 'Comments retrieved successfully.',
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { comments: readCommentPages, visibleThreads },
     narrowBy: 'commentIds',
     impact: 'customers cannot read the comments of an annotation',

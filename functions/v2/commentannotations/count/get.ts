@@ -40,7 +40,7 @@ export const endpoint = defineEndpoint(
     }),
     message: 'Comment count retrieved successfully.',
     fixedMessages: { required: { documentIds: 'Document IDs are required' } },
-    errors: [],
+    errors: ['FAILED_PRECONDITION'],
     uses: { counts: countThreads },
     impact: 'customers cannot count their comment threads',
     example: {

@@ -49,7 +49,7 @@ export const endpoint = defineEndpoint(
       }),
     }),
     message: 'CRDT updates retrieved successfully.',
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { findDocument, editors: readEditors },
     answerBytes: UPDATES_ANSWER_BYTES,
     impact: 'clients of collaborative editors get no updates',

@@ -34,7 +34,7 @@ export const endpoint = defineEndpoint(
       total: z.number().describe('How many judgments match, also beyond `limit`.'),
     }),
     message: null,
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { findScope, judgments: readJudgments },
     narrowBy: 'limit',
     impact: 'customers cannot list past review decisions',

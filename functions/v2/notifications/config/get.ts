@@ -39,7 +39,7 @@ export const endpoint = defineEndpoint(
       data: z.array(SettingRow).describe('The levels of the organization, then those of each document.'),
     }),
     message: 'User config fetched successfully.',
-    errors: [],
+    errors: ['FAILED_PRECONDITION'],
     uses: { organizations: findOrganization, documents: readDocuments, settings: readNotificationSettings },
     narrowBy: 'documentIds',
     impact: 'customers cannot show the notification settings of their users',

@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
     input: z.object({ organizationId: Id, documentIds: list(Id, limits.list) }),
     output: DocumentResults,
     message: batchMessage('document', 'deleted'),
-    errors: [],
+    errors: ['FAILED_PRECONDITION'],
     uses: { organizations: findOrganization, deleteDocuments },
     impact: 'customers cannot delete documents',
     example: {

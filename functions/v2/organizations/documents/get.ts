@@ -32,7 +32,7 @@ export const endpoint = defineEndpoint(
       pageToken: z.string().nullable().describe('Continues the listing. Null after the last page.'),
     }),
     message: 'Document(s) retrieved successfully.',
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, search: searchDocuments },
     narrowBy: 'pageSize',
     impact: 'customers cannot read their documents',

@@ -35,7 +35,7 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({ data: z.null() }),
     message: 'Location updated.',
-    errors: ['ABORTED'],
+    errors: ['ABORTED', 'FAILED_PRECONDITION'],
     uses: { locations: updateLocations },
     impact: 'customers cannot change locations of their documents',
     example: {

@@ -23,7 +23,7 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({ data: z.null() }),
     message: 'Data deleted successfully.',
-    errors: ['ABORTED'],
+    errors: ['ABORTED', 'FAILED_PRECONDITION'],
     uses: { locations: deleteLocations },
     impact: 'customers cannot delete the content of a location',
     example: {

@@ -34,7 +34,7 @@ export const endpoint = defineEndpoint(
         .describe('The result for each document, by the id that you chose.'),
     }),
     message: batchMessage('document disabled state', 'updated', 'Updated disable state for documents successfully.'),
-    errors: [],
+    errors: ['FAILED_PRECONDITION'],
     uses: { organizations: findOrganization, documents: changeDocuments },
     impact: 'customers cannot disable or enable documents',
     example: {
