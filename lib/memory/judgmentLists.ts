@@ -1,6 +1,6 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { findLiveDocuments } from '../content/recordListing.ts';
-import { ABSENT, DocumentReader, readDocuments } from '../directory/documents.ts';
+import { ABSENT, DocumentReader, readDocuments, refuseArriving } from '../directory/documents.ts';
 import { findOrganization, OrganizationReader } from '../directory/organizations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
 import { missingIssues } from '../directory/resources.ts';
@@ -228,6 +228,7 @@ export const findScope: Capability<FindScope> = /* @__PURE__ */ combine(
         }
         if (documentIds === undefined) return scope;
         const found = await documents.getByIds(scope, documentIds);
+        refuseArriving(found);
         const issues = missingIssues(found, (index) => ['documentIds', index]);
         if (issues.length > 0) throw new ApiError('NOT_FOUND', ABSENT, { details: { issues } });
         return { ...scope, documentKeys: distinct(found.flatMap((document) => document?.internalId ?? [])) };
