@@ -1,3 +1,4 @@
+import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { arePurged, type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
@@ -79,7 +80,7 @@ interface Derived {
 const KEY = Symbol('key');
 type WithKey<T> = T & { readonly [KEY]: Key };
 
-export function purgeRecords<T>(
+export function purgeRecords<T extends object>(
   entities: readonly { readonly type: string }[],
   ids: RecordIds | 'none',
   records: QueryableEntity<T, DocumentScope>,
@@ -97,7 +98,13 @@ export function purgeRecords<T>(
     async purge(table, document) {
       const { values, next } = await table.query(withKeys, document, { limit: RECORDS, bytes: BYTES });
       const derived = derive(document, values);
-      const idKeys = ids === 'none' ? [] : derived.ids.map((id) => idKeyOf(ids, id, document.documentId));
+      // A migration that the deletion ended has given the new id to some records.
+      const renamed = values.flatMap((value) => ('documentId' in value ? [value.documentId as string] : []));
+      const documentIds = distinct([document.documentId, ...renamed]);
+      const idKeys =
+        ids === 'none'
+          ? []
+          : documentIds.flatMap((documentId) => derived.ids.map((id) => idKeyOf(ids, id, documentId)));
       await Promise.all([table.removeKeys(derived.keys), purgeRecordIds(table, document, idKeys)]);
       await table.removeKeys(values.map((value) => value[KEY]));
       return next === undefined;
