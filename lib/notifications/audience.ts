@@ -41,7 +41,11 @@ export interface AudienceDeps {
   readonly clock: () => number;
 }
 
-const nobody: RecipientRules = { levelsOf: () => levelsFor(undefined, undefined), maySee: () => false };
+const nobody: RecipientRules = {
+  levelsOf: () => levelsFor(undefined, undefined),
+  maySee: () => false,
+  documentId: undefined,
+};
 
 export function audienceMembers({ actorId, addressed, following }: Audience): string[] {
   return distinct([...addressed, ...following]).filter((userId) => userId !== actorId);
@@ -151,5 +155,6 @@ export async function readRecipientRules(
   return {
     levelsOf: (userId) => settings.get(userId) ?? levelsFor(undefined, undefined),
     maySee: (userId) => allowed.has(userId),
+    documentId: document?.leaving?.to ?? document?.documentId,
   };
 }

@@ -239,7 +239,8 @@ export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => E
       if (userIds.length === 0) return;
       const users = await findUsers(table, tenant, [...userIds, ...incompleteActors(event.payload)]);
       const recipients = userIds.map((userId, index) => ({ userId, email: users[index]?.email }));
-      const completed = { ...event, payload: completeActors(event.payload, profilesOf(users)) };
+      const { documentId } = rules;
+      const completed = { ...event, documentId, payload: completeActors(event.payload, profilesOf(users)) };
       const { organizationKey, documentKey } = keys;
       const written = await readUserWritten(table, event);
       for (const notification of toInAppNotifications(completed, recipients, written))

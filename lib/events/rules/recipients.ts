@@ -21,6 +21,8 @@ export function levelsFor(
 export interface RecipientRules {
   levelsOf(userId: string): Record<NotificationChannel, NotificationLevel>;
   maySee(userId: string): boolean;
+  /** The present id of the document of the event, or the id that a running migration gives to it. */
+  readonly documentId: string | undefined;
 }
 
 /**
