@@ -4,6 +4,7 @@ import type { ContentKind } from '../content/kind.ts';
 import type { DocumentRemoval, EraseHook, RemovalMode, RemoveInvolved } from '../content/userRemoval.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
+import { RenamedDocumentEntity } from '../directory/renamedDocuments.ts';
 import { findUsers, type MaybeUser } from '../directory/users.ts';
 import { contentKinds } from '../kinds/contentKinds.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -24,10 +25,13 @@ const INVOLVEMENTS_PER_PAGE = 100;
 const DocumentsPosition = z.object({
   /** The last document (customer's id) in which the walk has begun. */
   listed: z.string().optional(),
+  /** The internal key of the last renamed document in which the walk has begun, once all ids were listed. */
+  renamed: z.string().optional(),
   /** Documents in which the walk has not ended: the index of the current hook, and its last sort key. */
   open: z.array(z.object({ documentKey: z.string(), part: z.number(), after: z.string().optional() })),
 });
 type DocumentsPosition = z.output<typeof DocumentsPosition>;
+type Listing = Pick<DocumentsPosition, 'listed' | 'renamed'>;
 type OpenDocument = DocumentsPosition['open'][number];
 
 /** The walk reads the documents (only to erase), then the users, then each kind whose records are in one partition. */
@@ -96,20 +100,20 @@ export function eraseHooks(isLastPass = true, kinds: readonly ContentKind[] = co
  * stayed after a removal.
  */
 async function eraseDocuments(
-  { table, scope, userIds, at, isLastPass, kinds }: UserWalk,
+  walk: UserWalk,
   from: DocumentsPosition | undefined,
   { clock, deadline }: PurgeBudget,
 ): Promise<DocumentsPosition | 'done'> {
+  const { table, scope, userIds, at, isLastPass, kinds } = walk;
   const hooks = eraseHooks(isLastPass, kinds);
   const removedUsers = { userIds: new Set(userIds), removedAt: at };
-  let [lastListed, open] = [from?.listed, [...(from?.open ?? [])]];
+  let { open, ...listing }: DocumentsPosition = from ?? { open: [] };
   for (;;) {
     if (open.length === 0) {
-      const after = lastListed === undefined ? undefined : DocumentEntity.key({ ...scope, documentId: lastListed }).SK;
-      const page = await table.query(DocumentEntity, scope, { limit: DOCUMENTS_AT_A_TIME, after });
-      if (page.values.length === 0) return 'done';
-      lastListed = page.values.at(-1)?.documentId;
-      open = page.values.map(({ internalId }) => ({ documentKey: internalId, part: 0 }));
+      const page = await nextDocuments(walk, listing);
+      if (page === 'done') return 'done';
+      listing = page.listing;
+      open = page.documentKeys.map((documentKey) => ({ documentKey, part: 0 }));
     }
     const unfinished: OpenDocument[] = [];
     await inParallel(open, DOCUMENTS_AT_A_TIME, async (document) => {
@@ -118,7 +122,7 @@ async function eraseDocuments(
       if (position) unfinished.push(position);
     });
     open = unfinished;
-    if (clock() > deadline) return { listed: lastListed, open };
+    if (clock() > deadline) return { ...listing, open };
   }
 
   async function continueIn({ documentKey, part, after }: OpenDocument): Promise<OpenDocument | undefined> {
@@ -127,6 +131,29 @@ async function eraseDocuments(
     if (next !== undefined) return { documentKey, part, after: next };
     return part + 1 < hooks.length ? { documentKey, part: part + 1 } : undefined;
   }
+}
+
+/** A document that was renamed to an earlier id meanwhile is not in the rest of the list, so these come last. */
+async function nextDocuments(
+  { table, scope, at }: UserWalk,
+  { listed, renamed }: Listing,
+): Promise<{ readonly listing: Listing; readonly documentKeys: string[] } | 'done'> {
+  const limit = DOCUMENTS_AT_A_TIME;
+  if (renamed === undefined) {
+    const after = listed === undefined ? undefined : DocumentEntity.key({ ...scope, documentId: listed }).SK;
+    const { values } = await table.query(DocumentEntity, scope, { limit, after });
+    const last = values.at(-1);
+    if (last) return { listing: { listed: last.documentId }, documentKeys: values.map(({ internalId }) => internalId) };
+  }
+  const after = renamed === undefined ? undefined : RenamedDocumentEntity.key({ ...scope, documentKey: renamed }).SK;
+  const { values } = await table.query(RenamedDocumentEntity, scope, { limit, after });
+  const last = values.at(-1);
+  if (!last) return 'done';
+  const meanwhile = values.filter(({ renamedAt }) => renamedAt >= at);
+  return {
+    listing: { listed, renamed: last.documentKey },
+    documentKeys: meanwhile.map(({ documentKey }) => documentKey),
+  };
 }
 
 async function removeFromPartitions(

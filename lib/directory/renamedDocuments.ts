@@ -7,7 +7,7 @@ import { organizationPartition, type OrganizationScope } from './organizationSco
 /** Longer than any delivery, mail or job that has the id of before. */
 const LIFETIME_SECONDS = 90 * 24 * 60 * 60;
 
-const RenamedDocumentEntity = defineEntity({
+export const RenamedDocumentEntity = defineEntity({
   type: 'RenamedDocument',
   version: 1,
   scope: 'tenant',

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { addInvolvement, removeReadInvolvement } from '../../../lib/content/involvements.ts';
 import { type ContentKind, defineContentKind } from '../../../lib/content/kind.ts';
 import { type UserWalk, type WalkPosition, walkUsers } from '../../../lib/deletion/userWalk.ts';
+import { recordRename } from '../../../lib/directory/renamedDocuments.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { storedOrganizationScope } from '../../support/storedScope.ts';
 
@@ -74,6 +75,14 @@ const partition = ['organization from undefined', 'organization from b'];
 
 test('an erasure walks through all documents, users and partitions of a kind', async () => {
   expect((await walked('erase', true)).toSorted()).toEqual([...everything, ...partition, ...partition].toSorted());
+});
+
+test('an erasure walks through a document that a migration gave an earlier id meanwhile', async () => {
+  const scope = await storedOrganizationScope(customer);
+  const renamed = { documentKey: 'doc', documentId: 'before', renamedAt: Date.now() };
+  await table.write([recordRename(scope, renamed)]);
+  const calls = (await walked('erase', true)).filter((call) => documents.includes(call));
+  expect(calls.toSorted()).toEqual([...documents, ...documents, ...documents].toSorted());
 });
 
 test('the first pass of an erasure reads documents and partitions only of early kinds', async () => {
