@@ -6,7 +6,14 @@ import {
   DocumentMigrationEntity,
   type MigrationStatus,
 } from '../directory/documentMigrations.ts';
-import { type Document, DocumentEntity, folderEntryRemoval, folderEntryWrite } from '../directory/documents.ts';
+import {
+  type Document,
+  DocumentEntity,
+  DocumentReader,
+  folderEntryRemoval,
+  folderEntryWrite,
+} from '../directory/documents.ts';
+import { isRemovingUsers, requireNoRevocation } from '../directory/folders/folderRevocations.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { recordRename } from '../directory/renamedDocuments.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
@@ -18,6 +25,7 @@ import { remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { MigrationJob } from './documentMigrations.ts';
 
 const STEP_MILLISECONDS = 2_000;
+const REMOVAL_WAIT = 10_000;
 /** With the pauses between the runs of a job, about 20 minutes. */
 const MAX_TRIES = 5;
 
@@ -38,8 +46,8 @@ export const renameHooks: readonly RenameHook[] = /* @__PURE__ */ contentKinds.f
 
 /**
  * Writes the new id into all records, twice: requests from before the migration can write until 60 s after its start.
- * Then gives the document the new id, in one transaction. After `MAX_TRIES` failures in a row, the migration has failed
- * until the customer continues it.
+ * Then gives the document the new id, in one transaction. After `MAX_TRIES` failures in a row, the status is `failed`
+ * until another run of the job continues.
  */
 export async function migrateDocumentStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const { organizationKey, migrationId } = MigrationJob.parse(JSON.parse(job.data));
@@ -50,9 +58,8 @@ export async function migrateDocumentStep(table: Table, job: StoredJob, clock: (
   try {
     return await runStep(migrating, job);
   } catch (error) {
-    if ((job.tries ?? 0) < MAX_TRIES) throw error;
-    await setStatus(migrating, 'failed');
-    return 'done';
+    if ((job.tries ?? 0) >= MAX_TRIES) await setStatus(migrating, 'failed');
+    throw error;
   }
 }
 
@@ -68,6 +75,8 @@ async function runStep(migrating: Migrating, job: StoredJob): Promise<StepResult
   const next = await renameAll(rename, progress, clock);
   if (next) return { progress: next };
   if (progress.pass === 'first') return { progress: { pass: 'second', hook: 0 }, notBefore: secondPassAt };
+  // The removal of users from a folder reads the ids of its documents, and would miss the new one.
+  if (document.folder && (await isRemovingUsers(table, scope))) return { progress, notBefore: clock() + REMOVAL_WAIT };
   const outcome = await retryOnConflict(async () => {
     const leaving = await findLeaving(migrating);
     return leaving ? arrive(migrating, rename.scope, leaving) : 'deleted';
@@ -87,7 +96,7 @@ async function renameAll(rename: Rename, from: Progress, clock: () => number): P
 }
 
 async function findLeaving({ table, scope, migration }: Migrating): Promise<Stored<Document> | undefined> {
-  const document = await table.get(DocumentEntity, { ...scope, documentId: migration.from });
+  const document = await new DocumentReader(table).get({ ...scope, hasFolderChanges: true }, migration.from);
   return document?.leaving?.migrationId === migration.migrationId ? document : undefined;
 }
 
@@ -118,6 +127,7 @@ async function arrive(
     recordRename(scope, { documentKey, documentId: to, renamedAt: now }),
     ...folderEntryRemoval(scope, leaving),
     ...folderEntryWrite(scope, arrived),
+    ...(leaving.folder ? [requireNoRevocation(scope)] : []),
   ];
   if (channel)
     ops.push(replace(LiveChannelEntity, { ...scope, ...channel, documentId: to, migratedTo: to }, channel._r));

@@ -82,6 +82,11 @@ export function requireNoRevocation(scope: OrganizationScope): WriteOp {
   return requireAbsent(FolderRevocationEntity, { ...scope, ...anyKey });
 }
 
+/** Whether users are being removed from any folder of the organization. */
+export async function isRemovingUsers(table: Table, scope: OrganizationScope): Promise<boolean> {
+  return (await table.get(FolderRevocationEntity, { ...scope, ...anyKey })) !== undefined;
+}
+
 /** For the transaction that ends the job. */
 export function endFolderRevocation(
   scope: OrganizationScope,

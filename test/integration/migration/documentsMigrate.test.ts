@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { registeredEndpoints } from '../../../infra/build/registry.ts';
+import type { DocumentScope } from '../../../lib/content/documentScope.ts';
 import { migrateDocumentStep } from '../../../lib/migration/migrateDocumentStep.ts';
 import { readEventLocation } from '../../../lib/notifications/audience.ts';
+import { fanOutInApp } from '../../../lib/notifications/inAppFanOut.ts';
+import { NotificationWriter } from '../../../lib/notifications/notifications.ts';
 import { ReactionEntity } from '../../../lib/reactions/reactions.ts';
 import { Table, upsert } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
@@ -131,15 +134,17 @@ describe('documents/migrate', () => {
     expect(normal(await readAll(OLD))).toEqual(before);
 
     const problems: unknown[] = [];
-    for (const { path, kind, auth, example } of registeredEndpoints()) {
+    for (const { path, kind, auth, errors, example } of registeredEndpoints()) {
       if (auth !== 'apiKey' || path === MIGRATE || path.endsWith('/invite/respond')) continue;
       for (const id of [OLD, NEW]) {
-        const data = namingDocument(example.data as Record<string, any>, id);
-        if (!data || (kind === 'read' && id === OLD)) continue;
-        const { body } = await customer.call(path, data);
-        const { status, details } = body.error ?? {};
-        if (status !== 'FAILED_PRECONDITION' || details?.migrationId !== migrationId)
-          problems.push([path, id, body.error ?? body.result]);
+        if (kind === 'read' && id === OLD) continue;
+        for (const data of namingDocument(path, example.data as Record<string, any>, id)) {
+          const { body } = await customer.call(path, data);
+          const { status, details } = body.error ?? {};
+          if (status !== 'FAILED_PRECONDITION' || details?.migrationId !== migrationId)
+            problems.push([path, data, body.error ?? body.result]);
+          if (!errors.includes('FAILED_PRECONDITION')) problems.push([path, 'does not declare the error']);
+        }
       }
     }
     expect(problems).toEqual([]);
@@ -213,7 +218,10 @@ describe('documents/migrate', () => {
     expect(new Set(values.map(({ documentId }) => documentId))).toEqual(new Set([NEW]));
   });
 
-  test('fails after five failures in a row, and continues with the same call', async () => {
+  test.each([
+    ['by itself', () => undefined],
+    ['with the same call', migrate],
+  ])('fails after five failures in a row, and continues %s', async (_how, continued) => {
     await fill();
     const migrationId = await migrate();
     const message = { tenant: customer.apiKey, jobId: migrationId };
@@ -226,39 +234,75 @@ describe('documents/migrate', () => {
     }
     expect(await statusOf(migrationId)).toBe('failed');
     expect((await customer.call('/v2/reactions/delete', { ...acme, documentId: OLD, reactions: [] })).status).toBe(400);
-    expect(await migrate()).toBe(migrationId);
-    const runner = new JobRunner(failing.now);
-    await runner.finish(message);
+    expect((await continued()) ?? migrationId).toBe(migrationId);
+    await new JobRunner(failing.now).finish(message);
     expect(await statusOf(migrationId)).toBe('completed');
   });
 
-  test('frees the new id if the document is deleted with its folder', async () => {
-    await customer.ok('/v2/organizations/folders/add', {
-      ...acme,
-      createOrganization: true,
-      folders: [{ folderId: 'drafts' }],
+  describe('of a document that is deleted with its folder after the first pass', () => {
+    const inDrafts = { ...acme, folderId: 'drafts' };
+    const finishPurge = async () => {
+      const [purge] = (await items()).filter(({ _t, kind }) => _t === 'Job' && kind === 'changeFolders');
+      const message = { tenant: customer.apiKey, jobId: purge!.jobId };
+      const runner = new JobRunner(Date.now());
+      await runner.finish(message);
+      runner.now += 61_000;
+      await runner.finish(message);
+    };
+    const finishMigration = () =>
+      new JobRunner(Date.now() + 61_000).finish({ tenant: customer.apiKey, jobId: migrationId });
+    let scope: DocumentScope;
+    let migrationId: string;
+    beforeEach(async () => {
+      await fillOrganization(customer, 'acme', { documents: [OLD], each: 2 });
+      await customer.ok('/v2/organizations/folders/add', { ...acme, folders: [{ folderId: 'drafts' }] });
+      await customer.ok('/v2/organizations/documents/move', { ...inDrafts, documentIds: [OLD] });
+      scope = await storedDocumentScope(customer, { ...acme, documentId: OLD });
+      migrationId = await migrate();
+      await new JobRunner(Date.now()).run({ tenant: customer.apiKey, jobId: migrationId });
+      await customer.ok('/v2/organizations/folders/delete', inDrafts);
     });
-    await customer.ok('/v2/organizations/documents/add', {
-      ...acme,
-      folderId: 'drafts',
-      documents: [{ documentId: OLD }],
+
+    test.each([
+      ['before', finishMigration, finishPurge],
+      ['after', finishPurge, finishMigration],
+    ])('fails %s the purge, frees the new id, and purges records of either id', async (_when, first, second) => {
+      await first();
+      await second();
+      expect(await statusOf(migrationId)).toBe('failed');
+      expect((await typesThatName(scope.documentKey)).filter((type) => !keepsOldId.includes(type))).toEqual([]);
+      await customer.addDocuments([OLD, NEW]);
+      const documents = (await items()).filter(({ _t }) => _t === 'Document');
+      expect(documents.map(({ documentId }) => documentId).sort()).toEqual([OLD, NEW]);
     });
+
+    test('leaves a new document under the new id alone', async () => {
+      await customer.addDocuments([NEW]);
+      const added = await storedDocumentScope(customer, { ...acme, documentId: NEW });
+      await finishMigration();
+      await finishPurge();
+      expect(await statusOf(migrationId)).toBe('failed');
+      expect(await storedDocumentScope(customer, { ...acme, documentId: NEW })).toEqual(added);
+    });
+  });
+
+  test('waits while users are being removed from a folder, which reads the ids of its documents', async () => {
+    await fill();
+    await customer.ok('/v2/organizations/folders/add', { ...acme, folders: [{ folderId: 'drafts' }] });
+    await customer.ok('/v2/organizations/documents/move', { ...acme, folderId: 'drafts', documentIds: [OLD] });
     const migrationId = await migrate();
-    await customer.ok('/v2/organizations/folders/delete', { ...acme, folderId: 'drafts' });
-    const [purge] = (await items()).filter(({ _t, kind }) => _t === 'Job' && kind === 'changeFolders');
+    await customer.ok('/v2/users/delete', { ...acme, folderId: 'drafts', userIds: ['ada'] });
+    const removal = (await items()).find(({ _t, kind }) => _t === 'Job' && kind === 'removeUsers');
     const runner = new JobRunner(Date.now());
-    await runner.finish({ tenant: customer.apiKey, jobId: purge!.jobId });
-    runner.now += 61_000;
-    await runner.finish({ tenant: customer.apiKey, jobId: purge!.jobId });
-    await runner.finish({ tenant: customer.apiKey, jobId: migrationId });
-    expect(await statusOf(migrationId)).toBe('failed');
-    await customer.addDocuments([OLD, NEW]);
-    expect(
-      (await items())
-        .filter(({ _t }) => _t === 'Document')
-        .map(({ documentId }) => documentId)
-        .sort(),
-    ).toEqual([OLD, NEW]);
+    const message = { tenant: customer.apiKey, jobId: migrationId };
+    for (let runs = 0; runs < 5; runs++) {
+      await runner.run(message);
+      runner.now += 30_000;
+    }
+    expect(await statusOf(migrationId)).toBe('in_progress');
+    await runner.finish({ tenant: customer.apiKey, jobId: removal!.jobId });
+    await runner.finish(message);
+    expect(await statusOf(migrationId)).toBe('completed');
   });
 
   test('loses nothing and writes nothing twice if it crashes at any call of the table', async () => {
@@ -344,13 +388,28 @@ describe('documents/migrate', () => {
       ...acme,
       documentId: OLD,
       commentAnnotations: [
-        { annotationId: 'a', commentData: [{ commentText: 'x', from: { userId: 'ada' }, triggerNotification: true }] },
+        {
+          annotationId: 'a',
+          commentData: [
+            {
+              commentText: 'x',
+              from: { userId: 'ada' },
+              taggedUserContacts: [{ userId: 'bob' }],
+              triggerNotification: true,
+            },
+          ],
+        },
       ],
     });
     const [event] = await occurredEvents(engine, customer.apiKey);
     await runAll(await migrate());
     await customer.addDocuments([OLD]);
     expect(await readEventLocation(table, event!)).toMatchObject({ document: { documentId: NEW } });
+    await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
+    await fanOutInApp({ table, clock: Date.now, notifications: new NotificationWriter(table) })().consume(event!);
+    expect(await customer.ok('/v2/notifications/get', { ...acme, documentId: NEW })).toMatchObject([
+      { notificationSourceData: { annotationId: 'a' }, metadata: { documentId: NEW } },
+    ]);
   });
 });
 
@@ -367,8 +426,41 @@ function failingTable(): Table {
   );
 }
 
-/** The example of an endpoint for a document of `acme`. Undefined if it names none. */
-function namingDocument(data: Record<string, any>, id: string): object | undefined {
+const resourceOf = (id: string) => [{ type: 'document', id, organizationId: 'acme', accessRole: 'viewer' }];
+
+/** For endpoints whose example names no document at its top level. */
+const naming: Readonly<Record<string, (id: string) => object>> = {
+  '/v2/organizations/documents/update': (id) => ({ documents: [{ documentId: id, documentName: 'x' }] }),
+  '/v2/auth/generate_token': (id) => ({
+    userId: 'ada',
+    userProperties: { name: 'Ada', email: 'ada@example.com' },
+    permissions: { resources: resourceOf(id) },
+  }),
+  '/v2/auth/permissions/add': (id) => ({ user: { userId: 'ada' }, permissions: { resources: resourceOf(id) } }),
+  '/v2/notifications/get': (documentId) => ({ ...acme, documentId }),
+  '/v2/notifications/delete': (documentId) => ({ ...acme, documentId }),
+  '/v2/notifications/update': (documentId) => ({
+    ...acme,
+    documentId,
+    notifications: [{ id: 'n', displayBodyMessage: '' }],
+  }),
+  '/v2/users/add': (documentId) => ({ ...acme, documentId, users: [{ userId: 'ada' }] }),
+  '/v2/users/update': (documentId) => ({ ...acme, documentId, users: [{ userId: 'ada' }] }),
+  '/v2/users/get': (documentId) => ({ ...acme, documentId }),
+  '/v2/users/count/get': (id) => ({ ...acme, documentIds: [id] }),
+  '/v2/memory/judgments/query': (id) => ({ ...acme, documentIds: [id] }),
+  '/v2/memory/search': (id) => ({ ...acme, documentIds: [id], recencyDays: 3 }),
+};
+
+/** Requests of an endpoint that name a document of `acme`: its example, and one of `naming`. */
+function namingDocument(path: string, data: Record<string, any>, id: string): object[] {
+  const other = naming[path]?.(id);
+  return [exampleNaming(data, id), other && { ...('organizationId' in data && acme), ...other }].filter(
+    (request) => request !== undefined,
+  );
+}
+
+function exampleNaming(data: Record<string, any>, id: string): object | undefined {
   const named = {
     ...data,
     ...('organizationId' in data && { organizationId: 'acme' }),

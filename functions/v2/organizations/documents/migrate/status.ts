@@ -12,7 +12,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/organizations/documents/migrate/status',
     summary: 'Get the status of a migration of a document to another id',
     description:
-      'The status can be read for 90 days. An unknown or older `migrationId` is NOT_FOUND. A migration that failed continues when `/v2/organizations/documents/migrate` is called again with the same ids. If the document was deleted meanwhile, the migration has failed, and that call answers NOT_FOUND.',
+      'The status can be read for 90 days. An unknown or older `migrationId` is NOT_FOUND. A migration that failed is tried again every six hours, and at once when `/v2/organizations/documents/migrate` is called again with the same ids. If the document was deleted meanwhile, the migration has failed, and that call answers NOT_FOUND.',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({
@@ -25,7 +25,7 @@ export const endpoint = defineEndpoint(
         status: z
           .enum(migrationStatuses)
           .describe(
-            'First `pending`, then `in_progress`. In the end `completed`, or `failed` after several attempts. A failed migration keeps the document read-only.',
+            'First `pending`, then `in_progress`. In the end `completed`, or `failed` after five attempts, which take about 20 minutes. A failed migration keeps the document read-only.',
           ),
       }),
     }),
