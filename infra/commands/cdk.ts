@@ -9,13 +9,13 @@ import { installTool } from '../tools/installTool.ts';
 interface Session {
   readonly hasTerminal: boolean;
   readonly environment: NodeJS.ProcessEnv;
-  /** cdk.json can also have options of the CDK CLI. */
+  /** The content of cdk.json. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Returns an error message if a deployment would ask for approval and nobody could answer. The CDK CLI fails only after
- * it has uploaded all functions.
+ * Returns an error message if there is no terminal and the arguments, the environment and cdk.json say nothing about
+ * approval. The CDK CLI fails later, after it has uploaded all functions.
  */
 export function missingApproval(
   args: readonly string[],

@@ -31,8 +31,8 @@ the settings in cdk.json the state of SES and the access to Bedrock models. Prin
 export type Deployed = Pick<CloudFormationClient, 'send'>;
 
 /**
- * Returns the report on the templates and the report on the account. Throws an error with these texts if the deployment
- * would fail or lose state.
+ * Returns the report on the templates and the report on the account. Throws if they show that the deployment would fail
+ * or lose state.
  */
 export async function checkDeployment(
   args: string[],
@@ -104,12 +104,11 @@ async function templatesOfThisSource(): Promise<StackTemplates> {
   }
 }
 
-/** Returns undefined if the stack does not exist. */
 async function deployedTemplates(client: Deployed, stack: string): Promise<StackTemplates | undefined> {
   const { GetTemplateCommand, ListStackResourcesCommand } = await import('@aws-sdk/client-cloudformation');
   const load = async (name: string): Promise<StackTemplates> => {
     const { TemplateBody } = await client.send(new GetTemplateCommand({ StackName: name, TemplateStage: 'Original' }));
-    // A stack in the state REVIEW_IN_PROGRESS has no template. A change set that was never executed leaves it behind.
+    // A stack whose first change set was never executed has no template.
     const { Resources: resources } = JSON.parse(TemplateBody || '{"Resources":{}}') as Template;
     const ids = nestedIn(resources);
     const physical = new Map<string, string>();
@@ -125,7 +124,6 @@ async function deployedTemplates(client: Deployed, stack: string): Promise<Stack
     // Nested stacks are read one after the other, because CloudFormation throttles parallel reads.
     for (const id of ids) {
       const arn = physical.get(id);
-      // A nested stack has no ARN if its creation failed.
       if (arn !== undefined) nested.set(id, await load(arn));
     }
     return { resources, nested };

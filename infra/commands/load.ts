@@ -1,4 +1,4 @@
-/** `npm run load`: sends a bounded load, and prints latencies, errors and cost by endpoint. */
+/** `npm run load`: sends a bounded load, and prints latencies and errors by endpoint, and the cost of all calls. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Methods, ServiceError } from '../../lib/client/index.ts';
@@ -81,7 +81,6 @@ export async function runLoad(
   const options = { baseUrl, ...credentials, serviceName, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
   const organizationId = `load-${crypto.randomUUID()}`;
   const retryingClient = createClient(options);
-  // Outside of the `try`: if this call fails, for example for wrong credentials, there is no data to delete.
   await retryingClient.v2.organizations.add({ organizations: [{ organizationId }] });
   try {
     const starts = plannedStarts(perSecond, minutes);
@@ -122,7 +121,7 @@ async function createData(
   return { organizationId, documents };
 }
 
-/** Starts each call at its planned time, even while earlier calls are unanswered. */
+/** Does not wait for earlier answers before it starts a call, so the rate stays constant. */
 async function sendCalls(
   client: Methods,
   { organizationId, documents }: LoadData,
@@ -133,7 +132,7 @@ async function sendCalls(
   const begin = performance.now();
   const outcomes: CallOutcome[] = [];
   const running = new Set<Promise<void>>();
-  // With one counter for all paths, a path would always go to the same document, because the order of paths repeats.
+  // With one counter for all paths, a path could reach only few documents, because the order of paths repeats.
   const sentOfKind = new Map<string, number>();
   for (const [index, call] of calls.entries()) {
     const start = begin + (starts[index] ?? 0);

@@ -17,7 +17,7 @@ export interface NewEndpoint {
   readonly tests: string;
 }
 
-/** Leaves out fields that have no default, so that the compiler reports them. */
+/** The fields that the text only lists are missing, so that the compiler reports them. */
 function declarationOf(path: string): string {
   const lib = `${rootFrom(sourceFile(path))}lib`;
   return `import * as z from 'zod';

@@ -49,8 +49,8 @@ export async function physicalId(stack: string, logicalId: string): Promise<stri
 }
 
 /**
- * Returns the environment in `operator.json`, which a local run wrote. Also adds it to the environment of this process,
- * because the SDK reads credentials and endpoints there.
+ * Adds the environment in `operator.json`, which a local run wrote, to that of this process, because the SDK reads
+ * credentials and endpoints there. Returns the environment of this process.
  */
 export async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessEnv> {
   const file = join(dataDir, 'operator.json');

@@ -174,13 +174,13 @@ function everyEntity(): AnyEntity[] {
   return entities().toSorted(by(({ type }) => type));
 }
 
-/** Returns a time in the year 2200, which no other part of a key contains. It stands for a numeric attribute. */
+/** Returns a time after the year 2199, which no other part of a key contains. It stands for a numeric attribute. */
 const timeOf = (attribute: number) => Date.UTC(2200, attribute, 15, 12, 34, 56);
 
 /**
- * Returns a key with the placeholder `<name>` for each part. A function that builds keys may format a number as a date,
- * so it gets a time for each number, which the placeholder then replaces. Includes keys that exist only with optional
- * attributes.
+ * Returns what `make` returns, with placeholders such as `<name>` as values. A function that builds keys may format a
+ * number as a date, so it gets a time for each number, which the placeholder then replaces. Includes keys that exist
+ * only with optional attributes.
  */
 function keyPattern({ definition }: AnyEntity, make: (parts: never) => object): Record<string, unknown> {
   const numbers: [string, number][] = [];

@@ -21,8 +21,8 @@ export interface Resend {
 }
 
 /**
- * Plans one more attempt, now. Returns one line for each endpoint. Without a named endpoint, an endpoint that cannot
- * get the message causes a line instead of an error.
+ * Plans one more attempt, now. Returns one line for each endpoint. Without a named endpoint, the text of an `ApiError`
+ * becomes the line of its endpoint.
  */
 export async function resendMessage(
   { tenant, messageId, endpoint }: Resend,

@@ -73,10 +73,7 @@ export function simulatedLoads(workload: Workload): Rows {
   ];
 }
 
-/**
- * Components that are full at smaller loads come first, those after a jump last. The use of a component without a limit
- * is in units per second.
- */
+/** Components that are full at smaller loads come first. All components after a jump come last. */
 export function simulatedComponents(workload: Workload): Rows {
   return [
     ['Component', 'Limit', ...LOADS.map((load) => `at ${integer(load)}/s`), 'Full at requests/s', 'To raise the limit'],

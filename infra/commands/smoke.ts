@@ -1,4 +1,4 @@
-/** `npm run smoke`: sends the examples of the endpoints to a deployment, and prints which steps failed. */
+/** `npm run smoke`: sends the examples of the endpoints to a deployment, and prints the result of each step. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -194,8 +194,8 @@ class SmokeRun {
     const reader = { userId: 'reader', name: 'Reader', email: SIMULATOR };
     await this.#send(`${WORKSPACE}/emailconfig/update`, emailConfig);
     await this.#send(`${WORKSPACE}/notificationconfig/update`, { useNotificationService: true });
-    // The example of `apikeyconfig/update`, which an earlier run sent, makes new documents restricted. Users who cannot
-    // open a document get no mails about it.
+    // The example of `apikeyconfig/update`, which an earlier run may have sent, makes new documents restricted. Users
+    // who cannot open a document get no mails about it.
     await this.#send(`${WORKSPACE}/apikeyconfig/update`, { defaultDocumentAccessType: 'public' });
     await this.#send('/v2/organizations/add', { organizations: [{ organizationId }] });
     await this.#send('/v2/users/add', { organizationId, users: [author, reader] });

@@ -15,9 +15,8 @@ export interface WidgetCost {
 const REFRESHES_PER_HOUR = 60;
 
 /**
- * Returns an upper bound for a refresh of each graph: CloudWatch bills GetMetricData by the metric, and may not bill
- * its own console. A query counts as many metrics as the largest graph has, because it finds at most one for each
- * function of a family.
+ * Returns an estimate for a refresh of each graph: CloudWatch bills GetMetricData by the metric, and may not bill its
+ * own console. A query counts as many metrics as the largest graph has.
  */
 export function widgetCosts(templates: readonly Readonly<Record<string, Resource>>[]): WidgetCost[] {
   const widgets = templates

@@ -14,7 +14,7 @@ export interface EndpointReport {
   readonly p99: number;
 }
 
-/** Returns milliseconds after the start of the run. */
+/** Returns milliseconds after the first call. */
 export function plannedStarts(perSecond: number, minutes: number): number[] {
   const count = Math.max(1, Math.round(perSecond * minutes * 60));
   return Array.from({ length: count }, (_each, index) => (index * 1_000) / perSecond);

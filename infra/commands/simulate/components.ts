@@ -109,7 +109,7 @@ const partitionGroups = {
 } as const;
 type PartitionGroup = keyof typeof partitionGroups;
 
-/** Every call reads the item of its organization, and DynamoDB cannot split an item. */
+/** Every call of the mix reads the item of its organization, and DynamoDB cannot split an item. */
 const organizationRemedy = 'several organizations or API keys';
 
 function partitionComponents(workload: Workload): Component[] {

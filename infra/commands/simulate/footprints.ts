@@ -23,7 +23,7 @@ export interface Footprint {
 
 const organization = 'table T#<tenant>#ORGANIZATION#<organization>';
 const one = { shards: 1, read: 1, written: 0 } as const;
-/** All organizations of an API key. Every call for an organization reads the organization's item here. */
+/** All organizations of an API key. Every call of the mix reads the item of its organization here. */
 export const ORGANIZATIONS = 'table T#<tenant>#ORGANIZATIONS';
 const organizations: Footprint = { ...one, partitions: ORGANIZATIONS, scope: 'tenant' };
 const documents: Footprint = { ...one, partitions: `${organization}#DOCUMENTS`, scope: 'tenant' };

@@ -28,7 +28,7 @@ export const quotas = {
   /** Capacity units per second on demand. Each index of the table has the same quota. */
   tableRead: { limit: 40_000, adjustable: true, source: `${dynamoDb}/ServiceQuotas.html` },
   tableWritten: { limit: 40_000, adjustable: true, source: `${dynamoDb}/ServiceQuotas.html` },
-  /** Later the limit of a table is twice its highest load so far. */
+  /** The limit of a table grows to twice its highest load so far. */
   newTableRead: { limit: 12_000, adjustable: false, source: `${dynamoDb}/on-demand-capacity-mode.html` },
   newTableWritten: { limit: 4_000, adjustable: false, source: `${dynamoDb}/on-demand-capacity-mode.html` },
   partitionRead: { limit: 3_000, adjustable: false, source: `${dynamoDb}/bp-partition-key-design.html` },

@@ -187,8 +187,8 @@ export function pushDollarsPerMonth({ calls }: Workload, requestsPerSecond: numb
 }
 
 /**
- * Returns the most that a replica in a second region adds: every written unit, again. Stored data and the transfer
- * between the regions are left out.
+ * Returns dollars for the writes of a replica in a second region, if each unit is written again there. Stored data and
+ * the transfer between the regions are left out.
  */
 export function replicaDollarsPerMonth(workload: Workload, requestsPerSecond: number): number {
   const { events, deliveries } = workOf(workload, requestsPerSecond);
@@ -224,7 +224,10 @@ export function keysAboveLimits({ calls, limits, tenantShares }: Workload, reque
   return { keys, rejected: requestsPerSecond === 0 ? 0 : rejected / requestsPerSecond };
 }
 
-/** The remaining requests find their credentials in the memory of an execution environment. */
+/**
+ * Returns the share of requests that read credentials from the table. The others find them in the memory of an
+ * execution environment.
+ */
 export function credentialReadShare({ calls, tenantShares }: Workload, requestsPerSecond: number): number {
   if (requestsPerSecond === 0) return 1;
   let reads = 0;
