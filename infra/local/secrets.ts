@@ -14,8 +14,8 @@ export interface Secret {
 }
 
 /**
- * The first start generates the values and stores them in `secrets.json`. Without this file, encrypted data in the
- * table cannot be decrypted any more.
+ * Generates missing values and stores them in `secrets.json`. Without this file, encrypted data in the table cannot be
+ * decrypted any more.
  */
 export async function openSecrets(dataDir: string, models: readonly SecretModel[]): Promise<Secret[]> {
   const file = join(dataDir, 'secrets.json');
@@ -31,7 +31,6 @@ export async function openSecrets(dataDir: string, models: readonly SecretModel[
   return secrets;
 }
 
-/** Finds secrets by ARN or name. Each has one version. */
 export function secretsManager(secrets: readonly Secret[]): Service {
   const find = (id: unknown) => secrets.find(({ arn, name }) => id === arn || id === name);
   return {

@@ -19,7 +19,7 @@ export interface LocalSettings {
   readonly functionThreads: number | undefined;
   readonly environmentOverrides: EnvironmentOverrides;
   readonly hasHeartbeat: boolean;
-  /** If undefined, the run makes templates and bundles from the sources. */
+  /** If undefined, the run makes templates and bundles from the sources, or takes them from its cache. */
   readonly assemblyDir: string | undefined;
 }
 

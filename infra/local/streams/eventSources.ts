@@ -22,7 +22,10 @@ export interface EventSourcesOptions {
 
 export interface EventSources {
   wakeStreams(): void;
-  /** Waits for running batches for at most `patienceMilliseconds`. The next start processes unfinished work again. */
+  /**
+   * Waits for running batches for at most `patienceMilliseconds`. The next run processes unfinished records and
+   * messages again.
+   */
   stop(patienceMilliseconds: number): Promise<void>;
 }
 

@@ -17,7 +17,7 @@ export interface ReadRecord {
   readonly position: StreamPosition;
 }
 
-/** Returns the ARN of the table's stream. A table that is created again has another ARN. */
+/** Returns the ARN of the table's stream. Throws a `StartError` if there is no stream. */
 export async function streamOf(engine: EngineCall, table: string): Promise<string> {
   const { Table } = await engine<{ Table: { LatestStreamArn?: string } }>('DynamoDB_20120810.DescribeTable', {
     TableName: table,
@@ -33,7 +33,10 @@ interface Read {
   readonly NextShardIterator?: string;
 }
 
-/** Until `expire`, readers of a stream at the same position share one read, so records are parsed once. */
+/**
+ * Readers of a stream at the same position share one read, so records are parsed once. Empty and failed reads are
+ * forgotten at once, all others at `expire`.
+ */
 export class SharedReads {
   readonly #reads = new Map<string, Promise<Read>>();
 

@@ -42,7 +42,7 @@ interface Lane {
 }
 
 /**
- * Does what Lambda's event source for a stream does. Batches run in parallel, and records of one partition key stay in
+ * Stands in for Lambda's event source of a stream. Batches run in parallel, and records of one partition key stay in
  * order. The stored position is before the first record that is not done, so after a crash records can repeat.
  */
 export class StreamSource {
@@ -132,7 +132,7 @@ export class StreamSource {
       await this.#deliver(lane.waiting.splice(0, batchSize), 0);
     }
     // No `await` may stand between the last check of `waiting` and this line. Otherwise a record that arrives in
-    // between would stay.
+    // between would wait until more records arrive.
     lane.working = undefined;
   }
 

@@ -11,7 +11,10 @@ export interface OpenStream {
   readonly save: (position: StreamPosition) => void;
 }
 
-/** Readers begin after their stored positions. Records that all event sources of a table have processed are deleted. */
+/**
+ * Readers begin after their stored positions. Lets the engine delete records that all event sources of a table have
+ * processed.
+ */
 export async function openStreams(
   engine: Pick<Engine, 'call' | 'deleteStreamRecords'>,
   models: readonly StreamSourceModel[],

@@ -18,7 +18,6 @@ interface FunctionsOptions {
   readonly shutdown: Shutdown;
 }
 
-/** Each function has an access key of its own. */
 export function openFunctions(options: FunctionsOptions): FunctionPool {
   const { functions, settings, dataDir, servers, principals, measurements, shutdown } = options;
   const { aws } = servers;

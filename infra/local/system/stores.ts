@@ -17,7 +17,6 @@ import { indexKeySizes } from '../table/requestFault.ts';
 import { ensureTable, keyNames, withoutVectorIndexes } from '../table/table.ts';
 import { TableCalls } from '../table/tableCalls.ts';
 
-/** What the data directory holds, besides logs and credentials. */
 export interface Stores {
   readonly engine: Engine;
   readonly table: TableCalls;

@@ -23,7 +23,7 @@ export interface RunningSystem {
   readonly credentials: DemoCredentials;
   readonly dataDir: string;
   readonly functionCount: number;
-  /** Resolves with the last output of the table engine if it crashes too often. */
+  /** Resolves with the last reason and the output of the table engine if it crashes too often. */
   readonly engineCrashed: Promise<string>;
 }
 

@@ -10,7 +10,10 @@ interface Templates {
   readonly apiId: string;
 }
 
-/** Makes the templates if they are not in the cache, which takes seconds, and announces that with `report`. */
+/**
+ * Without `assemblyDir`, makes the templates if they are not in the cache, which takes seconds, and announces that with
+ * `report`.
+ */
 export async function readTemplates(
   settings: LocalSettings,
   { gateway, aws, eventApi }: Servers,

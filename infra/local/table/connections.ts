@@ -34,7 +34,8 @@ export class Connections {
     const message = `POST / HTTP/1.1\r\nhost: ${this.#url.host}\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
     const request = { message, isAborted, ...Promise.withResolvers<Reply>() };
     const connection = this.#idle.pop() ?? (this.#open.size < MAX_CONNECTIONS ? this.#connect() : undefined);
-    // With two requests, the server would delay the second response until TCP acknowledges the first one.
+    // A connection has one request at a time. With two, the server would delay the second response until TCP
+    // acknowledges the first one.
     if (connection) connection.send(request);
     else this.#waiting.push(request);
     return request.promise;

@@ -25,8 +25,8 @@ export function addCapacityParameter(body: string): string {
 }
 
 /**
- * Returns the consumed capacity and the body, which lacks the capacity if `isToBeRemoved`. The engine writes the
- * capacity at the end of the body, where it can be cut off without parsing a large response.
+ * Returns the consumed capacity and the body, which lacks the capacity if `isToBeRemoved`. If the capacity is at the
+ * end of the body, it is cut off without parsing a large response.
  */
 export function extractCapacity(
   body: string,

@@ -40,7 +40,7 @@ export async function dynamoDbLocalCommand(): Promise<string[]> {
   ];
 }
 
-/** DynamoDB Local checks no signature, so this id protects the table. */
+/** DynamoDB Local checks no signature, so the random access key id protects the table. */
 export async function databaseKey(file: string): Promise<string> {
   if (existsSync(file)) return (await readFile(file, 'utf8')).trim();
   const key = `LOCAL${randomBytes(16).toString('hex').toUpperCase()}`;

@@ -20,9 +20,8 @@ export interface Engine {
   readonly url: string;
   readonly connections: EngineConnections;
   readonly call: EngineCall;
-  /** Processed records would accumulate without this. */
   readonly deleteStreamRecords: (table: string, sequence: string) => void;
-  /** Resolves with the engine's last output if it crashes too often. */
+  /** Resolves with the last reason and the engine's output if it crashes too often. */
   readonly crashed: Promise<string>;
   /** The engine stays ended until `restart`. */
   kill(): Promise<void>;
@@ -124,7 +123,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
 
 interface Running {
   readonly child: ChildProcess;
-  /** Resolves with the reason and the last output. */
+  /** Resolves with the reason and the engine's output. */
   readonly ended: Promise<string>;
 }
 
@@ -136,7 +135,7 @@ async function startProcess(
 ): Promise<Running> {
   const log = await open(logFile, 'a');
   const child = launch.spawn(address, [log.fd, log.fd]);
-  // Without SIGTERM, the guard of `spawnGuarded` would kill the engine.
+  // SIGTERM lets the engine end by itself. Otherwise the guard of `spawnGuarded` would kill it.
   const kill = () => child.kill();
   process.once('exit', kill);
   const ended = once(child, 'exit')

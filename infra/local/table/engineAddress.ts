@@ -10,8 +10,8 @@ export interface EngineAddress {
 }
 
 /**
- * Browsers refuse to call these "bad ports" of the Fetch standard: the engine answers every Host header and origin. The
- * operating system gives none of them away.
+ * The engine answers every Host header and origin, so it uses "bad ports" of the Fetch standard, which browsers refuse
+ * to call. The operating system gives none of them away.
  */
 export const enginePorts: readonly number[] = [
   1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10_080,

@@ -14,7 +14,7 @@ export type EngineKind = 'dynoxide' | 'dynamodb-local';
 export interface Launch {
   readonly isEverywhere: boolean;
   readonly accessKeyId: string;
-  /** `findProcesses` finds no other process by these arguments. */
+  /** By these arguments, `findProcesses` finds only engines of this data directory. */
   readonly identifyingArguments: string[];
   /**
    * `output` are the file descriptors of the engine's standard output and standard error. The engine ends with this

@@ -53,7 +53,7 @@ const ALL_PROCESSED = jsonAnswer({ UnprocessedItems: {} });
 export class GroupedWrites {
   readonly #send: SendWrite;
   readonly #keyNames: ReadonlyMap<string, readonly string[]>;
-  /** The SDK repeats a transaction with its token, which the engine does not get. */
+  /** The SDK repeats a transaction with its token, which a group does not contain. */
   readonly #byToken = new BoundedMap<string, Promise<AwsAnswer>>(MAX_TOKENS);
   #waiting: Unit[] = [];
   #sending = false;
