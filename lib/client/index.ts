@@ -27,7 +27,8 @@ export interface ClientOptions extends CallSettings {
 
 /**
  * Returns a client for servers. Its methods throw ServiceError or the abort reason of their `signal`. They repeat calls
- * after temporary failures. All attempts of a write have the same idempotency key, so the write happens once.
+ * after temporary failures. All attempts of a write with credentials have the same idempotency key, so the write
+ * happens at most once.
  */
 export function createClient({ serviceName = SERVICE_NAME, ...options }: ClientOptions): Methods {
   const headers = credentialHeaders(`x-${serviceName}-`, options);

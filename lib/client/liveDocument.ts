@@ -15,7 +15,7 @@ export interface DocumentName {
   readonly documentId: string;
 }
 
-/** Content of the document has changed. Read it with the client's methods. */
+/** A change without its content. Read the content with the client's methods. */
 export interface LiveHint {
   readonly type: string;
   readonly at: number;
@@ -23,8 +23,8 @@ export interface LiveHint {
 }
 
 /**
- * A change of an editor. `update`, a Yjs update in base64, is absent if it is large or was missed: read the editor with
- * `/v2/crdt/updates/get`.
+ * A change of an editor. `update` is a Yjs update in base64. It is absent for example if it is large or was missed:
+ * read the editor with `/v2/crdt/updates/get`.
  */
 export interface EditorMessage {
   readonly type: 'crdt.update';
@@ -36,7 +36,7 @@ export interface EditorMessage {
 }
 
 /**
- * The connection has ended if the user may not open the document (`denied`), the document has another id (`migrated`), or
+ * The connection has ended for good if the service refused it (`denied`), the document has another id (`migrated`), or
  * the page has closed it (`closed`).
  */
 export type LiveStatus = 'connecting' | 'live' | 'offline' | 'denied' | 'migrated' | 'closed';
@@ -44,8 +44,8 @@ export type LiveStatus = 'connecting' | 'live' | 'offline' | 'denied' | 'migrate
 export interface LiveEvents {
   readonly status: LiveStatus;
   /**
-   * Read the content now. Sent at the start of the connection, and if the client missed changes that it can no longer
-   * read.
+   * Read the content now, for example at the start of the connection, or because the client missed changes that it can
+   * no longer read.
    */
   readonly reload: undefined;
   /** The document has another id. Open it under the new id. */
@@ -138,16 +138,16 @@ const [MIN_RENEWAL, MAX_RENEWAL] = [60_000, 14 * 60_000];
 const CHECK_MILLISECONDS = 120_000;
 /** Hints of the user's own channel have no version, so the client compares their texts to report each once. */
 const MAX_REMEMBERED_HINTS = 1_000;
-/** The service may use the former access for up to 10 s. The application reads the content again after it. */
+/** The service may use the former access for up to 10 s, so the client sends `reload` after that time. */
 const ACCESS_MILLISECONDS = 11_000;
-/** With this value as `after`, `live/changes` answers with the newest version and no hints. */
+/** With this value as `after`, `live/changes` answers with the newest version and no hints of the document channel. */
 const NEWEST = Number.MAX_SAFE_INTEGER;
 const MAX_READS = 100;
 const eventOfFamily: Readonly<Record<string, keyof LiveEvents>> = { comment_annotation: 'comment' };
 
 /**
- * Reconnects after a loss of connection, with growing random pauses, and reads the changes that it missed. Reports
- * every change once, and never replaces a state by an older one.
+ * Reconnects after a loss of connection, with growing random pauses, and reads the changes that it missed. Never
+ * replaces a state by an older one.
  */
 export class LiveDocument {
   readonly presence: {

@@ -17,7 +17,7 @@ const LEASE_SECONDS = 30;
 const HIDDEN_LEASE_SECONDS = 120;
 const RENEW_MILLISECONDS = 10_000;
 const IDLE_MILLISECONDS = 60_000;
-/** How soon this tab sends its presence again, if another tab of the user changed it. */
+/** The longest pause before this tab sends its presence again, if another tab of the user changed it. */
 const CORRECT_MILLISECONDS = 1_000;
 
 interface BrowserEvents {
@@ -85,7 +85,7 @@ export class OwnPresence {
     else clearTimeout(this.#renewal);
   }
 
-  /** Sends the presence again if another tab of the user has ended it, or has set `away` while this tab is `online`. */
+  /** Sends the presence again if it is missing, or if it is not `online` while this tab is. */
   correct(presence: PresenceResponse | undefined): void {
     this.#shownStatus = presence?.status;
     if (!this.#isShown) return;

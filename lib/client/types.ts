@@ -2,8 +2,8 @@ import type * as z from 'zod';
 
 export interface CallOptions {
   /**
-   * For 24 hours, a call with the same key and data returns the same answer, also from another process. By default,
-   * each write gets a random key.
+   * For 24 hours, a call with the same key and data does not repeat a write that succeeded, also from another process.
+   * By default, each write with credentials gets a random key.
    */
   readonly idempotencyKey?: string;
   /** Ends the call and its retries. */

@@ -7,13 +7,19 @@ export { ServiceError } from './calls.ts';
 export { pages } from './pages.ts';
 
 export interface UserClientOptions extends CallSettings {
-  /** Returns a user token from your server. Called again before it expires, and if it is rejected. Fails after 20 s. */
+  /**
+   * Returns a user token from your server. Called again for a call near or after the expiry of the last token, and
+   * after a rejection. Fails after 20 s.
+   */
   readonly token: () => Promise<string>;
   readonly WebSocket?: SocketConstructor;
 }
 
 export interface UserClient extends UserMethods {
-  /** All calls for the same document share one connection. It ends when `close` has been called once for each call. */
+  /**
+   * Calls for the same document share one connection until it is denied. It ends when `close` has been called once for
+   * each call.
+   */
   live(document: DocumentName): LiveDocument;
 }
 

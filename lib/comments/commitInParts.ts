@@ -22,8 +22,8 @@ export interface CommentCommand {
 }
 
 /**
- * Runs a command about comments in as few transactions as possible. Each of them writes the head. After a conflict,
- * only the comments that are not written yet are read and decided again. `known` is what the caller has just read.
+ * Runs a command about comments in few transactions. After a conflict, only the comments that are not written yet are
+ * read and decided again. `known` is what the caller has just read.
  */
 export async function commitInParts(
   table: Table,
@@ -52,7 +52,6 @@ export async function commitInParts(
   return refusals;
 }
 
-/** Plans one transaction for as many of the comments as fit. */
 function planPart(
   command: CommentCommand,
   before: LoadedThread,

@@ -83,7 +83,7 @@ async function purgeThread(
       reader.listComments(scope, thread, { limit: COMMENTS_PER_PAGE }),
       findRecordIds(table, scope, [recordId]),
     ]);
-    // Another worker has finished this purge, and the customer has added a thread with the same id.
+    // Another worker has finished this purge, and the customer has added a thread with the same id and creation time.
     if (head) return;
     if (values.length === 0) {
       if (thread.assignedTo)

@@ -19,7 +19,6 @@ export const DeletedThread = z.object({
 });
 export type DeletedThread = z.output<typeof DeletedThread>;
 
-/** The tombstone of a deleted thread, for clients that poll. */
 export const DeletedThreadEntity = defineEntity({
   type: 'DeletedThread',
   version: 1,

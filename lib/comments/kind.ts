@@ -54,8 +54,8 @@ const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], 'none', DeletedT
 const threadPurges = [purgeExistingThreads, purgeDeletedThreads];
 
 /**
- * A thread gets its number before it is written, so a document without a counter never had a thread. The counter is
- * removed last, so an interrupted purge continues.
+ * A thread gets its number before it is written, so a document without a counter has no threads. The counter is removed
+ * last, so an interrupted purge continues.
  */
 const purgeThreads: PurgeHook<DeletedDocument> = {
   entities: [...threadPurges.flatMap(({ entities }) => entities), ThreadCounterEntity],

@@ -47,7 +47,7 @@ export const reactionKind = defineContentKind({
         return hintForReaders(change, `reaction.${verbsOfWritten[change.change]}`, ids);
       },
     },
-    // A removal also changes the comment, and that change has a hint.
+    // The removal of a reaction on a comment also changes the comment, and that change has a hint.
     removed: {},
   },
   remove: removeReactor,
@@ -58,7 +58,7 @@ async function deleteAtLocation(
   { table, key, requireTime }: LocationDeletion,
   reactions: readonly LocatedRecord<Reaction>[],
 ): Promise<boolean> {
-  // Each deletion changes the comment, so reactions to the same comment are deleted one after the other.
+  // The deletion of a reaction on a comment changes the comment, so such reactions are deleted one after the other.
   const groups = Map.groupBy(reactions, ({ record: { on } }) => JSON.stringify(on));
   await inParallel([...groups.values()], PARALLEL, async (group) => {
     for (const { scope, record } of group) {

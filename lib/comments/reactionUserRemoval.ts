@@ -21,7 +21,7 @@ export const eraseReactions: EraseHook = {
   async erase(removal, after) {
     const { removedUsers } = removal;
     const page = await recordsUpTo(removal, ReactionEntity, after);
-    // One after another, because all reactions to a comment change this comment.
+    // One after another, because reactions on the same comment can change this comment.
     for (const reaction of page.values)
       if (eraseFromReaction(reaction, removedUsers) !== reaction)
         await retryOnConflict(() => changeReaction(removal, reaction));
@@ -35,7 +35,7 @@ export const removeReactor: RemoveInvolved = (removal, involvement) =>
     removeReadInvolvement(removal.scope, involvement),
   ]);
 
-/** Tries once. A reaction without users is deleted. */
+/** Tries once. Deletes a reaction without users, unless its document is deleted and purges it. */
 async function changeReaction(
   removal: DocumentRemoval,
   key: { annotationId: string; createdAt: number },
