@@ -4,7 +4,7 @@ import { serviceName } from '../app/serviceName.ts';
 import { type KeyRing, masterKey } from './keyRing.ts';
 import { deriveKey } from './sealing.ts';
 
-/** Nothing verifies the signature: a request is compared with the stored hash of the token. */
+/** Nothing verifies the signature: the hash of a request's token is compared with the stored hash. */
 export class TokenIssuer {
   readonly #ring: KeyRing;
   readonly #issuer: string;

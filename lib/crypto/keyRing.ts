@@ -7,7 +7,7 @@ const Secret = z.object({ current: z.string() }).catchall(z.string());
 
 /** Callers can send invented versions, which must not flood Secrets Manager with reads. */
 const RETRY_MILLISECONDS = 10_000;
-/** A rotation takes effect within this time. */
+/** A rotation takes effect within this time, unless reads of the secret fail. */
 export const CURRENT_KEY_MILLISECONDS = 5 * 60_000;
 /** After this time, the keys of the previous read stay in use. */
 const REFRESH_TIMEOUT_MILLISECONDS = 1_000;

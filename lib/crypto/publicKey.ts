@@ -7,7 +7,7 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
  * Reads an RSA public key of at least 2048 bits in SPKI or PKCS#1, as PEM or as its base64. Undefined for any other
- * text.
+ * text, and for a key that cannot encrypt.
  */
 export function parsePublicKey(text: string): KeyObject | undefined {
   const [, begin, body, end] = PEM.exec(text) ?? [];

@@ -16,10 +16,7 @@ export interface UnsignedRequest {
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
-/**
- * Signature Version 4 for one service and region. Derives the signing key once per day and secret key. The signer of
- * the SDK takes three times as long.
- */
+/** Signature Version 4 of POST requests for one service and region. The signer of the SDK takes three times as long. */
 export class RequestSigner {
   readonly #region: string;
   readonly #service: string;

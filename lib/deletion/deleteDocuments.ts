@@ -18,7 +18,8 @@ import * as sendTo from '../workers/sendTo.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
 /**
- * Jobs then purge the content. Ids must be distinct. A document that cannot be deleted fails in its own result only.
+ * Jobs then purge the content. Ids must be distinct. Throws FAILED_PRECONDITION if one of the documents is being
+ * migrated. Otherwise a document that cannot be deleted fails in its own result only.
  */
 type DeleteDocuments = (
   scope: OrganizationScope,

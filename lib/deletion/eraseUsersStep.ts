@@ -170,7 +170,7 @@ class ErasureStep {
     return this.#table.tryWrite([replace(UserEntity, { tenant, ...next }, user._r)]);
   }
 
-  /** Never increases, even if two workers run the job, and is at least 1 until the job ends. */
+  /** `tasksLeft` never increases, even if two workers run the job, and is at least 1 until the job ends. */
   async #storeTasksLeft(tasksDone: number): Promise<void> {
     const { tenant, jobId } = this.#job;
     const erasure = await this.#table.get(ErasureEntity, { tenant, jobId });

@@ -44,7 +44,7 @@ export const ErasureEntity = defineEntity({
 
 export const ErasureJob = z.object({
   userIds: z.array(z.string()),
-  /** `recipientOf` the addresses in the profiles, which the erasure empties first. */
+  /** The recipients (`recipientOf`) of the addresses in the profiles, which the erasure empties first. */
   recipients: z.array(z.string()).optional(),
   /** Internal ids. Undefined: all organizations, and the profiles. */
   organizations: z.array(z.string()).optional(),
@@ -77,8 +77,8 @@ export class ErasureReader {
 }
 
 /**
- * Hides the users before it returns, if possible. With the same `jobId`, a repeated call only hides those that the
- * first did not hide.
+ * Hides the users before it returns, if possible. With the same `jobId`, a repeated call starts no second erasure, and
+ * hides the users that the first call did not hide.
  */
 type StartErasure = (request: ErasureRequest) => Promise<{ jobId: string; tasksCount: number }>;
 

@@ -56,8 +56,8 @@ export class UserRemover {
   }
 
   /**
-   * Ends earlier access to an organization, folder or document. Jobs, which are stored first, then purge it. A user who
-   * cannot be removed fails in its own result only.
+   * Ends earlier access to an organization, folder or document. Jobs, which are stored first, then purge the items of
+   * the users. A user who cannot be removed fails in its own result only.
    */
   async remove(request: UserRemovalRequest): Promise<ItemOutcome[]> {
     const { tenant, organization, resource, userIds, now, log } = request;

@@ -57,9 +57,9 @@ export interface UserWalk {
   /** The last pass begins when requests from before the removal have ended. */
   readonly isLastPass: boolean;
   readonly userIds: readonly string[];
-  /** `recipientOf` the addresses of the users, for an erasure. */
+  /** For an erasure, the recipients (`recipientOf`) of the addresses of the users. */
   readonly recipients?: ReadonlySet<string> | undefined;
-  /** Content from after the request (epoch ms) stays. */
+  /** The time of the request (epoch ms). Later content stays. */
   readonly at: number;
   /** Folders and documents of a removal. Undefined: the whole organization. */
   readonly within?: ReadonlySet<string> | undefined;

@@ -65,7 +65,10 @@ export class DocumentChanger {
     this.#documents = new DocumentReader(table);
   }
 
-  /** Ids must be distinct. A document that cannot be changed fails in its own result only. */
+  /**
+   * Ids must be distinct. Throws FAILED_PRECONDITION if one of the documents is being migrated. Otherwise a document
+   * that cannot be changed fails in its own result only.
+   */
   async update(
     scope: OrganizationScope,
     updates: readonly DocumentUpdate[],

@@ -25,7 +25,7 @@ export function matches(
   return matchesFilters(filters, readJson<Record<string, unknown>>(metadata));
 }
 
-/** No index contains metadata, so a search reads every document in its scope. */
+/** No index contains metadata, so a search also reads the documents in its scope that do not match. */
 export class DocumentSearch {
   readonly #documents: DocumentReader;
   readonly #maxCounted: number;

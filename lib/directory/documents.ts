@@ -63,7 +63,7 @@ export interface NewDocument {
 export type DocumentWithFolder = Omit<Stored<Document>, 'folder'> & { readonly folder: Stored<Folder> | undefined };
 
 export interface DocumentPage extends QueryPage<DocumentWithFolder> {
-  /** The last document that was read, even if `values` leaves it out because it was deleted or moved. */
+  /** The last document that was read, even if `values` leaves it out. */
   readonly lastId: string | undefined;
 }
 

@@ -1,4 +1,7 @@
-/** Mails show links in the returned fields only if their hosts are allowed. */
+/**
+ * Returns the fields whose value a user sent. Mails show links in these fields only if the hosts of the links are
+ * allowed.
+ */
 export function userFieldsAfter(
   before: readonly string[] | undefined,
   sent: Readonly<Record<string, unknown>>,

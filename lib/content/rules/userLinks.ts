@@ -14,7 +14,6 @@ const WWW = /(?<![\p{L}\p{N}@.-])www[.。．｡]/iu;
 const HOSTS = /([\p{L}\p{N}.。．｡-]+)/u;
 const DOT_BEFORE_LETTER = /(?<=[\p{L}\p{N}-])[.。．｡](?=\p{L})/gu;
 
-/** Refuses URLs with credentials too. */
 export function isAllowedLink(text: string, domains: readonly string[]): boolean {
   const url = text.length > 2_048 || text.includes('\\') ? undefined : parseHttpUrl(text);
   return url !== undefined && url.username === '' && url.password === '' && matchesDomain(url.hostname, domains);
@@ -48,7 +47,7 @@ function withoutHosts(text: string, domains: readonly string[]): string {
     .join('');
 }
 
-/** Drops texts with a foreign URL. Returns undefined if the `id` has one. */
+/** Drops texts that have a foreign URL or are another link. Returns undefined if the `id` is dropped. */
 export function withoutForeignUrls<V extends Readonly<Record<string, unknown>>>(
   value: V,
   domains: readonly string[],
