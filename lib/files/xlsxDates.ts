@@ -1,7 +1,7 @@
 import { readXml, type XmlBudget } from './xml.ts';
 
 const BUILT_IN_DATES = [14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47];
-/** Quoted, escaped or in brackets. Without an end, they extend to the end of the format. */
+/** Parts of a format that are no date codes. A quote or bracket without an end extends to the end of the format. */
 const LITERAL = /"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]?/g;
 const MAX_FORMAT_CHARACTERS = 255;
 const MAX_STYLES = 70_000;
@@ -9,7 +9,7 @@ const DAY_SECONDS = 86_400;
 /** Spreadsheets have no dates from this time on. */
 const END_OF_DATES = Date.UTC(10_000, 0, 1);
 
-/** By the index of a cell style. */
+/** Returns whether a cell style, given by its index, shows dates. */
 export function readDateStyles(part: Buffer | undefined, budget: XmlBudget): (style: number) => boolean {
   if (part === undefined) return () => false;
   const formats = new Set(BUILT_IN_DATES);
@@ -31,8 +31,8 @@ export function readDateStyles(part: Buffer | undefined, budget: XmlBudget): (st
 }
 
 /**
- * `2026-03-01` or `2026-03-01 09:30:00`. Returns `text` if it is not a number of days. They count from 1904, or from
- * 1900 with a 29 February that did not exist.
+ * Returns for example `2026-03-01`, `2026-03-01 09:30:00` or `09:30:00`, and `text` itself if it is no date. Days count
+ * from 1904, or from 1900 with a 29 February that did not exist.
  */
 export function formatDate(text: string, dates1904: boolean): string {
   const days = Number(text);

@@ -127,7 +127,7 @@ function parseColumn(address = ''): number | undefined {
   return column - 1;
 }
 
-/** Excel writes `_x000D_` for a character that XML does not allow. */
+/** Excel writes escapes such as `_x000D_` for some characters. */
 function unescapeText(text: string): string {
   return text
     .replace(/_x([0-9A-Fa-f]{4})_/g, (_all, code: string) => String.fromCharCode(parseInt(code, 16)))

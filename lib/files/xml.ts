@@ -39,7 +39,7 @@ class StrictParser extends SaxesParser {
 
 /**
  * Reads in chunks and takes from the budget. Rejects document types, so a document cannot define entities. Throws
- * InvalidFileError if the XML is malformed or above a limit.
+ * InvalidFileError if the XML cannot be decoded, is malformed or is above a limit.
  */
 export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): void {
   const parser = new StrictParser();

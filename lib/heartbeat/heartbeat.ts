@@ -35,7 +35,7 @@ export class Heartbeat {
 
   /**
    * Writes `now` (epoch ms) into the organization `heartbeat` and reads it back. Throws if the secret has no
-   * credentials, a call fails, or the read returns an older time. The error contains no credentials.
+   * credentials, a call fails, or the read returns no time or an older one. The error contains no credentials.
    */
   async check(now: number): Promise<void> {
     try {

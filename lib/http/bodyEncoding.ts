@@ -6,10 +6,10 @@ const UTF8 = { fatal: true, ignoreBOM: true };
 const MAX_QUOTED_CHARACTERS = 40;
 
 /**
- * Throws INVALID_ARGUMENT if the body is not UTF-8.
+ * Throws INVALID_ARGUMENT for a body that it recognizes as not UTF-8.
  *
  * The gateway replaces other bytes in a body that it passes as text, so two different ids could become equal. The
- * length of such a body differs from its `content-length`.
+ * length of such a body usually differs from its `content-length`.
  */
 export function decodeBody(event: APIGatewayProxyEventV2): string {
   const { body = '', isBase64Encoded, headers } = event;

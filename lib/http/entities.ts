@@ -31,7 +31,6 @@ export const WorkspaceEntity = defineEntity({
   sk: (_key: unknown) => ['WORKSPACE'],
 });
 
-/** A tenant. */
 export const ApiKeyEntity = defineEntity({
   type: 'ApiKey',
   version: 1,
@@ -47,7 +46,6 @@ export const ApiKeyEntity = defineEntity({
     userTokenKeys: z.array(z.object({ keyId: z.string(), publicKey: Bytes })).optional(),
     /** How often all user tokens were revoked. The key that signs user tokens derives from this number. */
     userTokenRevocations: z.number().optional(),
-    /** Features that the operator withholds. */
     withheld: z.array(z.enum(features)).optional(),
     /** Calls per second. */
     limits: z.partialRecord(z.enum(limitClasses), z.number()).optional(),

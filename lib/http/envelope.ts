@@ -138,7 +138,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** A number that JavaScript reads as infinite has 3 digits in its exponent, or 200 in a row. */
+/** A number that JavaScript reads as infinite has at least 3 digits in its exponent, or at least 200 in a row. */
 const LARGE_NUMBER = /\d[eE]\+?\d{3}|(?<!\d)\d{200}/;
 
 export function findInfinity(text: string, value: unknown): (string | number)[] | undefined {

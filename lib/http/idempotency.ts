@@ -20,7 +20,7 @@ const Schema = z.object({
   /** Epoch milliseconds. Absent after the answer is stored. */
   leaseUntil: z.number().optional(),
   httpStatus: z.number().optional(),
-  /** Compressed and encrypted. Absent if it was too large to store. */
+  /** Compressed and encrypted. Absent before the answer, and if the answer was too large to store. */
   sealed: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
   expiresAt: z.number(),
 });

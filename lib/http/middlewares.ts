@@ -263,7 +263,7 @@ interface CallLimit {
   readonly buckets: () => RateBuckets;
 }
 
-/** Runs after all checks, so a refused request takes one token. */
+/** Runs after all checks, so a request that they refuse takes only the token of `limitCalls`. */
 export function limitWork(options: CallLimit & { readonly workOf: (state: RequestState) => Work }): Middleware {
   return {
     before: async ({ internal }) => {
