@@ -28,7 +28,7 @@ export const liveStateKind = defineContentKind({
       const page = await table.query(LiveStateEntity, scope, { limit: RECORDS_PER_PAGE, after });
       for (const { liveStateDataId, userId, at, _r } of page.values) {
         if (userId === undefined || !userIds.has(userId) || at > removedAt) continue;
-        // On a conflict, the state stays: another user sent it, or it was sent after the removal.
+        // On a conflict, a newer broadcast has replaced the state, or another worker has removed it.
         const outcome = await table.write([remove(LiveStateEntity, { ...scope, liveStateDataId }, _r)]);
         if (outcome === 'done') await countDown(table, LiveStateCountEntity, scope);
       }

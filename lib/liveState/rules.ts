@@ -35,8 +35,8 @@ export interface Broadcast {
 }
 
 /**
- * Returns `superseded` if a newer broadcast is stored, and `too large` if merged data has more than 64 KB. A merge is
- * never superseded, because it changes only the fields that it sends.
+ * Returns `superseded` if a newer broadcast is stored, and `too large` for more than 64 KB. A merge is never
+ * superseded, because it changes only the fields that it sends.
  */
 export function applyBroadcast(
   stored: LiveState | undefined,

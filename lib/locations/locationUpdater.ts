@@ -36,8 +36,8 @@ export class LocationUpdater {
 
   /**
    * Changes records of disabled documents too. Can miss a record of the last moments. Throws INVALID_ARGUMENT for an
-   * unknown organization or a record that would be too large, ABORTED after too many conflicts, and UNAVAILABLE after
-   * 20 s: the same call then changes the rest.
+   * unknown organization or a record that would be too large, FAILED_PRECONDITION for a document that is being
+   * migrated, ABORTED after too many conflicts, and UNAVAILABLE after 20 s: the same call then changes the rest.
    */
   async update(tenant: string, { documentId, organizationId, oldLocation, ...change }: LocationUpdate): Promise<void> {
     const organization =

@@ -17,7 +17,10 @@ export interface InvitationMail {
 }
 
 interface InvitationMails {
-  /** Undefined if the API key does not mail. Otherwise returns a mail, to be stored with its invitation. */
+  /**
+   * Undefined if the API key does not mail now. Otherwise returns the function that plans a mail, to be stored with its
+   * invitation.
+   */
   planner(
     tenant: string,
     now: number,

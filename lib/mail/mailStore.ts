@@ -76,7 +76,7 @@ export interface MailKey {
 
 export type StoredMail<M extends MailRecord = MailRecord> = M & { readonly tenant: string; readonly _r: number };
 
-/** A hash of the reason, which includes the recipient, so the same reason creates only one mail. */
+/** A hash of the reason, so the same reason creates only one mail. */
 export function mailIdOf(reason: readonly (string | number)[]): string {
   const digest = hash('sha256', JSON.stringify(reason), 'base64url');
   return `mail_${digest.replace(/[-_]/g, '0').slice(0, 27)}`;

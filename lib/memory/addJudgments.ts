@@ -154,8 +154,8 @@ export const addJudgments = /* @__PURE__ */ combine(
 );
 
 /**
- * Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document, and FAILED_PRECONDITION for a
- * disabled one.
+ * Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document, and FAILED_PRECONDITION if
+ * the organization or the document cannot be changed.
  */
 export type FindJudgmentLocation = (
   tenant: string,

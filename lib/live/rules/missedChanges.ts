@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineSchema } from '../../shared/schema.ts';
 
-/** Has `ids` if content changed, and the other optional fields if an editor changed. */
+/** `ids` belongs to changes of content, the other optional fields to changes of editors. */
 const HintResponse = /* @__PURE__ */ defineSchema(() =>
   z.object({
     type: z

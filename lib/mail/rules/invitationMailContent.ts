@@ -11,8 +11,7 @@ export interface InvitationMailContent {
 }
 
 /**
- * Names can come from users, who could advertise with them. They have links only to allowed domains, as has the link of
- * the mail.
+ * Names can come from users, who could advertise with them. So names and the mail have links only to allowed domains.
  */
 export function invitationMailContent(
   invitation: Invitation,

@@ -34,7 +34,6 @@ export const MailSubject = z.discriminatedUnion('kind', [
   }),
 ]);
 export type MailSubject = z.output<typeof MailSubject>;
-/** Mails to owners. The others go to users. */
 export type OwnerSubject = Exclude<MailSubject, { kind: 'event' | 'invitation' }>;
 export type InvitationSubject = Extract<MailSubject, { kind: 'invitation' }>;
 

@@ -4,7 +4,10 @@
  */
 const WORD_BYTES = 39;
 
-/** ASCII stays. Other text becomes encoded words (RFC 2047), none of which ends within a character. */
+/**
+ * Printable ASCII without `=?` stays. Other text becomes encoded words (RFC 2047), none of which ends within a
+ * character.
+ */
 export function encodedWords(text: string): string[] {
   if (/^[\x20-\x7e]*$/.test(text) && !text.includes('=?')) return [text];
   const words: string[] = [];
@@ -19,7 +22,7 @@ export function encodedWords(text: string): string[] {
   return [...words, last].map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`);
 }
 
-/** For a mail header (RFC 5322): an ASCII name is quoted, any other is encoded. */
+/** For a mail header (RFC 5322): a name that needs no encoding is quoted, any other is encoded. */
 export function mailbox(address: string, name: string | undefined): string {
   if (!name) return address;
   const [first, ...more] = encodedWords(name);

@@ -17,7 +17,7 @@ const THROTTLED: ReadonlySet<string> = new Set([
 /** The sender is not verified, or in the sandbox the recipient. Other rejections have the same name. */
 const NOT_VERIFIED = 'Email address is not verified';
 
-/** Errors that the operator can correct in SES. A retry then succeeds. */
+/** Errors that the operator can correct in SES. A retry can then succeed. */
 const OPERATOR: ReadonlySet<string> = new Set([
   'AccountSuspendedException',
   'SendingPausedException',
