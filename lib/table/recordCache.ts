@@ -1,6 +1,6 @@
 import { BoundedMap } from '../shared/boundedMap.ts';
 
-/** Memory keeps a record for this time. A revoked token stops working within it. */
+/** Memory keeps a record for this time, in which a revoked token can still work. */
 export const POSITIVE_MILLISECONDS = 10_000;
 /** Memory keeps for this time that a record is missing, and rereads a refused record at most once in this time. */
 const NEGATIVE_MILLISECONDS = 1_000;
@@ -28,8 +28,8 @@ export class RecordCache<T> {
   }
 
   /**
-   * Returns the record if `accepts` returns true for it. A refused record is read again consistently, so a new token
-   * works at once, but at most once per second, so guessing tokens causes few reads.
+   * Returns the record if `accepts` returns true for it. A refused record is read again consistently, so that a new
+   * token works, but at most once per second, so guessing tokens causes few reads.
    */
   async get(id: string, { now, fresh }: CacheOptions, accepts: (record: T) => boolean): Promise<T | undefined> {
     if (fresh) return ifAccepted(await this.#readThrough(id, now, { eventual: false }), accepts);

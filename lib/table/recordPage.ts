@@ -4,7 +4,7 @@ export interface ListedRecord<V> {
   readonly value: V;
 }
 
-/** A page of the matching records of one document. It can be empty although more pages follow. */
+/** A page of matching records. It can be empty although more pages follow. */
 export interface RecordPage<V> {
   readonly records: readonly ListedRecord<V>[];
   /** The sort key after which the next page starts. Undefined on the last page. */

@@ -38,7 +38,7 @@ export class Retries {
   readonly #until = Math.min(this.#context.clock() + RETRY_MILLISECONDS, this.#context.until);
   #conflicts = 0;
 
-  /** Waits for a random time that grows with each call. Returns false without waiting if no time is left. */
+  /** Waits for a random time. Returns false without waiting if no time is left. */
   async next(): Promise<boolean> {
     const timeLeft = this.#until - this.#context.clock();
     if (timeLeft <= 0) return false;

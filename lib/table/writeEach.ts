@@ -11,7 +11,7 @@ export interface EachOptions<I, S, R> {
   readonly table: Table;
   readonly items: readonly I[];
   readonly read: (items: readonly I[]) => Promise<readonly S[]>;
-  /** Must be pure, because it runs again with a new state after a conflict. */
+  /** Runs again with a new state after a conflict. */
   readonly decide: (item: I, state: S) => Decision<R>;
   readonly conflicted: (item: I) => R;
   /** Further operations, for each attempt of a transaction. */

@@ -21,7 +21,7 @@ import type { Table } from '../table/table.ts';
 const MAX_ENTRIES = 1_000;
 const ENTRIES_PER_USER = 100;
 const PARALLEL = 8;
-/** Longer than a part of a key. */
+/** Sorts after all keys, because a part of a key has at most 200 bytes. */
 const AFTER_ALL_KEYS = '\u{10ffff}'.repeat(64);
 
 interface Entry {

@@ -35,8 +35,8 @@ interface CallContext {
 
 /**
  * Creates a user, or replaces the sent fields of the profile. Makes the user a member of the requested organizations,
- * and returns a token with the grants. Throws ABORTED if the user's access to one of the resources is removed at the
- * same time, and INVALID_ARGUMENT if the grants do not fit into a token.
+ * and returns a token with the grants. Among other errors, throws ABORTED if the user's access to one of the resources
+ * is removed at the same time, and INVALID_ARGUMENT if the grants do not fit into a token.
  */
 export type GenerateUserToken = (tenant: string, request: TokenRequest, context: CallContext) => Promise<string>;
 

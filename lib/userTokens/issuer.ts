@@ -32,7 +32,7 @@ export class UserTokenIssuer {
 
   /**
    * Stores the public key before the private key signs its first token. `answerKey`, which encrypts stored answers for
-   * the user, changes only with the signing key.
+   * the user, changes only with the signing key and the user's internal id.
    */
   async signer(tenant: string): Promise<(claims: UnsignedClaims) => Promise<string>> {
     const { version, key } = await this.#ring.current();

@@ -33,7 +33,10 @@ export function allOrganizationsField(service: string): string {
   return `${service}AllOrganizations`;
 }
 
-/** Throws INVALID_ARGUMENT for a missing organization, and for fields that contradict each other or have no effect. */
+/**
+ * Throws INVALID_ARGUMENT, for example for a missing organization, and for fields that are unknown or contradict each
+ * other.
+ */
 export function requireUser(
   input: z.output<typeof UserDataRequest>,
   service: string,
