@@ -36,7 +36,7 @@ export class DocumentSearch {
   }
 
   /**
-   * Ordered by id, ends early at about 4 MB. With `isMatch`, a page reads about 2,000 documents: it can be short or
+   * Ordered by id, ends early at about 4 MB. With `isMatch`, a page reads at most 2,000 documents: it can be short or
    * empty and still have a `next`.
    */
   async page(
