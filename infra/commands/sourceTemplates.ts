@@ -10,8 +10,8 @@ import { synthesisedTemplates } from './synthesisedTemplates.ts';
 import type { StackTemplates } from './templateChanges.ts';
 
 /**
- * Returns the templates of the current source files, with alarms that send mails. Does not bundle functions, which
- * would take most of the time. `changes` override the default settings.
+ * Returns the templates of the current source files. Does not bundle functions, which would take most of the time.
+ * `changes` override the default settings and the address for alarms.
  */
 export async function sourceTemplates(changes: Partial<Settings> = {}): Promise<StackTemplates> {
   const outdir = await mkdtemp(join(tmpdir(), 'templates-'));

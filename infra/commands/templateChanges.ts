@@ -1,4 +1,7 @@
-/** Finds resources with state that an update would delete or replace, and routes that it cannot move. */
+/**
+ * Compares the templates before and after an update: finds the resources that it deletes, and refuses changes that may
+ * fail or lose state.
+ */
 import { isDeepStrictEqual } from 'node:util';
 
 export interface DeployedResource {
@@ -27,10 +30,7 @@ export interface UpdateCheck {
 
 interface StatefulType {
   readonly holds: string;
-  /**
-   * Properties that CloudFormation changes without losing state. A change of any other property counts as a
-   * replacement.
-   */
+  /** Properties that CloudFormation can change without losing state. */
   readonly inPlace: readonly string[];
 }
 
@@ -53,7 +53,7 @@ const stateful: Readonly<Record<string, StatefulType>> = {
       'WriteOnDemandThroughputSettings',
     ],
   },
-  // No template has this type any more. A deployed table of this type is found before an update removes it.
+  // This source no longer creates this type, but a deployed stack may have it.
   'AWS::DynamoDB::Table': { holds: 'all data', inPlace: [] },
   // `GenerateSecretString` is missing, because its change generates a new value that overwrites the old one.
   'AWS::SecretsManager::Secret': {
@@ -90,7 +90,7 @@ export const holdsState = (type: string): boolean => Object.hasOwn(stateful, typ
 
 const NESTED = 'AWS::CloudFormation::Stack';
 const ROUTE = 'AWS::ApiGatewayV2::Route';
-/** The CDK CLI adds this resource to each template that it deploys. The templates of this source have none. */
+/** A deployment by the CDK CLI can add this resource. The templates of `sourceTemplates` do not have it. */
 const CDK_METADATA = 'AWS::CDK::Metadata';
 
 export function checkUpdate(
@@ -128,10 +128,7 @@ function changesIn(path: string, before: StackTemplates, after: StackTemplates |
   });
 }
 
-/**
- * Finds route keys that become another resource, such as that of a twin's route that moves to the stack of another
- * family.
- */
+/** Finds route keys that get another resource, for example in the stack of another family. */
 function movedRoutes(before: StackTemplates, after: StackTemplates): Change[] {
   const now = routeIds('', after);
   return [...routeIds('', before)].flatMap(([key, id]) => {

@@ -1,4 +1,3 @@
-/** `npm run workspace`: the operator's commands for workspaces and API keys. */
 import * as z from 'zod';
 import { type Environment, environment } from '../../lib/app/capability.ts';
 import { type LimitClass, limitClasses } from '../../lib/app/rules/limits.ts';
@@ -129,7 +128,7 @@ async function setLimits(
 export interface WorkspaceReport {
   readonly workspaceId: string;
   readonly workspaceName: string;
-  /** Further workspaces of the address, if the workspace was found by it. */
+  /** Set if an address was searched whose owner has further workspaces. */
   readonly otherWorkspaceIds?: readonly string[] | undefined;
   readonly owner: { readonly email: string; readonly name: string; readonly verified: string };
   readonly apiKeys: readonly {
@@ -180,7 +179,6 @@ export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<st
     options: { name: { type: 'string' }, ...deploymentOptions },
   });
   const execute = commandOf(positionals, values.name);
-  // Only a new workspace needs the keys and the name of the service.
   const needs: readonly Variable[] = positionals[0] === 'create' ? variables : ['TABLE_NAME'];
   const env = environment(
     values.local === undefined

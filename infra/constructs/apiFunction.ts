@@ -23,7 +23,6 @@ export class ApiFunction extends LambdaFunction {
     });
   }
 
-  /** The gateway calls the function under the role `invoker`. */
   addRoutes(apiId: string, routeKeys: readonly string[], invoker: IRole): CfnResource[] {
     const integration = new CfnIntegration(this, 'Integration', {
       apiId,

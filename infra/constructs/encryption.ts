@@ -12,10 +12,7 @@ const write = [...read, 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryp
 const open = ['Decrypt'];
 const send = ['Decrypt', 'GenerateDataKey'];
 
-/**
- * A service uses the key in the name of the caller, who needs these actions of KMS. For a table, the constructs of the
- * CDK grant the same actions.
- */
+/** AWS services use the key in the name of the caller, who needs these actions of KMS. */
 const keyActions: Readonly<Record<IamGrant['actions'][number] | SourceAction, readonly string[]>> = {
   GetItem: read,
   BatchGetItem: read,

@@ -95,7 +95,7 @@ export function resourceArns({ table, secrets, queues, eventApi }: SharedResourc
   };
 }
 
-/** An inference profile can forward a call to another region, so it needs the model in every region. */
+/** An inference profile can forward a call to another region, so the role must allow the model in every region. */
 function modelArns(id: string | undefined): string[] {
   if (id === undefined) return [];
   const model = modelOfProfile(id);

@@ -5,7 +5,6 @@ import type { Construct, IConstruct } from 'constructs';
 import type { Settings } from '../settings/settings.ts';
 import { gatewayQueries, saveQueries } from './savedQueries.ts';
 
-/** The burst limit is this many times the rate limit, up to the setting `requestBurst`. */
 const BURST = 2;
 
 /** Headers contain credentials, so they are not logged. */
@@ -62,8 +61,8 @@ export function createHttpApi(
 }
 
 /**
- * AWS refuses limits of missing routes, so the stage depends on `createdBy`. Every route has a limit, because a limit
- * that is removed from the template stays in the stage.
+ * AWS refuses limits of missing routes, so the stage depends on `createdBy`. A limit that is removed from the template
+ * stays in the stage: to end it, replace it by another limit.
  */
 export function throttleRoutes(
   stage: CfnStage,

@@ -1,4 +1,4 @@
 export const API_MEMORY_MB = 1_024;
 
-/** Workers mostly wait for receivers and for the table. */
+/** Workers mostly wait for other services, so they need less CPU than endpoints. */
 export const WORKER_MEMORY_MB = 512;

@@ -1,6 +1,5 @@
 import { pathInFamily } from '../../lib/app/endpoint.ts';
 
-/** The id of the function that answers unknown paths and wrong methods. */
 export const DEFAULT_FUNCTION = 'default';
 
 /**

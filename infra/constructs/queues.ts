@@ -16,15 +16,12 @@ export type Queues = Readonly<Record<QueueName, QueuePair>>;
 export const queueNames = Object.keys(declarations) as QueueName[];
 
 const RETENTION_SECONDS = 14 * 24 * 60 * 60;
-/** AWS recommends 6, so that SQS does not redeliver a message while a slow or throttled function still processes it. */
+/** AWS recommends at least 6, so that Lambda can retry throttled messages before SQS delivers them again. */
 const VISIBILITY_PER_TIMEOUT = 6;
 /** Assumed for a queue without a consumer. */
 const TIMEOUT_SECONDS = 30;
 
-/**
- * L1 constructs keep the logical ids: CloudFormation would create a new queue for another id. A stack is deleted with
- * its queues, but all work is also stored in the table.
- */
+/** L1 constructs, because their logical ids have no hash: CloudFormation would replace a queue whose id changes. */
 export function createQueues(scope: Construct, workers: readonly Worker[]): Queues {
   const pairs = queueNames.map((name) => {
     const consumers = workers.filter(({ on }) => 'queue' in on && on.queue === name);

@@ -121,7 +121,7 @@ export const workerQueries = {
   },
 } as const satisfies Readonly<Record<string, Query>>;
 
-/** The access log has every request, also requests to functions that could not answer. */
+/** The access log also has requests that functions could not answer. */
 export const gatewayQueries = {
   errors: {
     name: 'errors by endpoint',

@@ -3,8 +3,8 @@ import { RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 
 /**
- * Creates `{ "current": "1", "1": "<64 characters>" }`. To rotate the key, add a key "2" and set `current` to "2". The
- * secret outlives the stack, because encrypted data cannot be read without it.
+ * Creates a secret with the value `{ "current": "1", "1": "<64 characters>" }`. To rotate the key, add a key "2" and
+ * set `current` to "2". The secret outlives the stack: without the master key, sealed data cannot be read.
  */
 export function createKey(scope: Construct, id: string, description: string): CfnSecret {
   const secret = new CfnSecret(scope, id, {
@@ -26,8 +26,8 @@ export function createKey(scope: Construct, id: string, description: string): Cf
 }
 
 /**
- * An operator stores the credentials after the deployment. The template never changes, so CloudFormation does not
- * overwrite them.
+ * An operator stores the credentials after the deployment. CloudFormation does not overwrite them, because
+ * `secretString` stays the same in the template.
  */
 export function createCredentials(scope: Construct, id: string, description: string): CfnSecret {
   const secret = new CfnSecret(scope, id, {

@@ -61,7 +61,7 @@ export class WorkerFunction extends LambdaFunction {
   }
 
   /**
-   * The mapping limits the concurrency. If the function did, SQS would count each throttled call as a receive, and
+   * The mapping limits the concurrency. If only the function did, SQS would count each throttled call as a receive, and
    * after some receives move the message to the dead-letter queue.
    */
   #consumeQueue(name: QueueName, sources: WorkerSources, reserved = Infinity): void {
@@ -88,7 +88,7 @@ export class WorkerFunction extends LambdaFunction {
         filters: filters.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
       },
       batchSize: STREAM_BATCH,
-      // Records of one partition key stay in order. A higher value could use all concurrency of the account.
+      // Records of one partition key stay in order at any value. A high value could use all concurrency of the account.
       parallelizationFactor: streamBatchesPerShard,
       functionResponseTypes: PARTIAL_FAILURES,
       bisectBatchOnFunctionError: true,
@@ -134,7 +134,7 @@ function insertsFilter(types: readonly string[]): object {
   return { eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: types } } } };
 }
 
-/** Lambda accepts at most five filters. */
+/** By default, Lambda accepts at most five filters. */
 function changeFilters({ changes, newJobs, removals }: FromChanges): object[] {
   return [
     { eventName: ['INSERT', 'MODIFY'], dynamodb: { NewImage: { _t: { S: changes } } } },

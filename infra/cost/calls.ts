@@ -58,8 +58,8 @@ export function consumptionOfRequests(endpoints: readonly Endpoint[]): Map<strin
 }
 
 /**
- * Returns dollars for a million calls. `name` finds the traffic of vector indexes. `sends`: the function sends a queue
- * message.
+ * Returns dollars for a million calls. `name` finds the traffic of vector indexes. `sends` adds one queue message to
+ * each call.
  */
 export function costOfCall(
   name: string,
@@ -93,7 +93,7 @@ export function costOfCall(
   };
 }
 
-/** A call claims its key before it runs, and stores its answer. */
+/** A call claims its `Idempotency-Key` before it runs, and then stores its answer. */
 export const idempotencyConsumption = { roundTrips: 2, read: 0, written: 2 } as const satisfies RequestConsumption;
 
 export function withIdempotencyKey({ roundTrips, read, written }: RequestConsumption): RequestConsumption {
@@ -136,8 +136,8 @@ export function costsOfCalls(
 const ERROR_BYTES = 120;
 
 /**
- * The dearest call that is refused for its API key. Before a process refuses an unknown key of the right form, it reads
- * the key twice: eventually and consistently. A malformed key costs no read.
+ * The dearest call that is refused for its API key: an unknown key of the right form is read twice, eventually and
+ * consistently.
  */
 export const refusedCall = costOfCall(
   'a call with an unknown API key',

@@ -7,11 +7,8 @@ export interface VectorConsumption {
 }
 
 /**
- * test/integration/table/capacity.test.ts asserts these values, by the name of the request. A judgment with content has
- * two vectors.
- *
- * The local engine counts these bytes. AWS documents no formula, but a minimum of 1 kB for each request, which all
- * values exceed. The bytes of a search grow with the index.
+ * In bytes, as the local engine counts them. AWS documents no formula, only a minimum of 1 kB for each request. A
+ * judgment with content has two vectors. The bytes of a search grow with the index.
  */
 export const vectorConsumption: Readonly<Record<string, VectorConsumption>> = {
   '/v2/memory/judgments/add one': { written: 2_440, searched: 0 },

@@ -2,11 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { physicalId } from '../operator.ts';
 
-/** The CDK computes the hash at the end from the path of the construct. */
+/** The hash at the end of this logical id changes if the path of the construct changes. */
 export const ALARM = 'ConcurrencyHigh2B059A58';
 const REASON = 'Test of npm run smoke. Nothing is broken.';
 
-/** Sets the alarm to ALARM with the AWS CLI. Returns the name of the alarm and the text of its notice. */
 export async function setAlarm(stack: string): Promise<string> {
   const name = await physicalId(stack, ALARM);
   const state = ['--alarm-name', name, '--state-value', 'ALARM', '--state-reason', REASON];

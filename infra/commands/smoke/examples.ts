@@ -2,7 +2,7 @@ const WORKSPACE = '/v2/workspace';
 const ADVANCED = `${WORKSPACE}/advancedwebhook`;
 const ORGANIZATIONS = '/v2/organizations';
 
-/** Examples that create data for others, or need data of others. In this order, each finds what it needs. */
+/** Many of these examples need data that earlier ones create, so their order matters. */
 const firstExamples: readonly string[] = [
   ...[
     'create',
@@ -115,7 +115,7 @@ const lastExamples: readonly string[] = [
   ].map((name) => `${ORGANIZATIONS}/${name}`),
 ];
 
-/** A path that neither list names comes after the data exists and before it is deleted. */
+/** Examples that neither list names run before the last ones, which delete the organization. */
 export function orderExamples(paths: readonly string[]): string[] {
   const others = paths.filter((path) => !firstExamples.includes(path) && !lastExamples.includes(path));
   return [...firstExamples, ...others, ...lastExamples];
@@ -160,7 +160,10 @@ export class ExampleValues {
     );
   }
 
-  /** Where the example has a generated value, the value of the answer replaces it in later examples. */
+  /**
+   * `fill` then replaces the generated values of the example, except those in `fixed`, by the answer's values at the
+   * same places.
+   */
   recordAnswer(example: unknown, answer: unknown): void {
     if (typeof example === 'string' && GENERATED.test(example) && typeof answer === 'string')
       this.#record(example, answer);

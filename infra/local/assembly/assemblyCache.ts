@@ -9,7 +9,10 @@ import { StartError } from '../startError.ts';
 const projectDir = resolve(import.meta.dirname, '../../..');
 const cacheDir = join(projectDir, 'dist/local');
 
-/** The files that determine the templates and bundles. The name of a cached assembly contains a hash of them. */
+/**
+ * If one of these files changes, the next run makes new templates and bundles. The name of a cached assembly contains
+ * the hash of these files.
+ */
 export const sources = [
   'functions/**/*.ts',
   'lib/**/*.ts',

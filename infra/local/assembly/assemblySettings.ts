@@ -1,8 +1,8 @@
 import { type Settings, STACK } from '../../settings/settings.ts';
 
 /**
- * The settings that differ from a deployment. Nobody operates the local run, so anyone may create workspaces. With an
- * address for alarms, the template says which of them send notices.
+ * These settings replace those of `cdk.json`. Nobody operates the local run, so anyone may create workspaces. With an
+ * address for alarms, the template says which alarms send notices.
  */
 export const assemblySettings = ({ hasHeartbeat }: { readonly hasHeartbeat: boolean }): Partial<Settings> => ({
   stackName: STACK,

@@ -31,8 +31,8 @@ interface EventConfig {
 const APPSYNC = 'appsync.amazonaws.com';
 
 /**
- * Returns undefined without an Event API. Throws a `StartError` for one that could not authorize users or that the
- * local run does not support.
+ * Returns undefined without an Event API. Throws a `StartError` for an API that could not authorize users, and for what
+ * the local run does not support.
  */
 export function eventApiOf(
   apis: readonly Resource[],

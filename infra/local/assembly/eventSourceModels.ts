@@ -10,7 +10,6 @@ export interface QueueModel {
   readonly visibilitySeconds: number;
   readonly retentionSeconds: number;
   readonly delaySeconds: number;
-  /** A message that was received `maxReceiveCount` times moves to the dead-letter queue. */
   readonly deadLetters: { readonly queue: string; readonly maxReceiveCount: number } | undefined;
 }
 

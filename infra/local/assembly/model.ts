@@ -80,8 +80,8 @@ const supportedTypes = new Set([
 ]);
 
 /**
- * These have no effect on one machine. `AWS::Lambda::EventInvokeConfig` sets retries of failed scheduled runs, which
- * the next run replaces.
+ * These have no effect in the local run. `AWS::Lambda::EventInvokeConfig` sets how often Lambda retries scheduled runs,
+ * which the local run never does.
  */
 const ignoredTypes = new Set([
   'AWS::ApiGatewayV2::Api',
@@ -99,8 +99,8 @@ const ignoredTypes = new Set([
 ]);
 
 /**
- * Throws a `StartError` for what the local run does not support. `serviceName` is given if the functions' metrics have
- * another service name than the templates.
+ * Throws a `StartError` for what the local run does not support. `serviceName` is the service name in the functions'
+ * metrics, which can differ from that of the templates.
  */
 export function modelOf({ resources, asset }: Assembly, serviceName?: string): SystemModel {
   requireSupportedTypes(resources);
