@@ -19,7 +19,9 @@ export interface ApiKeyCaller {
 export interface CallingUser {
   readonly userId: string;
   readonly profile: z.output<typeof StoredProfile>;
-  /** The lowest role on the resources that the request names. Undefined if the endpoint needs no role. */
+  /**
+   * The lowest role on the resources that the request names. Undefined if the call needs no role, and for a stranger.
+   */
   readonly role: AccessRole | undefined;
   readonly access: TokenAccess;
   /** Named users without access. The endpoint must refuse them, unless they take part in the thread. */

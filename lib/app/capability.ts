@@ -70,7 +70,7 @@ export type Environment = Readonly<Record<EnvironmentName, string>>;
 export interface Capability<T> {
   readonly grants: readonly IamGrant[];
   readonly env: readonly EnvironmentName[];
-  /** The first request calls this method, once per process. */
+  /** A process calls this method at its first request or message. */
   open(env: Environment): T;
 }
 

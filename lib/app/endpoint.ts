@@ -26,7 +26,7 @@ export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
   readonly log: Log;
 }
 
-/** Published clients depend on these error messages. They replace those of the schema. */
+/** Published clients depend on these error messages. */
 export interface FixedMessages {
   readonly required?: Readonly<Record<string, string>>;
   readonly format?: Readonly<Record<string, string>>;
@@ -75,7 +75,9 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly work?: (input: z.output<I>) => Work;
   readonly input: I;
   readonly body?: BodyForm;
-  /** The schema of the result without `status` and `message`. Undeclared fields are removed from answers. */
+  /**
+   * The schema of the result without `status` and `message`. Deployed functions remove undeclared fields from answers.
+   */
   readonly output: O;
   readonly message: string | ((output: z.output<O>, input: z.output<I>) => string) | null;
   readonly fixedMessages?: FixedMessages;
@@ -92,7 +94,7 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly narrowBy?: FieldOf<I> | ((input: z.output<I>) => FieldOf<I>);
   readonly impact: string;
   readonly example: Example;
-  /** The tests of the endpoint expect exactly this cost. Older endpoints are in the list of `npm run cost`. */
+  /** The tests of the endpoint expect exactly this cost. Older endpoints have theirs in `infra/cost/requests.ts`. */
   readonly cost?: RequestCost;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
@@ -156,8 +158,8 @@ export function endpointId(path: string): string {
 const TOP_FAMILY = 'reference';
 
 /**
- * Returns a family such as `v2/auth`, or `reference` for `/docs`. Each family has its own stack, alarm and dashboard
- * row.
+ * Returns a family such as `v2/auth`, or `reference` for a path of one segment, such as `/docs`. Each family has its
+ * own stack, alarm and dashboard row.
  */
 export function familyOf(path: string): string {
   const [, version, name] = path.split('/');

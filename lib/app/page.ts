@@ -21,9 +21,9 @@ export interface PageCall<Input, U extends Uses> {
 export interface PageDeclaration<I extends z.ZodType, U extends Uses> {
   readonly path: `/v2/${string}`;
   readonly summary: string;
-  /** A GET sends the fields in the query string, a POST in the form. */
+  /** A GET sends the fields in the query string, a POST in the form, or in the query string if `oneClick` is set. */
   readonly input: I;
-  /** Mail programs send the POST without opening the page (RFC 8058), with the fields in the query string. */
+  /** Mail programs send the POST without opening the page (RFC 8058). */
   readonly oneClick?: true;
   readonly uses: U;
   readonly impact: string;

@@ -21,14 +21,15 @@ export interface UserAccessChecker {
     options: { readonly now: number; readonly fresh: boolean },
   ): Promise<ReadUserToken>;
   /**
-   * Fills the user of the token into the actor's fields. Throws PERMISSION_DENIED if one of them names another user.
+   * Removes the fields in `omits`, and fills the user of the token into those in `actor`. Throws PERMISSION_DENIED for
+   * fields in `refuses`, and if an actor's field names another user.
    */
   fillActor(rule: UserRule, caller: UserTokenCaller, data: unknown): unknown;
   /** Changes `data`. Throws INVALID_ARGUMENT with the paths of what it refuses. */
   cleanContent(data: unknown, policy: ContentPolicy): Promise<void>;
   /**
-   * Returns the input with the user's stored profile in the actor's fields. Throws PERMISSION_DENIED if the user may
-   * not make this call.
+   * Returns the input with the stored profiles of the user and of named people. Throws PERMISSION_DENIED if the user
+   * may not make this call, and INVALID_ARGUMENT if an id that the rule needs is missing or there are too many people.
    */
   checkAccess(
     rule: UserRule,

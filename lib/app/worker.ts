@@ -19,7 +19,7 @@ export interface FromChanges {
   readonly changes: readonly [string, ...string[]];
   /** The kinds of jobs. The worker does not get changes of jobs, which are frequent. */
   readonly newJobs: readonly [string, ...string[]];
-  /** A removed item has no new image, whose type the other filters read, so patterns of keys select it. */
+  /** Patterns of keys, because a removed item has no new image, in which the other filters read the type. */
   readonly removals: readonly { readonly PK?: readonly KeyPattern[]; readonly SK?: readonly KeyPattern[] }[];
 }
 
@@ -94,9 +94,9 @@ export interface AuthorizerCall<U extends Uses> extends WorkerCall<U> {
 }
 
 /**
- * A worker can run twice for the same message, and several times at once. SQS redelivers a failed message up to five
- * times, and Lambda repeats a failed batch without a pause. A worker for records returns the ids of failed ones: Lambda
- * repeats all from the first of them on.
+ * A worker can run twice for the same message, and several times at once. SQS delivers a failed message up to five
+ * times. Lambda repeats a failed batch of records without a pause. A worker for records returns the ids of failed ones:
+ * Lambda repeats all from the first of them on.
  */
 export type WorkerRun<S extends Source, U extends Uses> =
   S extends FromQueue<infer M>

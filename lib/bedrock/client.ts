@@ -27,8 +27,8 @@ export const defaultRetries: RetryPolicy = { attempts: 5, timeout: 5_000, pause:
 const MAX_DOUBLINGS = 4;
 
 /**
- * Throws the last error of `call`, or AbortError if `signal` is aborted during a pause. No attempt begins after
- * `deadline` (epoch ms), except the first.
+ * Throws the last error of `call`, or AbortError if `signal` ends a pause. No attempt begins after `deadline` (epoch
+ * ms), except the first.
  */
 export async function retryCall<T>(
   call: () => Promise<T>,

@@ -122,7 +122,7 @@ function toAnswer({ output, stopReason }: ConverseCommandOutput, { tool }: Quest
   return { outcome: 'answered', inputs, cutOff };
 }
 
-/** Without a provider, returns the first configured model. Undefined if there is none. */
+/** Without a provider, the function prefers Claude. It returns undefined if the model is not configured. */
 export type FindModel = (provider: Provider | undefined) => ConverseModel | undefined;
 
 export const findFileModel: Capability<FindModel> = {

@@ -15,7 +15,7 @@ const BUDGET_MS = 10_000;
  * characters in most languages, one or less in a few. A text that the model rejects is halved and sent again.
  */
 const MAX_TEXT = 30_000;
-/** Such a text cannot have too many tokens, so the model rejects it for another reason. */
+/** A text of this length cannot have too many tokens, so the model rejects it for another reason. */
 const MIN_CUT = 1_000;
 
 const Answer = z.object({ embedding: z.array(z.number()).length(DIMENSIONS) });

@@ -44,7 +44,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Returns whether a retry would fail too. After a refused token, a new token can be accepted. */
+/** A refused token is not final, because a new token can be accepted. */
 export function isFinal(error: unknown): error is ServiceError {
   if (!(error instanceof ServiceError) || isTokenRefused(error)) return false;
   return ['PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.status);
@@ -81,8 +81,8 @@ export type SendCall = (
 ) => Promise<unknown>;
 
 /**
- * Throws ServiceError or the abort reason. All attempts of a write have the same idempotency key, so the write happens
- * once.
+ * The function throws ServiceError or the abort reason. All attempts of a call have the same idempotency key, if the
+ * endpoint takes one, so a repeated write happens once.
  */
 export function callSender(
   { baseUrl, attempts = 4, timeoutMilliseconds = 35_000, fetch: send = (...args) => fetch(...args) }: CallSettings,

@@ -52,8 +52,8 @@ export interface EditorProviderEvents {
   readonly status: LiveStatus;
   readonly saved: boolean;
   /**
-   * A retry would be rejected too, so the provider stops and hides the cursors. NOT_FOUND means that the editor was
-   * deleted: an editor that was added again under its id needs a new provider with a new Yjs document.
+   * A retry would be rejected too, so the provider stops and hides the cursors. After NOT_FOUND, an editor that was
+   * deleted and added again needs a new provider with a new Yjs document.
    */
   readonly rejected: ServiceError;
 }
@@ -76,14 +76,14 @@ interface AwarenessMessage {
 }
 
 /**
- * Keeps a Yjs document in sync with an existing editor. Before its first read, the provider sends nothing: give the
+ * Keeps a Yjs document in sync with an existing editor. Before its first read, the provider sends no edits: give the
  * document to a binding after `whenSynced`.
  */
 export class EditorProvider {
   readonly doc: Y.Doc;
   /**
-   * Rejects with the ServiceError of the event `rejected`, or with an AbortError if the provider is destroyed before
-   * the first read.
+   * Rejects with the ServiceError of the event `rejected`, with that of a denied live connection, or with an AbortError
+   * if the provider is destroyed before the first read.
    */
   readonly whenSynced: Promise<void>;
   readonly awareness: Awareness;
@@ -97,8 +97,8 @@ export class EditorProvider {
   readonly #sessionId = crypto.randomUUID();
   #unsent: Uint8Array[] = [];
   /**
-   * Deletions that Yjs or a binding made when an update was applied. The service rejects all changes of viewers, so
-   * these wait for the first local edit. Undefined after it.
+   * Deletions that Yjs or a binding made when an update was applied. The service rejects all changes of viewers, so the
+   * deletions wait for the first local edit. Undefined after that edit.
    */
   #corrections: Uint8Array[] | undefined = [];
   #isApplying = false;
@@ -187,7 +187,9 @@ export class EditorProvider {
     return this.#events.on(name, listener);
   }
 
-  /** Sends the unsent edits, except before the first read: `saved` then stays false. */
+  /**
+   * Tries to send unsent edits, except before the first read and after `rejected`. If this fails, `saved` stays false.
+   */
   async destroy(): Promise<void> {
     if (this.#endings.length === 0) return;
     for (const end of this.#endings.splice(0)) end();

@@ -168,7 +168,7 @@ function parse(text: unknown): unknown {
   return typeof text === 'string' ? parseJson(text) : undefined;
 }
 
-/** A WebSocket subprotocol allows base64url without padding only. */
+/** The name of a WebSocket subprotocol must not contain `/` or `=`. */
 function base64Url(text: string): string {
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }

@@ -38,12 +38,12 @@ export interface Revocation {
   readonly organizationKey: string;
   readonly resource: string;
   readonly at: number;
-  /** The job purges the user's access and content in the resource, then deletes this record. */
+  /** The job that the removal started. It deletes this record at its end. */
   readonly jobId: string;
   readonly folder?: boolean | undefined;
 }
 
-/** `exists` says whether the user exists in the tenant. `now` is in Unix seconds. */
+/** `exists`: the user may open public documents and folders without a grant. `now` is in Unix seconds. */
 export interface UserAccess {
   readonly exists: boolean;
   readonly organizationKey: string;
@@ -64,8 +64,8 @@ export interface UserClaims {
   readonly userKey: string;
   readonly tokenId: string;
   /**
-   * A secret that all tokens of the user contain and nothing stores. It encrypts stored answers, so that a renewed
-   * token can read them.
+   * A secret in the user's tokens, which nothing stores. It encrypts stored answers. It changes only with the signing
+   * key, so that a renewed token can read them.
    */
   readonly answerKey: string;
   readonly isAdmin: boolean;

@@ -5,7 +5,7 @@ export interface ActorField {
   readonly path: string;
   /** `user` is an object with `userId`, and `userId` is an id. */
   readonly holds: 'user' | 'users' | 'userId' | 'userIds';
-  /** A missing field stays missing. Otherwise it gets the user of the token. */
+  /** A missing field stays missing. Without `keepMissing`, it gets the user of the token. */
   readonly keepMissing?: true;
 }
 
@@ -16,13 +16,16 @@ export interface PeopleField {
 
 export interface UserRule {
   /**
-   * `self` needs a grant in the organization, so that organizations cannot be guessed, and the role viewer on named
-   * resources.
+   * `self` needs the role viewer on named documents and folders. If the request names none, it needs a grant in the
+   * organization, so that organizations cannot be guessed.
    */
   readonly needs: AccessRole | 'self';
-  /** `run` also gets users without any access, and must answer all of them alike (`isStranger`). */
+  /** `run` also gets users whom the rule would refuse, and must answer all of them alike (`isStranger`). */
   readonly answersStrangers?: true;
-  /** A `selection` has `documentId`, `documentIds` and `folderId` if given. Otherwise it is the organization. */
+  /**
+   * A `selection` is the documents and the folder in `documentId`, `documentIds` and `folderId`, or without these
+   * fields the organization.
+   */
   readonly on: 'document' | 'documents' | 'selection' | 'organization';
   /** Another user in these fields is PERMISSION_DENIED. */
   readonly actor?: readonly ActorField[];
