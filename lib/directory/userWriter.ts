@@ -212,8 +212,8 @@ export class UserWriter {
   }
 
   /**
-   * Also ends the grants in earlier tokens. Writes the removal records first. A token that is issued meanwhile then
-   * sees the record, or its membership conflicts, or its grant is deleted.
+   * Also ends the grants in earlier tokens. Writes the removal records first: a request that issues a token meanwhile
+   * then sees the record, or its write of the membership conflicts, or the grant that it wrote is deleted.
    */
   async revoke(tenant: string, userId: string, resources: readonly ScopedResource[]): Promise<void> {
     const distinctGrants = distinctResources(resources);
@@ -356,7 +356,8 @@ function profileWrite(
   };
 }
 
-// The first revision of a grant or contact is its time. A job deletes only the revision that it read.
+// The first revision of a grant or contact is its time. So a job, which deletes only the revision that it read, leaves
+// a grant that was added again.
 
 function grantWrite(
   { scope, resource }: ScopedResource,

@@ -14,12 +14,15 @@ import { everywhere, folderChain, hasEnded } from './rules/access.ts';
 export type Profile = z.output<typeof StoredProfile>;
 
 const RevocationSchema = z.object({
-  /** Internal ids. `resource` is what the user was removed from. */
+  /**
+   * Internal ids, or `*` in the revocation of a user who was erased everywhere. `resource` is what the user was removed
+   * from.
+   */
   organizationKey: z.string(),
   resource: z.string(),
   /** Epoch ms. Earlier access and actions in the resource no longer count. */
   at: z.number(),
-  /** This job purges what is earlier, and then deletes this record. */
+  /** The job of the removal. It deletes this record at its end. */
   jobId: z.string(),
   folder: z.boolean().optional(),
 });

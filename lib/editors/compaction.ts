@@ -8,8 +8,8 @@ import { encodeState, openDocument } from './rules/yjs/document.ts';
 import { pack, writeBlob } from './storedBytes.ts';
 
 /**
- * Updates of a snapshot leave the log at this age. A request that read the log before the snapshot could otherwise
- * write an update under the version of a removed one. No request runs this long.
+ * A compaction removes only older items. A request that read the log before the snapshot could otherwise write an
+ * update under the version of a removed one. No request runs this long.
  */
 const MIN_AGE_MS = 120_000;
 const PAGE = { limit: 1_000, bytes: 4_000_000 };

@@ -26,7 +26,7 @@ export interface Author {
 export interface Changed {
   /** If nothing changed, the current version. */
   readonly version: number;
-  /** Undefined if such a job was pending already. */
+  /** Undefined if nothing changed, or if such a job was pending already. */
   readonly eventJob?: JobMessage | undefined;
   readonly isDueForCompaction: boolean;
 }
@@ -73,7 +73,7 @@ export class EditorLog {
 
   /**
    * `decide` returns an update for the current state, or undefined to write nothing. It runs again after a conflict.
-   * Throws NOT_FOUND if the editor does not exist, and ABORTED after too many conflicts.
+   * Throws what `decide` throws, NOT_FOUND if the editor does not exist, and ABORTED after too many conflicts.
    */
   async change(
     context: DocumentContext,

@@ -50,8 +50,8 @@ export class EditorReader {
   }
 
   /**
-   * `unavailable`: the log no longer has the updates, or the version belongs to an earlier editor with the same id. The
-   * caller must then read the whole editor. Throws NOT_FOUND if the editor does not exist.
+   * `unavailable`: the log does not have all updates of this editor since the version, or they are too many. The caller
+   * must then read the whole editor. Throws NOT_FOUND if the editor does not exist.
    */
   async findUpdatesSince(
     scope: DocumentScope,
@@ -121,7 +121,10 @@ export class EditorReader {
     return 'incomplete';
   }
 
-  /** `unavailable`: the log has a gap, or too much must be read. Undefined: the editor does not exist. */
+  /**
+   * `unavailable`: updates are missing, the version is of an earlier editor with the same id, or too much must be read.
+   * Undefined: the editor does not exist.
+   */
   async #readLogEnd(
     scope: DocumentScope,
     editorId: string,
@@ -153,7 +156,7 @@ export class EditorReader {
   }
 }
 
-/** `unavailable`: the log still has so much deleted content that it is larger than the state of an editor can be. */
+/** `unavailable`: together, the updates are larger than the state of an editor may be. */
 function unpackLog(log: readonly EditorUpdate[], parts: BlobParts): Uint8Array[] | 'unavailable' {
   const updates: Uint8Array[] = [];
   let bytes = 0;

@@ -8,7 +8,7 @@ export interface EditorState {
   readonly updates: readonly Uint8Array[];
 }
 
-/** A blob is bytes that are stored in several items. */
+/** A blob is bytes that are stored in one or more items. */
 export class BlobParts {
   readonly #parts = new Map<string, Uint8Array>();
 
@@ -34,7 +34,7 @@ export class BlobParts {
 
 /**
  * Items must be added in descending order of their keys: the head, the log from its end, blobs. `state` returns
- * `incomplete` if other requests have removed needed items between two pages.
+ * `incomplete` while needed items are missing: not added yet, or removed by another request between two pages.
  */
 export class StateBuilder {
   #head: Stored<Editor> | undefined;

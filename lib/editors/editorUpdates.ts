@@ -20,7 +20,7 @@ export interface MissingUpdates {
 
 /**
  * Reads only the updates after the client's version if the log still has them. Throws NOT_FOUND if the editor does not
- * exist or has another key, and INVALID_ARGUMENT if `stateVector` cannot be decoded.
+ * exist or has another key, and INVALID_ARGUMENT if decoding `stateVector` fails.
  */
 export async function findMissingUpdates(
   editors: EditorReader,

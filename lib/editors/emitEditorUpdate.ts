@@ -16,7 +16,7 @@ import { editorUpdatePayload } from './rules/editorUpdatePayload.ts';
 
 /**
  * The transaction of the event also inserts an update without a change. If a concurrent change takes the version of
- * that update, the step reads again. A later change starts another job, so each change is in exactly one event.
+ * that update, the step reads again. A later change starts another job, so it is in a later event.
  */
 export async function emitEditorUpdateStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const data = EventJobData.parse(JSON.parse(job.data));

@@ -6,7 +6,7 @@ import { joinKey, sortableNumber } from '../table/keys.ts';
 import type { QueryableEntity } from '../table/table.ts';
 import type { CrdtType } from './rules/yjs/values.ts';
 
-/** An import of `crdtTypes` would add the rules of values to every bundle. */
+/** An import of `crdtTypes` would add the rules of values to bundles that do not need them. */
 const types = ['text', 'map', 'array', 'xml'] as const satisfies readonly CrdtType[];
 
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
@@ -26,7 +26,7 @@ const Head = z.object({
   createdAt: z.number(),
   /** All versions of an earlier editor with the same id are smaller. */
   first: z.number(),
-  /** All changes up to `version` as one update. Absent while the log is short. */
+  /** All changes up to `version` as one update. Absent before the first compaction. */
   snapshot: z
     .object({
       version: z.number(),

@@ -5,7 +5,7 @@ import { newId } from '../shared/ids.ts';
 import type { WriteOp } from '../table/table.ts';
 import type { Editor, EditorUpdate } from './entities.ts';
 
-/** The time from the first change to the event, which also has the changes in between. */
+/** The least time from the first change to the event, which also has the changes in between. */
 export const DEBOUNCE_MS = 5_000;
 /** If the message of a job is lost, the sweep starts the job this long after it was due. */
 const MARGIN_MS = 30_000;

@@ -17,7 +17,7 @@ export const editorKind = defineContentKind({
         change.change === 'insert' ? hintFor(change, 'editor.add', { editorId: change.item.editorId }) : undefined,
     },
     removed: {
-      // Only the deletion of an editor removes its head. The suffix excludes the items that a compaction removes.
+      // The suffix of heads. It excludes the items that a compaction removes.
       EDITORS: {
         suffix: '#META',
         hint: (change, [id = '']) => removedHint(change, 'editor.delete', 'editorId', id),

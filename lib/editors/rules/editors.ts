@@ -4,7 +4,7 @@ import { Id, IsoTime, optional, withRefusal } from '../../shared/schema.ts';
 import type { CrdtType, CrdtValue } from './yjs/values.ts';
 
 export const EMPTY_UPDATE: Uint8Array = /* @__PURE__ */ Uint8Array.of(0, 0);
-/** The largest update or state vector that fits into a request. */
+/** A longer text does not fit into a request. */
 const MAX_BASE64_CHARACTERS = 5_500_000;
 /** Fits the largest state and its state vector, both in base64. */
 export const UPDATES_ANSWER_BYTES = 6_000_000;

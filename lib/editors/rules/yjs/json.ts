@@ -42,7 +42,7 @@ export interface JsonTools {
   readonly interner: Interner;
 }
 
-/** Objects, arrays and texts that keep their kind change in place, so that concurrent edits in them survive. */
+/** Yjs maps, arrays and texts that keep their kind change in place, so that concurrent edits in them survive. */
 export function replaceMap(map: Y.Map<unknown>, target: Json, tools: JsonTools): void {
   const current = new Map(entriesOf(map as Shared));
   for (const key of current.keys()) if (!Object.hasOwn(target, key)) map.delete(key);

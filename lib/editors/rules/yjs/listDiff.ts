@@ -43,8 +43,8 @@ const MAX_STEPS = 1_000_000;
 const MAX_COMBINATIONS = 10_000;
 
 /**
- * Equal elements stay. Of the others, the most similar ones become pairs: the old element changes in place, so that
- * concurrent edits in it survive.
+ * Keeps equal elements where `diff` finds them. Similar ones of the others become pairs: the old element changes in
+ * place, so that concurrent edits in it survive.
  */
 export function listEdits(before: readonly number[], after: readonly number[], similarity: Similarity): ListEdit[] {
   const budget: Budget = { steps: MAX_STEPS };
@@ -112,7 +112,10 @@ export function memoize<K extends object, V>(compute: (key: K) => V): (key: K) =
   };
 }
 
-/** Indexes are positions in the unchanged list, because `applyEdits` works from its end to its beginning. */
+/**
+ * `at` is a position in the unchanged list, because `applyEdits` works from its end to its beginning. `from` is a
+ * position in the new list.
+ */
 export interface ListWriter {
   remove(at: number, count: number): void;
   insert(at: number, from: number, count: number): void;

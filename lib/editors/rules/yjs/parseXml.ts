@@ -17,10 +17,7 @@ const DECLARATION = /^\ufeff?<\?xml(\s+version\s*=\s*(?:"1\.\d+"|'1\.\d+')[^<>?]
 
 class XmlFault extends Error {}
 
-/**
- * Returns why a text is rejected, with the position. DTDs are rejected, and all entities except the five that XML
- * itself defines.
- */
+/** Returns why a text is rejected. DTDs are rejected, and all entities except the five that XML itself defines. */
 export function findXmlFault(text: string, limits: XmlLimits): string | undefined {
   try {
     parseElements(text, limits);
@@ -78,8 +75,8 @@ function parseElements(text: string, limits: XmlLimits, vocabulary?: Vocabulary)
   parser.on('closetag', () => {
     open.pop();
   });
-  // The parser refuses a declaration without a root element. The replacement has the same length, so positions stay
-  // right.
+  // The parser refuses a declaration without a root element. Apart from a byte order mark, the replacement has the same
+  // length, so positions stay right.
   parser.write(text.replace(DECLARATION, '<?dec$1')).close();
   return roots;
 }

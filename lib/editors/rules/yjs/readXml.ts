@@ -11,7 +11,8 @@ const MAX_CHARACTERS = 16 * 1024 * 1024;
 export const SPELLING_EDITS = 'edits';
 
 /**
- * Returns the XML exactly as it was written until a client changes it. Throws XmlTooLong above `limit` characters.
+ * Returns the XML exactly as it was written until a client changes it. Throws XmlTooLong if the service's own spelling
+ * has more than `limit` characters.
  *
  * The same XML can be spelled in many ways (`<br/>`, `<br></br>`, quotes, comments). A second root type stores the
  * edits from the service's own spelling to the written one, and a digest of the service's spelling. If the digest

@@ -127,7 +127,7 @@ function isBlock(text: Shared): boolean {
   );
 }
 
-/** For Lexical, leaves out `__type` and default values. The order is that of the first writes. */
+/** For Lexical, leaves out `__type` and default values. */
 function readAttributes(type: Shared, isLexical: boolean): Attribute[] {
   const isHidden = (name: string, value: unknown) =>
     value instanceof Y.AbstractType ||

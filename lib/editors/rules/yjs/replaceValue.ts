@@ -14,8 +14,8 @@ export function findValueFault(type: CrdtType, value: unknown): string | undefin
 }
 
 /**
- * Returns the smallest change, or undefined if the document already has the value. `value` must have no fault. Store
- * the update only if no other one was stored since the document was read, because Yjs client ids are reused (see
+ * Returns a small change, or undefined if the document already has the value. `value` must have no fault. Store the
+ * update only if no other one was stored since the document was read, because Yjs client ids are reused (see
  * `writers.ts`).
  */
 export function replaceValue(doc: Y.Doc, type: CrdtType, contentKey: string, value: CrdtValue): Uint8Array | undefined {
