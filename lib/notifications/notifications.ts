@@ -44,7 +44,6 @@ import {
   type ThreadReference,
 } from './rules.ts';
 
-/** Its id is unique in the organization. */
 export const NotificationEntity = defineEntity({
   type: 'Notification',
   version: 1,
@@ -92,7 +91,6 @@ export function isSelected(
   );
 }
 
-/** One from each recipient and one from the actor. */
 function involvementsOf(
   documentKey: string,
   { id, createdAt, notifyUsers, notifyAll, actionUser }: Notification,
@@ -163,7 +161,10 @@ const CHANGED_AT_ONCE = 50;
 
 const TOO_LARGE = 'Failed to update notification. With its readers it would be larger than 360 KB.';
 
-/** `exists`: in its document. `elsewhere`: in another document of the organization. */
+/**
+ * `exists`: the document already has a notification with this id. `elsewhere`: another document of the organization has
+ * one.
+ */
 export type NotificationAdded = 'added' | 'exists' | 'elsewhere';
 
 type IsInSelection = (notification: LocatedNotification) => boolean;

@@ -38,7 +38,6 @@ import {
 const MAX_BYTES = 256 * 1024;
 const MAX_STORED_BYTES = 360 * 1024;
 
-/** Letters, digits, `_` and `-`. */
 export const NotificationId = /* @__PURE__ */ defineSchema(() =>
   z
     .string()
@@ -174,7 +173,7 @@ export const NewNotification = /* @__PURE__ */ defineNamedSchema('NotificationIn
 );
 export type NewNotification = z.output<typeof NewNotification>;
 
-/** Requires templates, unless code of the customer (a resolver) provides the texts. */
+/** Requires headline and text, unless code of the customer (a resolver) provides them. */
 export const hasTemplates = /* @__PURE__ */ defineSchema(() =>
   z.check<NewNotification>(({ value, issues }) => {
     if (value.isNotificationResolverUsed === true) return;
@@ -215,7 +214,6 @@ export const NotificationChange = /* @__PURE__ */ defineNamedSchema('Notificatio
 );
 export type NotificationChange = z.output<typeof NotificationChange>;
 
-/** The thread of a notification with the source `comment`. */
 const ThreadReference = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
@@ -253,7 +251,7 @@ export const Notification = /* @__PURE__ */ defineSchema(() =>
       .optional(),
     displayBodyMessageTemplateData: z.string().optional(),
     notifyAll: z.boolean().describe('Whether everybody with access to the document gets the notification.'),
-    /** Of e-mail addresses, only hashes are stored. */
+    /** Of the recipients' e-mail addresses, only hashes are stored. */
     notifyUsers: z.array(z.object({ userId: z.string(), emailHash: z.string().optional() })),
     context: z.string().optional(),
     accessFields: z.array(z.string()).optional(),
@@ -282,7 +280,6 @@ export function userHash(text: string): string {
   return hash('md5', text, 'hex');
 }
 
-/** Of the address in lower case. */
 function emailHash(email: string | undefined): string | undefined {
   return email === undefined ? undefined : userHash(email.toLowerCase());
 }
@@ -306,7 +303,6 @@ export interface NotificationOrigin {
   readonly accessFields?: readonly string[] | undefined;
 }
 
-/** The notification is for everybody, unless `notifyAll` is false. */
 export function newNotification(
   sent: NewNotification,
   { id, documentId, now, thread, accessFields: required }: NotificationOrigin,
@@ -463,7 +459,7 @@ export function quotedComment({
 
 /**
  * If `quotes`, the notification quotes a comment of an erased user, and the quote is deleted too. Undefined if an
- * erased user caused it, or if no recipient remains.
+ * erased user caused the notification, or if no recipient remains.
  */
 export function eraseFromNotification(
   notification: Notification,

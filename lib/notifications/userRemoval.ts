@@ -53,7 +53,7 @@ export const eraseNotifications: EraseHook = {
   },
 };
 
-/** Deletes the notification if no recipient remains. */
+/** Deletes the notification if no recipient remains. An erasure also deletes it if the user caused it. */
 export const removeNotifiedUser: RemoveInvolved = async (removal, involvement) => {
   const { table, scope, removedUsers, mode } = removal;
   const notification = await table.get(NotificationEntity, {

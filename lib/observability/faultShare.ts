@@ -1,4 +1,4 @@
-/** At a thousand calls per second, a few faults always happen. */
+/** At a thousand calls per second, a few faults are normal. */
 export const MIN_FAULT_SHARE = 0.01;
 const WINDOW_MILLISECONDS = 5 * 60 * 1000;
 

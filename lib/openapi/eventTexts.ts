@@ -3,7 +3,7 @@ import type { EventType } from '../events/rules/catalogue.ts';
 interface EventText {
   /** A sentence without a full stop. */
   readonly cause: string;
-  /** Who is notified besides webhooks, what is in the payload, and what to read next. */
+  /** Which call causes the event, who is notified besides webhooks, and what is in the payload. */
   readonly audience: string;
 }
 

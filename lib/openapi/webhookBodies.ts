@@ -26,7 +26,10 @@ const User = component(
 
 const idFields: ReadonlySet<string> = new Set(['annotationId', 'commentId', 'userId']);
 
-/** All fields except ids become optional, at any depth: large or protected payloads have only ids. */
+/**
+ * Fields other than `idFields` become optional, also in nested objects and lists, because large or protected payloads
+ * lack them.
+ */
 function sparse(schema: z.ZodType): z.ZodType {
   if (schema === StoredUser) return User;
   const { description } = schema;
