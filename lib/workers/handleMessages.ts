@@ -9,8 +9,8 @@ import { parseJson } from '../shared/parseJson.ts';
 import { type InvocationResult, runUntil } from './runUntil.ts';
 
 /**
- * Returns the failed messages, which SQS redelivers. A message that does not match the schema fails too, so it ends in
- * the dead-letter queue.
+ * Returns the failed messages, which SQS redelivers, except those that failed with `PermanentError`. A message that
+ * does not match the schema fails too, so it ends in the dead-letter queue.
  */
 export async function handleMessages<U extends Uses>(
   schema: z.ZodType,

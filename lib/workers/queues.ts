@@ -11,8 +11,8 @@ export interface QueueDeclaration {
 }
 
 /**
- * Messages of jobs wait for up to 15 minutes on purpose, and behind other jobs. Older messages mean that their worker
- * does not run.
+ * Messages of jobs wait for up to 15 minutes on purpose, and behind other jobs. Messages of this age mean that their
+ * worker does not run.
  */
 const STALLED_SECONDS = 2 * 60 * 60;
 
@@ -57,7 +57,7 @@ export const queues = {
     purpose: 'Judgments without vectors, in a separate queue so that a slow model does not delay other jobs',
     impact: 'judgments are not found by meaning',
     batchSize: 1,
-    // Each invocation calls the model eight times in parallel.
+    // Each invocation makes up to eight calls of the model at the same time.
     maxConcurrency: 4,
     lateAfterSeconds: STALLED_SECONDS,
   },

@@ -23,8 +23,9 @@ export interface QueueMessage {
 
 export interface QueueSender {
   /**
-   * Repeats messages that SQS rejects temporarily. Throws if SQS still rejects one, although it may have accepted
-   * others. Throws a RangeError and sends nothing if a message is too large, or its delay or group is invalid.
+   * Repeats messages that SQS rejects temporarily. Throws if a call fails or SQS still rejects a message, although SQS
+   * may have accepted others. Throws a RangeError and sends nothing if a message is too large, or its delay or group is
+   * invalid.
    */
   send(messages: readonly QueueMessage[]): Promise<void>;
 }
@@ -88,8 +89,8 @@ export class SqsSender implements QueueSender {
 }
 
 /**
- * The error's name makes the answer UNAVAILABLE if the rejection is temporary. The error has no text from SQS, which
- * could quote a message.
+ * The error's name makes the answer UNAVAILABLE if the rejection is temporary. The error has only the code from SQS,
+ * because its other texts could quote a message.
  */
 function rejectionError(count: number, code = 'unknown', isPermanent: boolean): Error {
   const error = new Error(`SQS rejected ${count} messages: ${code}`);

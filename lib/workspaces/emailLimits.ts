@@ -7,7 +7,9 @@ interface Window {
   readonly windowSeconds: number;
 }
 
-/** Limits the calls of a public endpoint by IP address and by e-mail address. Each endpoint has its own counters. */
+/**
+ * Limits the calls of a public endpoint by source address and by e-mail address. Each endpoint has its own counters.
+ */
 export class EmailLimits {
   readonly #limits: RateLimits;
   readonly #name: string;
@@ -22,7 +24,7 @@ export class EmailLimits {
   }
 
   /**
-   * Returns whether a call is within the limits of its IP address and its e-mail address. A call above the first
+   * Returns whether a call is within the limits of its source address and its e-mail address. A call above the first
    * limit does not count for the e-mail address.
    */
   async allow({ sourceIp, email, now }: { sourceIp: string; email: string; now: number }): Promise<boolean> {

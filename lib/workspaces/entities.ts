@@ -11,10 +11,10 @@ export const OwnerEmailEntity = defineEntity({
   purpose: "The workspaces of an owner's e-mail address",
   schema: z.object({
     email: z.string(),
-    /** The first workspace. A login link may lead only to its allowed domains. */
+    /** The first workspace. A login link may lead only to this service and to the allowed domains of this workspace. */
     workspaceId: z.string(),
     otherWorkspaceIds: z.array(z.string()).optional(),
-    /** When the owner verified the address, epoch ms. Only the workspaces have it if an earlier version verified it. */
+    /** When the owner verified the address, epoch ms. Missing if version 0.1.0 verified it. */
     verifiedAt: z.number().optional(),
     /** When the expiry of the API keys was removed after the verification, epoch ms. */
     reactivatedAt: z.number().optional(),

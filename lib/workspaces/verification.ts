@@ -38,8 +38,8 @@ export interface LinkOwner {
   /** Spelled as in the request that created the workspace. */
   readonly email: string;
   /**
-   * Of all API keys of the first workspace. Everybody can create further ones for an address, and would choose where its
-   * links lead.
+   * Of all API keys of the first workspace. Everybody can create further workspaces for an address, and could then
+   * choose where its links lead.
    */
   readonly allowedDomains: readonly string[];
 }
@@ -91,7 +91,10 @@ export class OwnerVerifier {
     return link && isLive(link, now) ? link : undefined;
   }
 
-  /** Like `findLink`, for all workspaces of the address. The transaction deletes the link, so a token works once. */
+  /**
+   * Verifies all workspaces of the address. Returns the link, or undefined if the token is unknown, used or expired.
+   * The transaction deletes the link, so a token works once.
+   */
   async verify(token: string, now: number): Promise<LoginLink | undefined> {
     return retryOnConflict(async () => {
       const link = await this.findLink(token, now);
@@ -105,8 +108,8 @@ export class OwnerVerifier {
       return this.#table.tryWrite(
         [
           remove(LoginLinkEntity, linkKey(token), 1),
-          // A concurrent creation of a workspace conflicts with this revision, that of an API key with those below. Its
-          // retry creates keys without expiry.
+          // A concurrent creation of a workspace conflicts with this revision, that of an API key with those below. The
+          // retry of the creation makes keys without expiry.
           replace(OwnerEmailEntity, { ...address, verifiedAt: address.verifiedAt ?? now }, address._r),
           ...workspaces.map(({ verifiedAt = now, ...workspace }) =>
             replace(WorkspaceEntity, { ...workspace, verifiedAt }, workspace._r),
@@ -132,7 +135,7 @@ export class OwnerStatus {
 
   /**
    * Undefined if no workspace has this owner. The first call after the verification removes the expiry of the API keys
-   * and stores the time of it, so every later call is one read.
+   * and stores `reactivatedAt`. Later calls are then one read.
    */
   async isVerified(address: string, now: number): Promise<boolean | undefined> {
     const owner = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });
@@ -140,7 +143,8 @@ export class OwnerStatus {
     if (owner.reactivatedAt !== undefined) return true;
     if ((await readVerifiedAt(this.#table, owner)) === undefined) return false;
     for (const workspaceId of workspacesOf(owner)) await this.#reactivate(workspaceId);
-    // If this write conflicts, a concurrent call has stored the time, or has created a workspace and the next call does.
+    // If this write conflicts, a concurrent call has stored the time or created a workspace. While the time is missing,
+    // the next call repeats the work.
     await this.#table.write([replace(OwnerEmailEntity, { ...owner, reactivatedAt: now }, owner._r)]);
     return true;
   }

@@ -352,7 +352,7 @@ export const resetAuthTokens: Capability<Pick<WorkspaceWriter, 'resetAuthTokens'
   ({ table, keys }) => new WorkspaceWriter(table, keys),
 );
 
-/** `perMinute` counts for one IP address. */
+/** `perMinute` is the limit of one source address. */
 export const workspaceCreation: Capability<{ readonly open: boolean; readonly perMinute: number }> = {
   grants: [],
   env: ['WORKSPACE_CREATION', 'WORKSPACE_CREATION_PER_MINUTE'],

@@ -64,8 +64,8 @@ export class ConfigStore<S extends z.ZodObject> {
 
   /**
    * Replaces the configuration by the result of `change`, which gets the stored configuration and `sent`, both with an
-   * encrypted secret. It runs again after a conflict, so no partial update is lost. Throws ABORTED if the conflicts do
-   * not end.
+   * encrypted secret. `change` runs again after a conflict, so no partial update is lost. Throws ABORTED if the
+   * conflicts do not end.
    */
   async update<Sent extends object, C extends z.output<S>>(
     tenant: string,

@@ -15,7 +15,7 @@ const MAX_NAME_CHARACTERS = 253;
 const ADDRESS = /^(?:https?:\/\/)?(\*\.)?([^/?#:@\\\s]+)(?::\d{1,5})?(?:[/?#]\S*)?$/i;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
-/** Only the creation of an API key adds this IP address to a list, with `localhost`. */
+/** `domains/add` refuses this IP address. The creation of an API key can allow it, with `localhost`. */
 export const LOOPBACK_ADDRESS = '127.0.0.1';
 
 export const Domain = /* @__PURE__ */ defineSchema(() => domainField(parseDomain));

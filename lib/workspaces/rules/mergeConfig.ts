@@ -19,7 +19,7 @@ export function merge<T extends object>(stored: T, sent: Change<T>): T {
 
 const MAX_SECRET_CHARACTERS = 4_096;
 
-/** A secret that the service sends in a header. An empty text deletes the stored one. */
+/** A secret for a header. An empty text deletes the stored one. */
 export const HeaderSecret = /* @__PURE__ */ defineSchema(() =>
   z
     .string()

@@ -37,7 +37,7 @@ const StoredBatch = /* @__PURE__ */ defineSchema(() =>
     .describe(texts.batch),
 );
 
-/** An enabled delay or batch has no effect until its numbers are set, so callers can send the fields in any order. */
+/** `isEnabled` is accepted without its numbers, so that callers can send the fields in any order. */
 export const NotificationConfig = /* @__PURE__ */ defineNamedSchema('NotificationConfig', () =>
   z
     .object({

@@ -104,7 +104,7 @@ export function emailKey(email: string): string {
   return email.toLowerCase();
 }
 
-/** Addresses of disposable mail services expire after minutes, so their owners could not verify them later. */
+/** Addresses of disposable mail services can expire before their owners verify them. */
 const disposableDomains: ReadonlySet<string> = new Set([
   '10minutemail.com',
   'dispostable.com',
