@@ -25,10 +25,7 @@ export const prices = {
   eventOperations: 1.0,
   connectionMinutes: 0.08,
   secret: 0.4,
-  /**
-   * A month: a metric in an alarm, a composite alarm, a custom metric that is written, a dashboard of more than 50
-   * metrics.
-   */
+  /** A month: a metric in an alarm, a composite alarm, a custom metric that is written, a dashboard. */
   alarmMetric: 0.1,
   compositeAlarm: 0.5,
   metric: 0.3,
