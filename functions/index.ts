@@ -1,6 +1,5 @@
 /**
- * The registry of endpoints and twins. A function must not import it, because its bundle would then contain the code of
- * all other functions.
+ * The registry of endpoints and twins. If a function imported it, its bundle would contain the code of all functions.
  */
 export { endpoint as tokenGetV1 } from './v1/auth/token/get.ts';
 export { endpoint as notificationsGetV1 } from './v1/notifications/get.ts';

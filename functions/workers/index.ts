@@ -1,7 +1,4 @@
-/**
- * The registry of workers. A function must not import it, because its bundle would then contain the code of all
- * workers.
- */
+/** The registry of workers. If a function imported it, its bundle would contain the code of all workers. */
 export { worker as authorizeLive } from './authorizeLive.ts';
 export { worker as deliverWebhook } from './deliverWebhook.ts';
 export { worker as deliverWebhookSlow } from './deliverWebhookSlow.ts';

@@ -2,8 +2,8 @@ import { namedUnitProblems } from '../settings/namedUnits.ts';
 import { readSettings, settingsError } from '../settings/settings.ts';
 
 /**
- * Throws an error that lists the problems of the settings. Does not load the CDK, and loads declarations of functions
- * only for a setting that names families or workers, so a typing error costs no wait.
+ * Throws an error that lists the problems of the settings. Does not load the CDK. Loads declarations of functions only
+ * for a setting that names families or workers.
  */
 export async function requireValidSettings(
   context: Readonly<Record<string, unknown>>,

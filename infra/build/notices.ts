@@ -16,7 +16,7 @@ interface DeployedPackage {
   readonly text: string;
 }
 
-/** The pages of the reference contain these development dependencies. */
+/** The pages of `/docs` contain these development dependencies. */
 const packagesOfPages = ['minisearch'];
 
 /** Returns the packages of the lock file that functions or pages can contain. */
@@ -58,7 +58,7 @@ export function thirdPartyNotices(): string {
   return ['| Package | Version | Licence |', '| --- | --- | --- |', ...rows, '', texts.join('\n\n')].join('\n');
 }
 
-/** Leaves out copyright lines, and the appendix that says how to apply the licence. */
+/** Leaves out copyright lines and what follows the terms, such as the appendix of the Apache License. */
 function termsOf({ text, licence }: DeployedPackage): string {
   if (text === '') return `The package has no text of a licence. Its package.json says: ${licence}`;
   const [terms = ''] = text.split('END OF TERMS AND CONDITIONS');

@@ -11,7 +11,7 @@ export function projectContext(): Record<string, unknown> {
 
 export const configuredStack = (): string => stackOf(projectContext());
 
-/** Undefined if the region is unknown. The CDK CLI sets the first variable for `infra/app.ts`. */
+/** The CDK CLI sets `CDK_DEFAULT_REGION` for `infra/app.ts`. */
 export function deploymentRegion(): string | undefined {
   const { CDK_DEFAULT_REGION, AWS_REGION } = process.env;
   return [CDK_DEFAULT_REGION, AWS_REGION].find(Boolean);

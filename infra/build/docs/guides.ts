@@ -63,7 +63,6 @@ export async function guidePages(operationAt: (path: string) => string | undefin
   });
 }
 
-/** Replaces the example names of the guides by those of the deployment. */
 function forDeployment(text: string): string {
   return text
     .replaceAll('x-svc-', `x-${placeholders.serviceName}-`)

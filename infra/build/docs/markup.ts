@@ -5,7 +5,7 @@ export function trusted(markup: string): Html {
   return html(Object.assign([markup], { raw: [markup] }));
 }
 
-/** Returns the id of a heading as GitHub makes it. */
+/** Returns an id for a heading. Links in the guides use the ids that GitHub gives to headings. */
 export function slugOf(title: string): string {
   return title
     .toLowerCase()

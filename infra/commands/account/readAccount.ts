@@ -36,7 +36,7 @@ async function readConcurrency(): Promise<number> {
   return AccountLimit?.ConcurrentExecutions ?? 0;
 }
 
-/** Service Quotas can show higher limits than those that hold in the region. */
+/** Asks API Gateway, because Service Quotas can show higher limits than those that hold in the region. */
 async function readRequestLimits() {
   const { APIGatewayClient, GetAccountCommand } = await import('@aws-sdk/client-api-gateway');
   const { throttleSettings } = await new APIGatewayClient().send(new GetAccountCommand());

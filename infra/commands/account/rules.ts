@@ -177,7 +177,7 @@ function modelFindings(need: ModelNeed, { exists, isAuthorized, agreement }: Mod
       },
     ];
   }
-  // Amazon's own models need no agreement. Models of others get one at the first call, by a caller who may subscribe.
+  // Amazon's own models need no agreement.
   if (agreement !== 'AVAILABLE' && !model.startsWith('amazon.')) {
     return [
       {

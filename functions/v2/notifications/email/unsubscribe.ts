@@ -33,7 +33,7 @@ export const page = definePage(
   },
 );
 
-/** The form posts to the URL of the page. Mail programs post to it too (RFC 8058). */
+/** The form posts to the URL of the page, as mail programs do (RFC 8058). */
 function question(organization: string, token: string): View {
   return {
     status: 200,

@@ -24,7 +24,6 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({}),
     message: 'Documents moved successfully.',
-    // If one document cannot be moved, none is moved, because the answer cannot report failures of single documents.
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { findWritableOrganization, folders: readFolders, documents: moveDocuments },
     impact: 'customers cannot move documents between folders',
