@@ -7,7 +7,7 @@ async function create(email: string): Promise<object | undefined> {
   return created === 'exists' ? undefined : { ownerEmail: email, ...created };
 }
 
-// An earlier run may have been killed before it stored the credentials, so its address is in use.
+// If an earlier run was killed before it stored the credentials, its address is in use.
 const created = (await create('demo@example.com')) ?? (await create(`demo+${Date.now()}@example.com`));
 if (!created) throw new Error('There is no free e-mail address for the demo workspace');
 process.stdout.write(JSON.stringify(created));

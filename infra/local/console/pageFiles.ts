@@ -15,10 +15,7 @@ export const RUNBOOK = '/_local/runbook';
 const page = join(import.meta.dirname, 'page');
 const { resolve } = createRequire(import.meta.url);
 
-/**
- * The functions that make the files of each page by path: the page, one script with its libraries, and the styles. The
- * page loads nothing from the network.
- */
+/** By the path of the page. Each function makes a page, one script with its libraries, and the styles. */
 export const pageFiles: Readonly<Record<string, () => Promise<ReadonlyMap<string, PageFile>>>> = {
   [DASHBOARD]: async () =>
     filesAt(DASHBOARD, {

@@ -21,8 +21,8 @@ export function queryPath(name: string): string {
 }
 
 /**
- * Runs the query that `name` in the query string names, if it has no placeholders or a value for one. Returns undefined
- * if there is no such query or time range.
+ * Runs the query that `name` in the query string names, if it has no placeholders or a value for one. Without `name`,
+ * lists the queries. Returns undefined for an unknown query or time range.
  */
 export async function queriesPage(
   { saved, run }: LocalQueries,

@@ -30,9 +30,9 @@ function titleOf(markdown: string): string {
   return /^# (.+)$/m.exec(markdown)?.[1] ?? 'Runbook';
 }
 
-/** `file` is the path of the page in this project, from which its links start. */
+/** `file` is the path of the Markdown file in this project. Relative links start there. */
 export async function renderMarkdown(markdown: string, file: string, queryNames: readonly string[]): Promise<string> {
-  // The start of the run does not need `marked`.
+  // Imported on demand, because the start of the run does not need `marked`.
   const { Marked } = await import('marked');
   const writer = new Marked({ gfm: true });
   writer.use({

@@ -15,7 +15,7 @@ export const localVariables = [
 export type EnvironmentOverrides = Readonly<Partial<Record<'SERVICE_NAME' | (typeof localVariables)[number], string>>>;
 
 /**
- * Only a local run has the overrides, the AWS endpoints, ALLOW_LOOPBACK_DELIVERY (webhooks to this machine) and
+ * A deployment has no overrides, no AWS endpoints, no ALLOW_LOOPBACK_DELIVERY (webhooks to this machine) and no
  * STRICT_OUTPUT (an undeclared field of an answer is an error).
  */
 export function functionEnvironment(

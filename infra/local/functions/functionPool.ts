@@ -58,7 +58,10 @@ export class FunctionPool {
     this.#sweeper.unref();
   }
 
-  /** `payload` and the result are JSON texts. Throws a `FunctionError`. All calls of a function share one instance. */
+  /**
+   * `payload` and the result are JSON texts. Throws a `FunctionError`. Calls run in parallel in one instance of the
+   * function.
+   */
   async invoke(model: FunctionModel, payload: string): Promise<string> {
     for (;;) {
       // No `await` may stand between this choice and the call. Otherwise another call could end the idle thread.

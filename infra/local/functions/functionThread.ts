@@ -26,7 +26,7 @@ export interface FunctionObserver {
 }
 
 export interface AwsAccess {
-  /** Calls to these ports become messages to this process. */
+  /** Signed calls to these ports become messages to the main thread. */
   readonly ports: readonly number[];
   /** Returns undefined if the called service is stopped. */
   call(model: FunctionModel, call: ThreadCall, isAborted: () => boolean): Promise<AwsAnswer | undefined>;
@@ -73,8 +73,8 @@ interface Instance {
 }
 
 /**
- * An instance is a copy of the function's module with its own state. A call that times out may have blocked the thread,
- * which then accepts no new calls and ends after the running ones.
+ * An instance is a copy of the function's module with its own state. A call that times out may have blocked the thread.
+ * Such a thread gets no new calls and ends after the running ones.
  */
 export class FunctionThread {
   readonly function: FunctionModel;
@@ -221,7 +221,7 @@ export class FunctionThread {
 
   #addLoading(): number {
     const loaded: PromiseWithResolvers<void> = Promise.withResolvers();
-    // The end of the thread logs the crash. Without a waiting call, the rejection must not end the process.
+    // Without a waiting call, the rejection must not end the process.
     loaded.promise.catch(() => undefined);
     const loadTimer = setTimeout(() => void this.end(), LOAD_MILLISECONDS);
     return this.#instances.push({ loaded, loadTimer, loading: true, inFlight: 0 }) - 1;

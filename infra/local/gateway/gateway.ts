@@ -61,7 +61,7 @@ export class Gateway {
     this.#server = server;
     this.#allowedHosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.#respond(request, response));
-    // With `Expect: 100-continue`, a body that is too large is refused before it is sent.
+    // With `Expect: 100-continue`, a body whose `content-length` is too large is refused before it is sent.
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       if (this.#isAllowed(request) && !declaredTooLarge(request)) response.writeContinue();
       void this.#respond(request, response);
@@ -70,8 +70,8 @@ export class Gateway {
   }
 
   /**
-   * Throws a `StartError` if the port is in use or not allowed. Requests get 503 until `open` is called. `allowedHosts`
-   * are Host headers besides the names of this machine.
+   * Throws a `StartError` if the port is in use or not allowed. Until `open` is called, no request reaches a function.
+   * `allowedHosts` are Host headers besides the loopback names.
    */
   static async listen(port: number, allowedHosts: readonly string[] = []): Promise<Gateway> {
     const server = createServer({ maxHeaderSize: HEADER_BYTES, keepAliveTimeout: 60_000 });
@@ -143,7 +143,7 @@ export class Gateway {
       responseLength: String(body.length),
       responseLatency: String(Math.round(milliseconds)),
       ...(progress.route !== undefined && { routeKey: progress.route }),
-      // As in API Gateway, this is the status of Lambda and not that of the function.
+      // As in API Gateway, `integrationStatus` is the status of Lambda and not that of the function.
       ...(progress.integrationMilliseconds !== undefined && {
         integrationStatus: '200',
         integrationLatency: String(Math.round(progress.integrationMilliseconds)),
@@ -218,7 +218,7 @@ export class Gateway {
   }
 }
 
-/** Any client can send `x-forwarded-for`. */
+/** Ignores `x-forwarded-for`, which any client can send. */
 function sourceIpOf({ socket }: IncomingMessage): string {
   return (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
 }
@@ -238,7 +238,7 @@ function routeWithParameter(
 function isLocal(request: IncomingMessage): boolean {
   const { method, url = '' } = request;
   if (url.startsWith(LOCAL_PATH)) return true;
-  // For another host of ALLOWED_HOSTS, `/` is a path of the API.
+  // For a host of ALLOWED_HOSTS, `/` is a path of the API.
   return method === 'GET' && splitTarget(url).path === '/' && isForLoopback(request);
 }
 

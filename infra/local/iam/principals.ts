@@ -20,7 +20,7 @@ export interface AccessKey {
   readonly AWS_SECRET_ACCESS_KEY: string;
 }
 
-/** Keys are random and new in each run, so no other program has one. */
+/** Keys are random and new in each run. */
 export class Principals {
   readonly #byAccessKey = new Map<string, KeyHolder>();
 

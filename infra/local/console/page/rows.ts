@@ -8,7 +8,7 @@ import { withLinks } from './links.ts';
 interface Row {
   readonly section: HTMLElement;
   readonly title: string;
-  /** An API family is hidden while it has had no calls. */
+  /** A family without calls in the time range is hidden. */
   readonly isFamily: boolean;
   readonly graphs: readonly Graph[];
 }
