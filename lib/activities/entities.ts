@@ -10,8 +10,8 @@ export const targetParts = (scope: OrganizationScope, targetEntityId: string) =>
 export const activityIds = { kind: 'activity', uniqueIn: 'organization' } as const;
 
 /**
- * Every write also writes the item of its id (`RecordIdEntity`), with an optimistic lock. An activity can therefore be
- * replaced without being read.
+ * Endpoints write an activity together with the item of its id (`RecordIdEntity`), which has the optimistic lock. An
+ * activity can therefore be replaced without being read.
  */
 export const ActivityEntity = defineEntity({
   type: 'Activity',

@@ -11,7 +11,8 @@ import { eraseFromActivity } from './rules.ts';
 export const activityKind = defineContentKind({
   name: 'activity',
   ids: activityIds,
-  // Customers get the log of activities per organization, and a change of a location does not rewrite it.
+  // Activities are a log, which a change of a location does not rewrite. `/v2/activities/get` finds the activities of a
+  // user.
   involve: 'none',
   locate: 'none',
   rename: [renameRecords(ActivityEntity, { ids: { of: activityIds, idOf: ({ id }) => id } })],

@@ -266,7 +266,6 @@ export function requireActivityLogsMutable(config: ActivityConfig | undefined): 
 export interface ServiceActivity extends Omit<NewActivity, 'id' | 'actionUser' | keyof typeof details> {
   readonly actionUser: z.output<typeof StoredUser>;
   readonly changes?: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>> | undefined;
-  /** Left out above 64 KB, like `entityTargetData`. */
   readonly entityData?: unknown;
   readonly entityTargetData?: unknown;
   readonly displayMessageTemplate?: string | undefined;
@@ -284,8 +283,8 @@ export function toServiceActivity(
 }
 
 /**
- * Undefined if an erased user was the actor. A snapshot of a record that an erased user made is deleted, and `changes`
- * too if that record is the target.
+ * Returns undefined if an erased user was the actor. Keeps an activity that is newer than the removal. Deletes
+ * `entityData` and `entityTargetData` that an erased user made, and `changes` together with the latter.
  */
 export function eraseFromActivity(activity: Activity, removed: RemovedUsers): Activity | undefined {
   if (activity.createdAt > removed.removedAt) return activity;

@@ -28,7 +28,7 @@ export async function readCount(
   };
 }
 
-/** Writes an agent or group and the new number in one transaction. Returns `full` at the limit. */
+/** Writes an agent or group and the new number in one transaction. */
 export async function createCounted(
   table: Table,
   tenant: string,

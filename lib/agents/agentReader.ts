@@ -17,7 +17,7 @@ import type { Agent, AgentVersion, AgentWithVersion, BuiltInChange } from './rul
 import { findBuiltInAgent } from './rules/builtIn.ts';
 
 const PAGE_AGENTS = 1_000;
-/** A list reads at most this many bytes of agents. An answer cannot be larger. */
+/** Bytes of agents above which a list fails. An answer cannot be larger. */
 const MAX_BYTES = 6_000_000;
 
 export interface TenantAgents {

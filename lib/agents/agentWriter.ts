@@ -120,7 +120,7 @@ export class AgentWriter {
       if (current.version === 1) return 'first';
       const version = current.version - 1;
       const before = await this.#table.get(AgentVersionEntity, { tenant, agentId, version });
-      // Another call removed it after this one had read the agent.
+      // Another call removed the previous version after this call had read the agent.
       if (!before) return 'conflict';
       const restored = { ...withVersion(agent, before), updatedAt: now, restoredBy: callId };
       return this.#table.tryWrite(

@@ -20,9 +20,9 @@ export interface CopiedKeys {
 }
 
 /**
- * Copies configurations and allowed domains. The target keeps its secrets. A service whose secret it lacks is off
- * there. Each configuration is written by itself, so a call that failed can be repeated. Throws NOT_FOUND for an API
- * key that is not in the workspace, and ABORTED after too many conflicts.
+ * Copies configurations and allowed domains. The target keeps its secrets. A service is off in the target if only the
+ * source has a secret for it. Each configuration is written by itself: repeat a call that failed. Throws NOT_FOUND for
+ * an API key that is not in the workspace, and ABORTED after too many conflicts.
  */
 type CopySettings = (workspaceId: string, keys: CopiedKeys) => Promise<void>;
 

@@ -8,7 +8,7 @@ import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import { NotificationConfigEntity } from '../workspaces/configs/notificationConfig.ts';
 import { initialConfigs, type NewApiKeySettings } from './rules.ts';
 
-/** Configurations with default values are not written. */
+/** Writes only the configurations for which the request sends something. */
 export async function newApiKeySettingsOps(
   box: SecretBox,
   apiKey: string,

@@ -97,10 +97,6 @@ function initialDomains({
   return domains.length > 0 ? domains : undefined;
 }
 
-/**
- * `setDefaultEmailTriggers: true` stores the default triggers even if the service is off, `false` stores none even if
- * it is on.
- */
 function initialEmail(
   { setDefaultEmailTriggers: defaults }: NewApiKeySettings,
   sent: Change<EmailConfig>,
@@ -148,7 +144,6 @@ const OwnRegion = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** For a production key, regions must be that of this deployment. For a testing key, they have no effect. */
 export const Regions = {
   persistenceDBRegion: optional(OwnRegion).describe(
     'A production key may name only the region of this service, such as `eu-central-1`. Ignored for a testing key.',
@@ -192,7 +187,6 @@ export function copyWithSecret<C extends object>(
   };
 }
 
-/** The AI keys of `to` stay. */
 export function copyAiSettings<C extends { readonly aiKeys: unknown }>(from: C, { aiKeys }: C): C {
   return { ...from, aiKeys };
 }

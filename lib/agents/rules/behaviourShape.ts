@@ -277,7 +277,6 @@ const Response = /* @__PURE__ */ defineNamedSchema('AgentResponseConfig', () =>
 const stageEnabled = flag.describe('Whether this stage runs. The default is true.');
 const Stage = optional(openFields({ enabled: stageEnabled }));
 
-/** Each stage runs unless its `enabled` is false. */
 const PostProcess = /* @__PURE__ */ defineNamedSchema('AgentPostProcess', () =>
   openFields({
     guardrails: Stage.describe('The stage that drops findings which the agent is not sure of.'),

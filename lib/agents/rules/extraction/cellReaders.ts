@@ -10,7 +10,6 @@ const MAX_QUOTED = 60;
 /** Blank values count. Without this limit, a file of 14 KB whose cells all refer to the same long list takes 12 s. */
 const MAX_VALUES = 500;
 
-/** Formulas are not evaluated. */
 export const readText: CellReader = (cell) =>
   FORMULA_ERROR.test(cell) ? { problem: `holds the error ${cell}` } : { value: cell };
 

@@ -4,7 +4,7 @@ import { CreateAgent } from '../configuration.ts';
 
 export const MAX_EXTRACTED_AGENTS = 200;
 export const MAX_SKIPPED = 200;
-/** Bytes of all agents as JSON. Keeps responses below the limit of API Gateway. */
+/** Bytes of all agents as JSON. Keeps answers below the limit of Lambda. */
 const AGENTS_BYTES = 3_000_000;
 export const ORIGINAL_CHARACTERS = 500;
 const MAX_ISSUES = 5;

@@ -200,7 +200,7 @@ function rowOf(item: unknown): number | undefined {
   return typeof row === 'number' ? row : undefined;
 }
 
-/** Models write null or an empty list for fields that they leave out. */
+/** Some models write null or an empty list for fields that they leave out. */
 function withoutEmptyFields(value: unknown, levels = 3): unknown {
   if (!isObject(value) || levels === 0) return value;
   return Object.fromEntries(
