@@ -27,7 +27,10 @@ export function commentKey(scope: DocumentScope, { createdAt, annotationId }: Th
   return { ...scope, annotationId, threadCreatedAt: createdAt, commentId };
 }
 
-/** The head of a thread. Callers see a thread only while it has a head. A deletion deletes the head first. */
+/**
+ * The head of a thread. Callers see a thread only while it has a head. A deletion deletes the head no later than the
+ * comments.
+ */
 export const ThreadEntity = defineEntity({
   type: 'Thread',
   version: 2,
@@ -206,7 +209,7 @@ export class ThreadReader {
   }
 
   /**
-   * Returns the next matching threads with their comments. One call reads about 1 MB, so it can return fewer than
+   * Returns the next matching threads with their first comments. One call reads about 1 MB, so it can return fewer than
    * `limit` threads. Keys never change, so a thread that changes during a listing is neither lost nor repeated.
    */
   async list(
@@ -226,7 +229,7 @@ export class ThreadReader {
     const bytes = values.reduce((sum, value) => sum + jsonBytes(value), 0);
     const groups = groupByThread(values, descending);
     // The last thread may be incomplete, so the next call reads it again. A thread that fills the query alone is read
-    // completely now.
+    // by itself now.
     const incomplete = next === undefined ? undefined : groups.pop();
     if (incomplete && groups.length === 0) groups.push(await this.#readWhole(scope, incomplete.key));
     const records: ListedRecord<StoredThread>[] = [];
@@ -300,7 +303,7 @@ function sortKeyAfter(key: ThreadKey, descending: boolean): string {
   return keyAfter(threadKey(key));
 }
 
-/** These filters are applied after the read, so some of the threads that were read are dropped. */
+/** Filters other than times are applied after the read, so some of the threads that were read are dropped. */
 function hasOtherFilters({ createdAfter: _, createdBefore: __, ...others }: ThreadFilters): boolean {
   return Object.values(others).some((filter) => filter !== undefined);
 }

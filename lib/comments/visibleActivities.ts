@@ -7,8 +7,9 @@ import { distinct, isObject } from '../shared/collections.ts';
 import { visibleThreads } from './visibleThreads.ts';
 
 /**
- * Leaves out activities about hidden or deleted threads and comments. Threads in activities lack `commentCount`,
- * `involvedUserIds` and `mentionedUserIds`, in which hidden comments count.
+ * Without a `viewer`, returns all activities. Otherwise leaves out those about hidden or deleted threads and comments.
+ * The threads in the other activities lack `commentCount`, `involvedUserIds` and `mentionedUserIds`, in which hidden
+ * comments count.
  */
 type FindVisibleActivities = (
   listing: { readonly organizationId: string; readonly document: ListedDocument | undefined },
@@ -46,7 +47,10 @@ export const visibleActivities = /* @__PURE__ */ combine(
     },
 );
 
-/** Undefined if the thread or comment is deleted. */
+/**
+ * Returns the access fields of the recorded comment. Undefined if the recorded thread or comment was replaced by
+ * another one with its id, or if the caller found none.
+ */
 export function fieldsOfActivity(
   activity: ActivityResponse,
   thread: Parameters<typeof isAbout<'annotationId'>>[1],

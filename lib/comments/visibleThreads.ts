@@ -177,7 +177,7 @@ export class VisibleThreads {
     );
   }
 
-  /** The user may see the threads of the comments. */
+  /** The caller has checked that the viewer may see the threads. */
   async findComments(
     scope: DocumentScope,
     viewer: Viewer,

@@ -128,7 +128,10 @@ export class AccessChecks {
     this.#userId = userId;
   }
 
-  /** Reads nothing if everybody may see all records. Otherwise the first call reads the user and the grants. */
+  /**
+   * Reads nothing if everybody may see all records. Otherwise the first call reads the user and the grants, unless the
+   * constructor got them.
+   */
   async canSee(records: readonly RecordAccess[]): Promise<boolean[]> {
     if (records.every(isOpenToAll)) return records.map(() => true);
     const {
@@ -197,7 +200,7 @@ export async function findUsersWithAccess(
 }
 
 export interface AccessOfUser {
-  /** Epoch ms. Infinity if no grant of the user expires. */
+  /** Epoch ms. Infinity if the access does not end with a grant. */
   readonly endsAt: number;
   readonly userKey: string | undefined;
 }

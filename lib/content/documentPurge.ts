@@ -17,9 +17,8 @@ export interface PurgeHook<S> {
   /** A test checks that all hooks together cover every entity. */
   readonly entities: readonly { readonly type: string }[];
   /**
-   * Purges a few hundred items, or for about a second. Returns true if nothing remains. Writes without conditions,
-   * because no request uses the items any more. Items that only a record names go before the record, so that the next
-   * run finds them after an interruption.
+   * Returns true if nothing remains. Items that only a record names go before the record, so that the next run finds
+   * them after an interruption.
    */
   purge(table: Table, scope: S, budget: PurgeBudget): Promise<boolean>;
 }

@@ -38,12 +38,16 @@ export interface CreateFlags {
   readonly createDocument?: boolean | undefined;
 }
 
-/** Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document. */
+/**
+ * Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document, and FAILED_PRECONDITION for a
+ * document that still has another id until its migration ends. `findWritableDocument` also throws FAILED_PRECONDITION
+ * if the organization or document is disabled or the document is being migrated.
+ */
 export type FindDocument = (tenant: string, reference: DocumentReference) => Promise<DocumentContext>;
 
 /**
  * Creates what is missing if the request sets the flag for it. Otherwise throws like `FindDocument`, and
- * FAILED_PRECONDITION if the organization or document is disabled.
+ * FAILED_PRECONDITION if the organization or document is disabled or the document is being migrated.
  */
 export type EnsureDocument = (
   tenant: string,
@@ -109,7 +113,8 @@ export const findWritableSelection: Capability<FindWritableSelection> = /* @__PU
 );
 
 /**
- * Creates nothing and throws NOT_FOUND if the request names a document or folder that a new organization cannot have.
+ * If the organization is missing and the request names a document or folder that it could not have when it is new,
+ * creates nothing and throws NOT_FOUND.
  */
 type EnsureOrganization = (
   tenant: string,

@@ -96,7 +96,10 @@ export interface KindPurge {
 }
 
 export interface OrganizationRemoval extends Pick<EraseHook, 'entities' | 'isEarly'> {
-  /** Changes only records in `documents`. Returns the position at the end of the budget, or `done`. Throws ABORTED if others keep changing a record. */
+  /**
+   * Changes only records in `documents`, if this is given. Returns the position at the end of the budget, or `done`.
+   * Throws ABORTED if others keep changing a record.
+   */
   removeUsers(
     table: Table,
     scope: OrganizationScope,
@@ -124,7 +127,7 @@ export interface ContentKind {
   readonly rename: readonly RenameHook[] | 'none';
   readonly hint: KindHints | KindPushes | 'none';
   readonly purge: KindPurge | 'none';
-  /** Removes a user from the record of an involvement. An erasure does this too. */
+  /** A function removes a user from the record of an involvement, in an erasure too. */
   readonly remove: RemoveInvolved | OrganizationRemoval | 'none';
   /** Erases users from all records, also those without an involvement. */
   readonly erase: EraseHook | OrganizationRemoval | 'none';

@@ -49,10 +49,7 @@ export function idKeyOf({ kind, uniqueIn }: RecordIds, id: string, documentId: s
   return recordIdKey(kind, id, uniqueIn === 'document' ? documentId : '');
 }
 
-/**
- * In the order of `names`. Undefined if there is no such record, or if it is in another document than `scope`. One
- * BatchGet per 100.
- */
+/** In the order of `names`. Undefined if there is no such record, or if it is in another document than `scope`. */
 export async function findRecordIds(
   table: Table,
   scope: OrganizationScope | DocumentScope,
@@ -68,9 +65,9 @@ export async function findRecordIds(
 }
 
 /**
- * Returns the position of a record in the document of `scope`. `found` is what was read under `name`. While the document
- * is migrated, a record can have its id in the new document id. It is read after the old one, so a record that is renamed
- * in between is found.
+ * Returns the position of a record in the document of `scope`. `found` is what was read under `name`. While the
+ * document is migrated, the position can stand under the new document id instead. The new id is read second, so a
+ * record that is renamed in between is found.
  */
 export async function inDocument(
   table: Table,
@@ -127,8 +124,9 @@ export async function findRecords<T>(
 }
 
 /**
- * `stored` is the position of a record with this id in a deleted document. Pass the time of the call as `firstRevision`
- * if customers choose `createdAt`, so that a record that is deleted and created again gets another revision.
+ * `stored` is the item that the write replaces, such as the position of a record with this id in a deleted document.
+ * Pass the time of the call as `firstRevision` if customers choose `createdAt`, so that a record that is deleted and
+ * created again gets another revision.
  */
 export function claimRecordId(
   scope: DocumentScope,

@@ -7,7 +7,7 @@ const MAX_COMPLETED_USERS = 50;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Changes the actor, the assignee, and the authors of the thread and its comments. */
+/** Changes the actor, the assignee, and the authors of the event's record, the thread and its comments. */
 function mapActors(data: Json, change: (user: NamedUser & { readonly userId: string }) => unknown): Json {
   const user = (value: unknown) =>
     isObject(value) && typeof value.userId === 'string' ? change({ ...value, userId: value.userId }) : value;

@@ -30,8 +30,8 @@ export interface ThreadPosition {
 }
 
 /**
- * `record`: users who may read the announced record. `deleted...`, `formerReaders`: users who could see it before. `isForOthers`: also
- * users who have the document open.
+ * `record`: users who may read the announced record. `deleted...`, `formerReaders`: users who could see it before.
+ * `isForOthers`: also users who have the document open.
  */
 export type HintAudience =
   | { readonly kind: 'document' }
