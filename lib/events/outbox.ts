@@ -118,10 +118,7 @@ export interface NewEvent {
   readonly payload: EventPayload;
 }
 
-/**
- * Add the operations to the transaction of the change. Throws INVALID_ARGUMENT for a payload above 256 KB, which only a
- * published event can have.
- */
+/** Add the operations to the transaction of the change. Throws INVALID_ARGUMENT for a payload above 256 KB. */
 export function emit(tenant: string, event: NewEvent, now: number): WriteOp[] {
   return recordEvent(tenant, event, now).ops;
 }

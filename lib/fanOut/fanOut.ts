@@ -53,10 +53,7 @@ interface PlannedEvent {
 
 const PARALLEL = 10;
 
-/**
- * Returns the ids of the events whose fan-out failed. A failed event stays in the outbox and does not affect other
- * events. Every step can run twice.
- */
+/** Returns the ids of the events whose fan-out failed. A failed event stays in the outbox. Every step can run twice. */
 export async function fanOut(
   ports: FanOutPorts,
   events: readonly StoredEvent[],

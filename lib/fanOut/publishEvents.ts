@@ -34,8 +34,9 @@ export class EventPublisher {
 
   /**
    * Returns the message id. An event with the same `eventId` is not written again, even if its content differs. Without
-   * `eventId`, the message id derives from the id of the call. Throws INVALID_ARGUMENT for an unknown organization or a
-   * payload that is too large, NOT_FOUND for an unknown document, and FAILED_PRECONDITION for one that is being migrated.
+   * `eventId`, the message id derives from the id of the call. Throws INVALID_ARGUMENT for an unknown organization, too
+   * many users to notify or a payload that is too large, NOT_FOUND for an unknown document, and FAILED_PRECONDITION for
+   * one that is being migrated.
    */
   async publish(tenant: string, { eventId, ...sent }: Publication, call: string, now: number): Promise<string> {
     const { event, organizationId, documentId, channels } = sent;

@@ -8,7 +8,7 @@ export interface Row {
 
 export interface UnreadPart {
   readonly row?: number;
-  /** The first line of the part in a CSV text. Empty for a part of a workbook. */
+  /** The beginning of the part in a CSV text. Empty for a part of a workbook. */
   readonly text: string;
   readonly reason: string;
 }

@@ -9,7 +9,6 @@ import { Zip } from './zip.ts';
 /** Of all parts together. */
 const UNPACKED_BYTES = 12 * 1_024 * 1_024;
 const MAX_SHEETS = 10;
-/** The answer names each sheet that was not read, so more sheets would make it too large. */
 const MAX_NAMED_SHEETS = 200;
 /** Resolving `..` in a longer path can take quadratic time. */
 const MAX_PATH_CHARACTERS = 1_024;
@@ -22,7 +21,7 @@ export interface NamedTable extends FileTable {
 
 /**
  * Returns the visible sheets, of which only the first ten are read. Formulas are not run and links are not followed.
- * Throws InvalidFileError.
+ * Throws InvalidFileError if the bytes are no workbook that can be read.
  */
 export function readWorkbook(bytes: Buffer): NamedTable[] {
   if (bytes.toString('hex', 0, 4) === OLD_FORMAT)

@@ -31,7 +31,10 @@ export interface EventPayload {
 /** As recorded with the change. Settings and access are checked at delivery. */
 export interface Audience {
   readonly actorId?: string;
-  /** Mentioned users, the assignee, the author of the thread, and `notifyUsers`. */
+  /**
+   * Mentioned users, the assignee, the author of the thread, and `notifyUsers`. For a reaction, the author of the
+   * comment.
+   */
   readonly addressed: readonly string[];
   readonly following: readonly string[];
   readonly thread?: AudienceThread;
@@ -47,7 +50,7 @@ export interface AudienceThread {
   readonly createdAt: number;
   readonly organizationId: string;
   readonly authorId: string;
-  /** The delivery uses this and the access fields if the thread is no longer stored. */
+  /** The delivery uses `visibility` and `accessFields` if the thread is no longer stored. */
   readonly visibility?: Visibility | undefined;
   readonly accessFields?: readonly string[] | undefined;
   readonly commentId?: number | undefined;

@@ -116,7 +116,10 @@ function findAdditionFault({ store }: Y.Doc, contentKey: string, { structs, ds }
   return `Update must change only what is under ${JSON.stringify(contentKey)}, and not ${JSON.stringify(shortened)}.`;
 }
 
-/** Returns undefined for the service's own structs that store the spelling of XML. */
+/**
+ * Returns the name of the root type that has the struct. Leaves out the service's own structs that store the spelling
+ * of XML.
+ */
 function rootNameOf(struct: Struct): string | undefined {
   const name: unknown = struct instanceof Y.Item ? struct.parent : undefined;
   if (typeof name !== 'string' || (isWriter(struct.id.client) && name.startsWith(spellingKey('')))) return undefined;

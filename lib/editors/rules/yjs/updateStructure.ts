@@ -14,7 +14,7 @@ const [HAS_ORIGIN, HAS_RIGHT_ORIGIN, HAS_PARENT_KEY, CONTENT] = [0x80, 0x40, 0x2
 const [GC, SKIP, XML_ELEMENT, XML_HOOK] = [0, 10, 3, 5];
 /** Type numbers of values in lib0, the encoding library of Yjs. */
 const [OBJECT, ARRAY, INTEGER] = [118, 117, 125];
-/** Bytes of values by type number: undefined, null, true, false, and numbers of 32 or 64 bits. */
+/** Bytes of values by type number: undefined, null, false, true, and numbers of 32 or 64 bits. */
 const fixedSizes: ReadonlyMap<number, number> = new Map([
   [127, 0],
   [126, 0],
@@ -26,12 +26,12 @@ const fixedSizes: ReadonlyMap<number, number> = new Map([
 ]);
 /** Values of these types begin with their length: text and bytes. */
 const sizedTypes: ReadonlySet<number> = new Set([119, 116]);
-/** Deeper values would overflow the stack when Yjs reads them. */
+/** Deeper values could overflow the stack when Yjs reads them. */
 const MAX_VALUE_DEPTH = 1_000;
 
 /**
  * Unlike Yjs, creates no object per struct and no document per subdocument. Stops when a limit is exceeded: the counts
- * are then too small. Throws if the bytes are not an update in format 1.
+ * are then too small. Throws if it cannot read the bytes as an update in format 1.
  */
 export function countStructure(update: Uint8Array): UpdateStructure {
   const decoder = createDecoder(update);

@@ -34,8 +34,8 @@ export class Writer {
   }
 
   /**
-   * If `item` is the latest of its client id, `write` uses the same id, because Yjs then stores consecutive deleted
-   * items as one.
+   * If `item` is the latest of one of the service's ids, `write` uses the same id, because Yjs then stores consecutive
+   * deleted items as one.
    */
   overwrite(item: Y.Item | undefined, write: () => void): void {
     if (item) this.#doc.clientID = this.#writerAfter(item);

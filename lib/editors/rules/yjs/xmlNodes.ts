@@ -34,7 +34,7 @@ export interface TextRun {
 /** Like the elements of ProseMirror, or like the spans in a block of Lexical. */
 export type ListKind = 'elements' | 'spans';
 
-/** Attributes of Lexical have these values when they are missing. XML leaves them out. */
+/** Attributes of Lexical have these values when they are missing. XML leaves out attributes with these values. */
 export const blockDefaults: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['__format', 0],
   ['__style', ''],

@@ -152,7 +152,7 @@ export class Vocabulary {
   }
 }
 
-/** Returns the text if it does not fit the kind. Without a kind, Lexical stores numbers. */
+/** Returns the text if it does not fit the kind. Without a kind, Lexical stores numbers and booleans. */
 function valueOfKind(text: string, kind: Kind | 'mixed' | undefined, isLexical: boolean): unknown {
   if (kind === 'string' || !(kind || isLexical)) return text;
   const value = parseJson(text);
