@@ -218,7 +218,8 @@ export interface Listing {
 
 /**
  * `read` can run twice, see `OrganizationReader.readWithin`. Throws INVALID_ARGUMENT for an unknown organization,
- * NOT_FOUND for an unknown document.
+ * NOT_FOUND for an unknown document, and FAILED_PRECONDITION for a document that still has another id until its
+ * migration ends.
  */
 type ReadListing = <T>(
   tenant: string,

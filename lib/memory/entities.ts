@@ -155,7 +155,6 @@ export function vectorKeyOf({ PK, SK }: Key, model: string): Key {
   return { PK: PK.replace(/JUDGMENTS$/, 'VECTORS'), SK: `${SK}#${encodePart(model)}` };
 }
 
-/** Which embedding models a tenant uses. Created with the tenant's first judgment. */
 export const EmbeddingStateEntity = defineEntity({
   type: 'EmbeddingState',
   version: 1,

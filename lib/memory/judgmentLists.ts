@@ -212,7 +212,10 @@ export const readJudgments = /* @__PURE__ */ storeCapability(
   ['gsi1', 'gsi2', 'gsi3', 'gsi4'],
 );
 
-/** Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an unknown document. */
+/**
+ * Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document, and FAILED_PRECONDITION for a
+ * `documentId` whose document still has another id until its migration ends.
+ */
 export type FindScope = (tenant: string, ids: ScopeIds) => Promise<JudgmentScope>;
 
 export const findScope: Capability<FindScope> = /* @__PURE__ */ combine(

@@ -69,9 +69,9 @@ export class NearestJudgments {
    * Returns the judgments with the nearest vectors, nearest first.
    *
    * The index cannot compare time ranges or several documents, so a few calendar periods that cover the range are
-   * searched, in each document or in the organization. A period that may have a nearer vector than the farthest result
-   * is searched with a higher limit, then by its documents or smaller periods. At last, all its vectors are read and
-   * ranked.
+   * searched, in each document or in the whole scope. A period that may have a nearer vector than the farthest result
+   * is searched again: by its documents, with a higher limit, or by smaller periods. At last, all its vectors are read
+   * and ranked.
    */
   async byVector(search: VectorJudgmentSearch): Promise<RankedJudgment[]> {
     const { scope, limit, range = ALL_TIME } = search;

@@ -37,8 +37,8 @@ export class SemanticSearch {
   }
 
   /**
-   * Returns the results, and how many judgments the scope has without filters. Throws UNAVAILABLE if the query cannot
-   * be embedded.
+   * Returns the results, and how many judgments the scope has without filters. Throws like `FindScope`, and UNAVAILABLE
+   * if the query cannot be embedded or the vector index is not ready.
    */
   async search(
     tenant: string,

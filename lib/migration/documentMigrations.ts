@@ -47,7 +47,9 @@ export class MigrationReader {
  * Throws:
  * - NOT_FOUND for an unknown document
  * - ALREADY_EXISTS if another document has the new id
- * - FAILED_PRECONDITION if the document is disabled, or if another migration from or to it runs
+ * - FAILED_PRECONDITION if the document is disabled or being migrated, or if another one is being migrated to the new
+ * id
+ * - ABORTED after too many conflicts
  */
 type StartMigration = (request: MigrationRequest) => Promise<string>;
 

@@ -103,7 +103,7 @@ export function createsNotifications(config: NotificationConfig | undefined, eve
   );
 }
 
-/** One for each group of at most 50 recipients. The same event always gives the same notifications. */
+/** One for each group of at most 50 recipients. The ids derive from the event. */
 export function toInAppNotifications(
   { eventId, event, documentId, createdAt, payload }: OccurredEvent,
   recipients: readonly ContentUser[],
@@ -218,7 +218,7 @@ export interface InAppDeps extends AudienceDeps {
 
 /**
  * Makes a consumer for one batch, which reads the configuration of each tenant once. Notifies recipients who have
- * access and whose settings allow it. A second time changes nothing.
+ * access and whose settings allow it. An event that is consumed again adds no notification twice.
  */
 export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => EventConsumer {
   return () => {

@@ -93,7 +93,8 @@ export class NotificationReader {
 
   /**
    * Newest first, or oldest first if `ascending`. Without document, user and ids, the organization is listed document
-   * by document. A page can be empty and still have a `next`. Throws NOT_FOUND for an unknown document.
+   * by document. A page can be empty and still have a `next`. Throws NOT_FOUND for an unknown document, and
+   * FAILED_PRECONDITION for one that still has another id until its migration ends.
    */
   async list(
     tenant: string,

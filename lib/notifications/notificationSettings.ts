@@ -71,7 +71,7 @@ export interface SettingsScope {
   readonly documentKey?: string | undefined;
 }
 
-/** Internal ids of the folders above the document, nearest first. */
+/** `folderKeys` has the internal ids of the folders above the document, nearest first. */
 export interface WrittenScope extends SettingsScope {
   readonly folderKeys?: readonly string[] | undefined;
 }
@@ -174,7 +174,7 @@ function pickLevels(levels: NotificationLevels = {}): NotificationLevels {
   return definedFields({ inbox, email, slack });
 }
 
-/** In a document, or in the organization if `documentKey` is undefined. One BatchGet per 50 users, in parallel. */
+/** In a document, or in the organization if `documentKey` is undefined. */
 export async function readNotificationLevels(
   table: Table,
   scope: OrganizationScope,

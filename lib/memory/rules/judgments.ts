@@ -163,8 +163,8 @@ export function toJudgmentResponse(
 }
 
 /**
- * Returns the judgment without name and address of its reviewer, or the same one if the reviewer is not in `userIds` or
- * the judgment is from after `removedAt` (epoch ms).
+ * Removes name and address of a reviewer in `userIds` from a judgment up to `removedAt` (epoch ms). Returns the same
+ * object if nothing changes.
  */
 export function eraseFromJudgment(
   judgment: Judgment,

@@ -4,7 +4,7 @@ import { features } from './lexicalFeatures.ts';
 /** Vectors under different names are never compared. Increase the number whenever the code changes any vector. */
 export const LEXICAL_MODEL = 'lexical-1';
 
-/** Two features that share a dimension by chance differ in the others. */
+/** Two features that share a dimension by chance usually differ in the others. */
 const DIMENSIONS_PER_FEATURE = 4;
 
 /**

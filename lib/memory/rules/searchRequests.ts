@@ -88,7 +88,7 @@ function withFullNames(sent: Readonly<Record<string, unknown>>): Record<string, 
   return { ...sent, ...Object.fromEntries(named.map(([short, full]) => [full, sent[short]])) };
 }
 
-/** Removes fields that have no effect beside others, so they are not validated. */
+/** Fills in the full names of ids. Removes fields that have no effect beside others, so they are not validated. */
 export const SearchRequest = z.preprocess(
   (sent) => {
     if (!isObject(sent)) return sent;
