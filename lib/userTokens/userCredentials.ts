@@ -22,7 +22,8 @@ interface KeyRecord {
 
 /**
  * Verifies with the public keys in the record of the API key, so functions that verify tokens cannot issue them. Record
- * and allowed domains are one BatchGet, kept for 10 s. A missing key or origin is read again, so new ones work at once.
+ * and allowed domains are one BatchGet, kept for 10 s. If the key or origin is missing, they are read again, at most
+ * once a second.
  */
 export class UserCredentials {
   readonly #serviceName: string;

@@ -27,8 +27,8 @@ export function isStranger(caller: Caller): boolean {
 }
 
 /**
- * For a user token, its grants count too, and unknown folders and documents have the same entries as forbidden ones, so
- * that ids cannot be guessed.
+ * For a user token, ignores `user`: the access counts that the check of the token has read. Unknown folders and
+ * documents then have the same entries as forbidden ones, so that ids cannot be guessed.
  */
 export function permissionsOf(caller: Caller, user: UserAccess, requested: RequestedResources): UserPermissions {
   if (caller.level !== 'user') return userPermissions(user, requested);

@@ -163,7 +163,7 @@ export class DeliveryStore {
     return stored && { ...stored, tenant: key.tenant };
   }
 
-  /** Inserts the delivery if `_r` is 0. Returns `lost` if another writer was first. */
+  /** Inserts the delivery if `_r` is 0. Returns `lost` on a conflict, and has then written nothing. */
   async replace<D extends Delivery>(
     { tenant, _r }: DeliveryRevision,
     next: D,

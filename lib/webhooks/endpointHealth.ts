@@ -18,7 +18,7 @@ const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 export const healthPartition = (of: EndpointKey) => [of.tenant, 'ENDPOINT_RUNTIME', of.endpointId];
 const UNHEALTHY = ['UNHEALTHY'];
 
-/** An endpoint that never failed has no such item. */
+/** An endpoint that was never slow and never failed has no such item. */
 export const EndpointHealthEntity = defineEntity({
   type: 'EndpointHealth',
   version: 1,

@@ -86,7 +86,7 @@ export class MessageReader {
   async #entries(tenant: string, filter: MessageFilter, { limit, after, now }: MessagePageOptions) {
     const { endpointId, status, events, since = 0, until } = filter;
     const from = isoTime(Math.max(since, now - EVENT_LIFETIME_SECONDS * 1000));
-    // A sort key at `until` has more parts than this bound, so it sorts after it.
+    // A sort key at `until` has more parts than this bound, so the key sorts after the bound.
     const to = until === undefined ? AFTER_ALL_TIMES : isoTime(until);
     const hasFilter = endpointId !== undefined || status !== undefined || events !== undefined;
     const read = (index: IndexName, partitions: readonly (readonly string[])[]) =>

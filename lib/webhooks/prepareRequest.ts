@@ -84,8 +84,8 @@ export class WebhookRequests {
   }
 
   /**
-   * `cancelled` if the delivery is not allowed any more. The settings are read last: after a delete call has answered,
-   * only requests that were already prepared are still sent.
+   * `cancelled` if the event, its thread or the target is gone or off. The settings are read last: after a delete call
+   * has answered, only requests that were already prepared are still sent.
    */
   async prepare(
     { tenant, endpointId }: DeliveryKey,
@@ -143,7 +143,7 @@ export class WebhookRequests {
     };
   }
 
-  /** `comment.delete` is sent without its deleted thread. */
+  /** Returns `deleted` if the thread is gone, except for `comment.delete`, which is sent nevertheless. */
   async #readThread({
     tenant,
     event,

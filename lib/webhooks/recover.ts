@@ -85,7 +85,7 @@ export interface RecoveryPorts {
 }
 
 /**
- * Delays the messages so that at most `PER_SECOND` are attempted in a second. A step can run twice, because it skips
+ * Delays the messages so that about `PER_SECOND` are attempted in a second. A step can run twice, because it skips
  * pending deliveries. The sweep replaces lost messages.
  */
 export async function recoverStep(

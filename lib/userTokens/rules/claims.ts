@@ -112,7 +112,7 @@ export interface UnverifiedToken {
 
 const Header = z.object({ alg: z.literal('EdDSA'), kid: z.string() });
 
-/** Undefined for other text. Does not verify the signature. */
+/** Undefined for a text that is no user token of this issuer. Does not verify the signature. */
 export function parseToken(issuer: string, token: string): UnverifiedToken | undefined {
   const [header = '', payload = '', signature = '', ...others] = token.split('.');
   const signatureBytes = decodeBase64Url(signature);
