@@ -14,7 +14,7 @@ import {
 } from './recordIds.ts';
 
 export interface PurgeHook<S> {
-  /** A test checks that all hooks together cover every entity. */
+  /** A test checks that the hooks together cover the entities of documents, folders and organizations. */
   readonly entities: readonly { readonly type: string }[];
   /**
    * Returns true if nothing remains. Items that only a record names go before the record, so that the next run finds

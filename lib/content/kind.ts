@@ -91,7 +91,7 @@ export interface KindLocations<T extends WithLocation = WithLocation> {
 
 export interface KindPurge {
   readonly document: PurgeHook<DeletedDocument>;
-  /** Replaces `document` if one partition has the records of all documents. */
+  /** When an organization is deleted, replaces `document` if one partition has the records of all documents. */
   readonly organization: PurgeHook<OrganizationScope> | 'none';
 }
 

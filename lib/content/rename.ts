@@ -17,7 +17,7 @@ export interface Rename {
 }
 
 export interface RenameHook {
-  /** A test checks that all hooks together cover every entity that stores the id of a document. */
+  /** A test lists the entities with the id of a document that no hook renames. */
   readonly entity: { readonly type: string };
   /** Renames a page of records after the sort key `after`. Returns the end of the page if others follow. */
   rename(rename: Rename, after: string | undefined): Promise<string | undefined>;

@@ -27,8 +27,8 @@ export function unpack(packed: Uint8Array): Uint8Array {
 }
 
 /**
- * The caller must then write an item that refers to the blob. If that write fails, no reader uses the blob, and the
- * next compaction of the editor removes it.
+ * The caller must then write an item that refers to the blob. If that write fails, no reader uses the blob, and a later
+ * compaction of the editor removes it.
  */
 export async function writeBlob(
   table: Table,

@@ -2,8 +2,8 @@ import { type VectorIndexName, vectorIndexNames } from '../app/capability.ts';
 import { DIMENSIONS } from '../bedrock/rules.ts';
 
 /**
- * Only items with this attribute are in the vector indexes. Names begin with `v`, because an attribute must have the
- * same type in the whole table.
+ * Only items with this attribute are in the vector indexes. Its name and those of the filters begin with `v`, because
+ * an attribute must have the same type in the whole table.
  */
 export const vectorPartition = 'vectorsOf';
 

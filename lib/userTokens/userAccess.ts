@@ -30,7 +30,7 @@ import {
   tokenOrganizationPermission,
 } from './rules/tokenAccess.ts';
 
-/** The range of keys with grants and removals of grants. */
+/** The range of sort keys with grants and access removals. */
 const GRANT_KEYS = ['GRANT', 'GRANT_REMOVED~'] as const;
 const GRANTS_PER_QUERY = 1_000;
 /** A refused user's access is read again at most once in this time. */

@@ -11,7 +11,6 @@ export const ALL_FIRST_ATTEMPTS = 'all';
 
 export const TEST_ATTEMPT = 'test';
 
-/** Only ids and numbers, because the state is in the table. */
 export const DeliveryMessage = z.object({
   tenant: z.string(),
   eventId: z.string(),

@@ -76,7 +76,7 @@ export class EndpointHealthStore {
 
   /** Ignores health of earlier revisions, and endpoints whose webhooks are off. */
   async countUnhealthy(now: number): Promise<{ readonly open: number; readonly warned: number }> {
-    // Endpoints with a warning come first, so the limit never leaves them out.
+    // Endpoints with a warning come first, so the limit leaves out others before them.
     const { keys } = await this.#table.queryIndex('gsi3', UNHEALTHY, {
       between: [`OPEN#${isoTime(now)}`, 'WARNED~'],
       limit: MAX_UNHEALTHY,

@@ -39,7 +39,7 @@ export type FirstAttemptGroup = FirstAttempts & { readonly tenant: string };
 
 const PARALLEL = 10;
 
-/** The name of a group derives from the endpoint ids, so the same group is never stored twice. */
+/** The name of a group derives from the endpoint ids, so a repeated fan-out finds a stored group. */
 export function toFirstAttempts(
   { tenant, eventId, createdAt, shard }: Pick<StoredEvent, 'tenant' | 'eventId' | 'createdAt' | 'shard'>,
   endpointIds: readonly string[],

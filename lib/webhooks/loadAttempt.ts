@@ -18,7 +18,7 @@ export interface LoadedItems {
   readonly subscriptions: Subscriptions;
 }
 
-/** Attempts that begin together share one consistent BatchGet. */
+/** Attempts that begin together share consistent BatchGets. */
 export class AttemptLoader {
   readonly #reader: BatchReader;
   readonly #subscriptions: Pick<SubscriptionReader, 'readAt'>;

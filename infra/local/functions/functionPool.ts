@@ -74,7 +74,8 @@ export class FunctionPool {
 
   /**
    * Like `invoke`, but each running call has an instance of its own, as in Lambda. A call waits for a free instance,
-   * then loads another instance, and starts another thread only if all threads of the function are blocked.
+   * then loads another instance if a thread has room for it, and starts another thread only if all threads of the
+   * function are blocked.
    */
   async invokeExclusively(model: FunctionModel, payload: string): Promise<string> {
     const { maxThreads, maxInstances, patienceMilliseconds } = this.#options;

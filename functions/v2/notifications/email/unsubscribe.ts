@@ -10,7 +10,7 @@ export const page = definePage(
   {
     path: UNSUBSCRIBE_PATH,
     summary: 'The page that opens from the link in a notification mail. Its button unsubscribes the user',
-    // A malformed token becomes an empty one, so the answer is the page for an unknown link.
+    // A missing token counts as an empty one, so the answer is the page for an unknown link.
     input: z.object({ token: z.string().catch('') }),
     oneClick: true,
     uses: { links: unsubscribeLinks, users: unsubscribeUsers },

@@ -10,7 +10,7 @@ export const page = definePage(
   {
     path: VERIFICATION_PATH,
     summary: 'The page that a login link opens. Its button verifies the e-mail address',
-    // A malformed token becomes an empty one, so the answer is the page for a link that does not work.
+    // A missing token counts as an empty one, so the answer is the page for a link that does not work.
     input: z.object({ token: z.string().catch('') }),
     uses: { owners: verifyOwners },
     impact: 'owners cannot verify their e-mail address, so their API keys expire',
