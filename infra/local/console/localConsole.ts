@@ -22,7 +22,6 @@ export interface LocalConsoleOptions {
 
 const PARTS = /^\/_local\/parts\/([^/]+)$/;
 
-/** A page loads nothing but its own files. */
 const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /** CodeMirror, the editor of the demo page, adds styles. The Event API has another port. */
@@ -30,7 +29,7 @@ const demoContentPolicy = contentPolicy
   .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
   .replace("connect-src 'self'", "connect-src 'self' ws://127.0.0.1:*");
 
-/** Pages without scripts send forms to themselves. */
+/** For pages without scripts. The page of saved queries has a form. */
 const textContentPolicy = contentPolicy
   .replace("script-src 'self'", "script-src 'none'")
   .replace("form-action 'none'", "form-action 'self'");
@@ -47,9 +46,9 @@ type Handlers = Readonly<Record<string, () => GatewayResponse | Promise<GatewayR
 type Files = ReadonlyMap<string, PageFile>;
 
 /**
- * Returns the handler of requests for `/` and below `/_local/`. It refuses an `Origin` of another page. Requests for a
- * token, or to stop or start a part, need the content type JSON, which browsers do not let pages of other origins send
- * (CORS).
+ * Returns the handler of requests for `/` and below `/_local/`. It refuses requests from pages of other origins.
+ * Requests for a token, or to stop or start a part, need the content type JSON, which browsers do not let pages of
+ * other origins send (CORS).
  */
 export function localConsole(options: LocalConsoleOptions): (request: LocalRequest) => Promise<GatewayResponse> {
   const cachedFiles = new Map<string, Promise<Files>>();

@@ -37,8 +37,7 @@ export const comparisons = {
 } as const;
 
 /**
- * `ActionsEnabled` to `Tags` define names and notices. The local run sends none, but the dashboard shows which alarms
- * would.
+ * The local run sends no notices. It reads `ActionsEnabled` and `AlarmActions` to show which alarms would send them.
  */
 const supportedProperties = [
   'AlarmDescription',

@@ -87,7 +87,8 @@ export function compositeOf(resource: Resource, names: ReadonlyMap<string, strin
 }
 
 /**
- * `AND` binds more than `OR`. `INSUFFICIENT_DATA` is not supported, because an alarm of the local run always has data.
+ * `AND` binds more tightly than `OR`. `INSUFFICIENT_DATA` is not supported, because an alarm of the local run is always
+ * either active or OK.
  */
 function readRule(text: string, nameOf: (reference: string) => string): Rule {
   const scanner = new Scanner(text, /\s*(\w+|"[^"]*"|[()])/y);

@@ -19,7 +19,7 @@ export interface GraphModel {
 
 export interface SeriesModel {
   readonly source: Expression | Query;
-  /** CloudWatch replaces `${LABEL}` in it by the name of the metric or of the query's group. */
+  /** `${LABEL}` in it stands for the group of the query. */
   readonly label: string;
 }
 
@@ -112,8 +112,8 @@ function graphOf(
 }
 
 /**
- * A line has namespace, name and dimensions of a metric, and then options, which can have an expression instead. Metric
- * math has no source yet, because it can refer to later lines.
+ * A line is either a metric (namespace, name, dimensions) or an expression, which is in the options at the end of the
+ * line. Metric math has no source yet, because it can refer to later lines.
  */
 function lineOf(
   line: readonly unknown[],

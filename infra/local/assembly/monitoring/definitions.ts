@@ -12,7 +12,7 @@ import { isQuery, type Query, readQuery } from './query.ts';
 /** A local run can have another name of the service than the template. */
 const SERVICE = 'service';
 
-/** `serviceName` replaces the value of the dimension `service`, here and below. */
+/** `serviceName` replaces the value of the dimension `service`. */
 export function metricStatistic(
   { namespace, name, dimensions }: MetricId,
   statistic: unknown,
@@ -40,7 +40,9 @@ function withServiceName(dimensions: MetricId['dimensions'], serviceName: string
     : { ...dimensions, [SERVICE]: serviceName };
 }
 
-/** Throws UnsupportedDefinition for a property that is not supported, because the result would be wrong without it. */
+/**
+ * Throws UnsupportedDefinition for a property that is not supported, because ignoring it could make the result wrong.
+ */
 export function requireSupported(definition: object, supported: readonly string[], owner: string): void {
   const unsupported = Object.keys(definition).find((name) => !supported.includes(name));
   if (unsupported !== undefined) throw new UnsupportedDefinition(`"${unsupported}" of ${owner}`);

@@ -23,8 +23,8 @@ export type Ids = (id: string) => MetricStatistic | undefined;
 const levels: readonly (readonly Operator[])[] = [['>='], ['+', '-'], ['*', '/']];
 
 /**
- * Parses numbers, ids, `+ - * /`, `>=`, parentheses, `FILL(…, 0)` and `MAX([…, …])`. Throws UnsupportedDefinition for
- * other syntax, because a guess could give other values than CloudWatch.
+ * Parses numbers, ids, `+ - * /`, `>=`, parentheses, `FILL(…, number)` and `MAX([…, …])`. Throws UnsupportedDefinition
+ * for all else, because a guess could give other values than CloudWatch.
  */
 export function readExpression(text: string, ids: Ids): Expression {
   const scanner = new Scanner(text, /\s*([A-Za-z_]\w*|\d+(?:\.\d+)?|>=|[-+*/()[\],])/y);

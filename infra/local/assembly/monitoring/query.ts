@@ -2,8 +2,9 @@ import { Scanner } from '../scanner.ts';
 import type { MetricId } from './expression.ts';
 
 /**
- * Selects the metrics with this name and exactly the dimensions `dimensionNames`, of which `where` requires values.
- * Returns a sum for each value of the dimension `groupBy`, or one sum.
+ * Selects the metrics with this namespace and name and exactly the dimensions `dimensionNames`, of which `where`
+ * requires values. The result is one sum for each value of the dimension `groupBy`, or one sum if `groupBy` is
+ * undefined.
  */
 export interface Query {
   readonly kind: 'query';
@@ -14,14 +15,13 @@ export interface Query {
   readonly groupBy: string | undefined;
 }
 
-/** Returns whether `readQuery` parses this text. `readExpression` parses other expressions. */
 export function isQuery(text: string): boolean {
   return text.trimStart().startsWith('SELECT ');
 }
 
 /**
  * Parses `SELECT SUM(name) FROM SCHEMA("Namespace", dimension, …)`, optionally with `WHERE dimension = 'value' AND …`
- * and `GROUP BY dimension ORDER BY SUM() DESC`. Throws UnsupportedDefinition for other syntax.
+ * and `GROUP BY dimension ORDER BY SUM() DESC`. Throws UnsupportedDefinition for all else.
  */
 export function readQuery(text: string): Query {
   const scanner = new Scanner(text, /\s*(\w+|"[^"]*"|'[^']*'|[(),=])/y);

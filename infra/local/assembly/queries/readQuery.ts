@@ -119,7 +119,7 @@ export function readQuery(text: string): Command[] {
   return commands;
 }
 
-/** Returns the names of the texts `<name>` in a query that the operator replaces, each once. */
+/** The operator replaces each text `<name>` of a filter by a value. Returns the names, each once. */
 export function placeholdersOf(commands: readonly Command[]): string[] {
   const literals = commands.flatMap((command) => (command.kind === 'filter' ? literalsOf(command.condition) : []));
   const names = literals.map((value) => /^<(.+)>$/.exec(String(value))?.[1]);

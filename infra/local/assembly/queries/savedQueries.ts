@@ -45,8 +45,8 @@ export function savedQueriesOf(queries: readonly Resource[], functions: readonly
 }
 
 /**
- * In the id of an endpoint, dots stand for slashes. The id of a reference page, such as `openapi.json`, has no version,
- * and its dots stay.
+ * In the id of an endpoint, dots stand for slashes. The id of an asset, such as `openapi.json`, has no version, and its
+ * dots stay.
  */
 function pathOf(endpointId: string): string {
   return `/${/^v\d/.test(endpointId) ? endpointId.replaceAll('.', '/') : endpointId}`;

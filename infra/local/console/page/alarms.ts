@@ -13,7 +13,6 @@ interface Card {
   readonly contributors: HTMLElement;
 }
 
-/** By the name of the active alarm. */
 const cards = new Map<string, Card>();
 
 export function showAlarms(alarms: readonly AlarmSnapshot[]): void {
@@ -74,8 +73,8 @@ function newCard({ name, description }: AlarmSnapshot): Card {
 }
 
 /**
- * A description begins with a sentence. Lines after it have a label, such as `Runbook: …`, and list items belong to the
- * labelled line before them.
+ * A description begins with a sentence. Each other line has a label, such as `Runbook: …`, or is an item that belongs
+ * to the last line with a label.
  */
 function descriptionElements(description: string): HTMLElement[] {
   const [broken = '', ...lines] = description.split('\n');
@@ -92,7 +91,7 @@ function descriptionElements(description: string): HTMLElement[] {
     }
     endList();
     const [, term = '', text = line] = /^([A-Z][a-z ,]*):\s*(.*)$/.exec(line) ?? [];
-    // Hidden while the card shows the impacts of the functions that fail.
+    // The style sheet hides these lines while the card shows the impacts of the functions that fail.
     const attributes = term.startsWith('Impact,') ? { class: 'possible' } : {};
     terms.push(element('dt', attributes, term), element('dd', attributes, ...withLinks(text)));
   }

@@ -29,7 +29,6 @@ const resizeObserver = new ResizeObserver((entries) => {
   }
 });
 
-/** Creates a chart as wide as its parent element. */
 export function newChart({ plot, colours, data, onPointed }: ChartOptions): uPlot {
   const axis = {
     stroke: () => valueOf('--quiet'),

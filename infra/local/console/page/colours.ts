@@ -1,7 +1,6 @@
 /** The style sheet has `--line-0` to `--line-9`. */
 const LINES = 10;
 
-/** Labels that mean problems always have these colours, as names of CSS variables. */
 const fixedColours: Readonly<Record<string, string>> = {
   '4xx': '--warning',
   '5xx': '--bad',

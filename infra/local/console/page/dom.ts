@@ -21,7 +21,6 @@ export function setText(of: HTMLElement, text: string): void {
   if (of.textContent !== text) of.textContent = text;
 }
 
-/** Does nothing if the element already has these children in this order. */
 export function setChildren(of: HTMLElement, children: readonly HTMLElement[]): void {
   if (of.children.length !== children.length || children.some((child, index) => of.children[index] !== child))
     of.replaceChildren(...children);

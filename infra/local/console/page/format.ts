@@ -3,7 +3,7 @@ const large = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const huge = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 4 });
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
-/** At most five digits, such as `1.23`, `12,345` or `123.4K`. A dash stands for a missing value. */
+/** Returns a short text such as `1.23`, `12,345` or `123.4K`, and a dash for a missing value. */
 export function number(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   const size = Math.abs(value);

@@ -7,7 +7,7 @@ import { number, time } from './format.ts';
 
 type Series = GraphSnapshot['series'][number];
 
-/** A chart, and a table with its exact values, also for screen readers. */
+/** A chart, and a table with its values for screen readers too. */
 export class Graph {
   readonly element: HTMLElement;
   readonly #plot = element('div', { class: 'plot', 'aria-hidden': 'true' });

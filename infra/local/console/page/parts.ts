@@ -12,7 +12,7 @@ interface Item {
 
 const items = new Map<string, Item>();
 
-/** Shows a button for each part. Calls `onSwitched` after a change. */
+/** Shows a button for each part. Calls `onSwitched` after each attempt to stop or start a part. */
 export function showParts(parts: readonly Part[], onSwitched: () => void): void {
   for (const { name, running, meaning } of parts) {
     const item = items.get(name) ?? newItem(name, onSwitched);
@@ -20,7 +20,7 @@ export function showParts(parts: readonly Part[], onSwitched: () => void): void 
     item.item.dataset['running'] = String(running);
     setText(item.state, running ? 'runs' : 'stopped');
     setText(item.meaning, meaning);
-    // A screen reader announces only the label of a button.
+    // Screen readers can read the button without its heading.
     setText(item.button, `${running ? 'Stop' : 'Start'} ${name}`);
   }
 }

@@ -64,7 +64,7 @@ export function addMentionPicker(input: HTMLTextAreaElement, users: readonly Dem
   });
 }
 
-/** Returns the `@` before the cursor with what follows, or an empty text. */
+/** Returns the unfinished mention before the cursor, such as `@ad`, or an empty text. */
 function typedBefore(input: HTMLTextAreaElement): string {
   return /(?:^|\s)(@\w*)$/.exec(input.value.slice(0, input.selectionStart))?.[1] ?? '';
 }

@@ -1,6 +1,5 @@
 import { type DemoUser, demoUsers } from '../../demoDocument.ts';
 
-/** `text` is the part of the comment that mentions the user, such as `@ada`. */
 interface Mention {
   readonly userId: string;
   readonly text: string;

@@ -14,7 +14,7 @@ const MAX_SHOWN = 20;
 const TONE_HERTZ = 880;
 const TONE_SECONDS = 0.15;
 
-/** A notification that arrives while the page is open counts as new until the user next opens or closes the list. */
+/** A notification that arrives while the page is open counts as new until the user next presses the bell. */
 export class NotificationList {
   readonly #client: UserClient;
   readonly #user: DemoUser;
@@ -30,7 +30,7 @@ export class NotificationList {
     byId('bell').addEventListener('keydown', closeOnEscape);
   }
 
-  /** Plays a tone if there are new notifications, but not at the first read. */
+  /** At the first read, no notification counts as new. */
   async refresh(): Promise<void> {
     const { data } = await this.#client.v2.notifications.get({
       organizationId: demoDocument.organizationId,

@@ -15,7 +15,7 @@ export interface TextEditor {
   selected(): { readonly text: string; readonly anchor: Anchor };
   mark(threads: readonly MarkedThread[]): void;
   reveal(thread: MarkedThread): boolean;
-  /** Makes the text read-only. */
+  /** Makes the text read-only and ends its synchronization. */
   stop(): void;
 }
 

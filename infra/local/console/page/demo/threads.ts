@@ -96,8 +96,8 @@ export class ThreadList {
   }
 
   /**
-   * Tells screen readers who wrote the newest comment of another user. One that mentions this user is left out, because
-   * its notification plays a tone.
+   * Tells screen readers about the newest comment of another user, but not at the first read. A comment that mentions
+   * this user is left out, because its notification is announced.
    */
   #announceNewComment(threads: readonly Thread[]): void {
     const { userId } = this.#options.user;
