@@ -4,7 +4,7 @@ export async function writePrivateJson(file: string, value: unknown): Promise<vo
   await writePrivateText(file, `${JSON.stringify(value, undefined, 2)}\n`);
 }
 
-/** Replaces a file with mode 0600. A crash leaves the old text or the new one. */
+/** Writes a file with mode 0600. After a crash, the file has the old text or the new one. */
 export async function writePrivateText(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`;
   const handle = await open(draft, 'w', 0o600);

@@ -11,7 +11,7 @@ export interface Process {
   readonly command: string;
 }
 
-/** Finds processes by arguments, in this order. A stored id would not do: after a crash another program may have it. */
+/** Finds processes by consecutive arguments. A stored id would not do: after a crash another program may have it. */
 export async function findProcesses(...args: string[]): Promise<Process[]> {
   const text = ` ${args.join(' ')} `;
   const all = process.platform === 'linux' ? await listFromProc() : await listFromPs();

@@ -3,7 +3,9 @@ import { StartError } from './startError.ts';
 
 const DEMO_ORGANIZATION = 'demo-organization';
 
-/** Writes an organization and reads it back. Throws a `StartError` that names the failed request. */
+/**
+ * Writes an organization and reads it back. Throws a `StartError` if an answer is an error or lacks the organization.
+ */
 export async function checkReadiness(credentials: DemoCredentials): Promise<void> {
   await call(credentials, '/v2/organizations/add', {
     organizations: [{ organizationId: DEMO_ORGANIZATION, organizationName: 'Demo organization' }],

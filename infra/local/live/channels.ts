@@ -13,7 +13,7 @@ export const quotas = {
 export interface ChannelPath {
   readonly namespace: string;
   readonly path: string;
-  /** The path ends with `*`, which matches any segments. */
+  /** The path ends with `*`, which matches one or more segments. */
   readonly isPattern: boolean;
 }
 

@@ -59,10 +59,7 @@ interface Message {
   readonly authorization?: unknown;
 }
 
-/**
- * The Event API of AppSync, with the quotas of a single client. It calls the authorizer of the template, and never logs
- * tokens.
- */
+/** The Event API of AppSync, with the quotas of a single client. It calls the authorizer of the template. */
 export class EventApi {
   readonly #server: StoppableServer;
   readonly #sockets: WebSocketServer;
@@ -99,7 +96,7 @@ export class EventApi {
     this.#options = options;
   }
 
-  /** Disconnects all clients, until `reopen`. */
+  /** Disconnects all clients and refuses others until `reopen`. */
   async close(): Promise<void> {
     for (const { socket } of this.#connections) socket.terminate();
     await this.#server.close();

@@ -11,13 +11,13 @@ export interface AlarmState {
 }
 
 /**
- * The last period ends now. Missing data counts only in periods that began after the store was created: otherwise,
- * alarms on missing data would be active after each start.
+ * The last period ends now or, with `ignore`, at the last measurement. Missing data is breaching only in periods that
+ * began after the store was created: otherwise, alarms on missing data would be active after each start.
  */
 export function alarmState(alarm: AlarmModel, store: MetricStore, now: number): AlarmState {
   const contributors =
     alarm.source.kind === 'query' ? bindQuery(alarm.source, store) : new Map([['', bind(alarm.source, store)]]);
-  // For the missing data of a query that finds no metric.
+  // A query that finds no metric has missing data.
   if (contributors.size === 0) contributors.set('', { valueIn: () => undefined, latest: -1 });
   const isIgnored = alarm.missingData === 'ignore';
   const windows = windowsOf(alarm, bucketAt(now));

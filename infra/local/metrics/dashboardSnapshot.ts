@@ -11,7 +11,7 @@ export interface DashboardSnapshot {
   /** Epoch ms. */
   readonly at: number;
   readonly periodSeconds: number;
-  /** Ends of periods in epoch ms, oldest first. The last one has not ended yet. */
+  /** Ends of periods in epoch ms, oldest first. The last period has not ended yet. */
   readonly times: readonly number[];
   readonly rows: readonly RowSnapshot[];
   /** Active alarms first. */
@@ -27,7 +27,7 @@ export interface GraphSnapshot {
   readonly title: string;
   /** In columns, of which the dashboard has 24. */
   readonly width: number;
-  /** One value for each period. Lines without any are left out. */
+  /** One value for each period. Lines without measurements in these periods are left out. */
   readonly series: readonly { readonly label: string; readonly values: readonly (number | null)[] }[];
 }
 

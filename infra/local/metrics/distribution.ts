@@ -1,5 +1,5 @@
 /**
- * Counts values, rounded to three digits: at most 900 differ per power of ten. The first read replaces the map by
+ * Counts values, rounded to three digits: at most 900 differ per power of ten. Reading `lists` replaces the map by
  * sorted arrays, which need less memory.
  */
 export class Distribution {

@@ -53,7 +53,7 @@ export function bind(expression: Expression, store: MetricStore): Bound {
   }
 }
 
-/** Returns the series by group. Without `GROUP BY`, the one group is ''. */
+/** Returns the series by group. Without `GROUP BY`, all are in the group ''. */
 export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> {
   const { namespace, name, groupBy } = query;
   const selected = store.named(namespace, name).filter(({ metric }) => selects(query, metric));

@@ -33,7 +33,7 @@ export class Series {
   readonly #sums = new Float64Array(BUCKETS);
   readonly #maxima = new Float64Array(BUCKETS);
   readonly #distributions: (Distribution | undefined)[] = [];
-  /** Of past windows, which nearly repeat at each request of a dashboard. */
+  /** Of past windows. Most of them repeat at the next request of a dashboard. */
   readonly #percentiles = new Map<string, number | undefined>();
 
   constructor(metric: MetricId) {

@@ -1,6 +1,6 @@
 import type { Aggregate, Command, Comparison, Condition, Literal, LogLine } from '../assembly/queries/readQuery.ts';
 
-/** A cell without a value is null. Times are in ISO 8601. */
+/** A cell without a value is null. `@timestamp`, its minimum and its maximum are in ISO 8601. */
 export interface Result {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
@@ -9,7 +9,6 @@ export interface Result {
 export type Cell = string | number | null;
 type Row = ReadonlyMap<string, Cell>;
 
-/** The lines of a query without the command `limit`. */
 const DEFAULT_LIMIT = 10_000;
 
 const compare: Readonly<Record<Comparison, (order: number) => boolean>> = {
@@ -67,7 +66,7 @@ function holds(condition: Condition, line: LogLine): boolean {
   }
 }
 
-/** Compares as numbers if both are, also in texts: the access log has all values as texts. */
+/** A text such as `200` counts as a number, because the access log has all values as texts. */
 function isOrdered(cell: Cell, operator: Comparison, value: Literal): boolean {
   if (cell === null) return false;
   const [number, other] = [numberOf(cell), numberOf(value)];

@@ -146,8 +146,8 @@ export class QueueStore {
   }
 
   /**
-   * Hides the messages for `visibilitySeconds`, by default the visibility timeout. Deletes messages after their
-   * retention, and moves those that were received too often to the dead-letter queue.
+   * Hides the messages that it returns for `visibilitySeconds`, by default the visibility timeout. Deletes messages
+   * after their retention, and moves those that were received too often to the dead-letter queue.
    */
   receive(
     name: string,

@@ -11,7 +11,7 @@ export class StoppableMessages implements Messages {
     this.#messages = messages;
   }
 
-  /** A message that was received before becomes visible again after its visibility timeout. */
+  /** A message whose batch ends while the queues are stopped becomes visible again after its visibility timeout. */
   stop(): void {
     this.#stopped = true;
   }
