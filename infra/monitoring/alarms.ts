@@ -82,7 +82,7 @@ export function createAlarm(stack: Stack, declaration: AlarmDeclaration, runbook
     threshold,
     evaluationPeriods: periods,
     ...(isActiveBelow && { comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }),
-    // For metrics of AWS/DynamoDB, CloudWatch ignores missing data whatever this says.
+    // For metrics of AWS/DynamoDB, CloudWatch ignores missing data whatever `treatMissingData` says.
     treatMissingData: keepsState ? TreatMissingData.IGNORE : stateWithoutData,
     alarmDescription: alarmText(text, runbookBaseUrl),
   });

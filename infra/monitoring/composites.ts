@@ -15,7 +15,9 @@ import {
 
 /** An alarm and its cause look at the same minutes, but CloudWatch evaluates them up to two minutes apart. */
 const WAIT_SECONDS = 120;
-/** After a cause, an alarm still looks five minutes back, and late work is done in the minutes after an outage. */
+/**
+ * After a cause, the period of an alarm can still contain the outage, and late work is done in the minutes after it.
+ */
 const EXTENSION_SECONDS = 600;
 
 type Cause = CompositeName | 'families';
@@ -30,7 +32,9 @@ interface Composite extends CompositeDeclaration {
   readonly children: readonly string[];
 }
 
-/** An alarm names its composite alarm in `notices`. Composite alarms named `...Cause` suppress others. */
+/**
+ * An alarm names its composite alarm in `notices`. `follows` names what suppresses the notices of a composite alarm.
+ */
 const declared: Readonly<Record<CompositeName, CompositeDeclaration>> = {
   TableCause: {
     follows: [],
@@ -42,8 +46,8 @@ const declared: Readonly<Record<CompositeName, CompositeDeclaration>> = {
       severity: 'high',
     },
   },
-  // CloudWatch ignores missing data of DynamoDB, so these alarms can stay active after the incident. As a cause, they
-  // would then suppress the alarms of all families.
+  // CloudWatch ignores missing data of DynamoDB, so the alarms of ThrottledTable can stay active after the incident. As
+  // a cause, ThrottledTable would then suppress the alarms of all families.
   ThrottledTable: {
     follows: ['TableCause'],
     text: {
@@ -128,8 +132,8 @@ function causesOfFamily({ functions }: MonitoringProps['families'][number]): Com
 }
 
 /**
- * Leaves out causes without alarms. A composite alarm costs money, so it is also left out if its only alarm can send
- * the notices itself.
+ * Leaves out causes without alarms. A composite alarm costs money, so one that is not in `declared` is also left out if
+ * it has one alarm and follows no cause.
  */
 function compositesOf(declarations: readonly AlarmDeclaration[], families: MonitoringProps['families']): Composite[] {
   const composites = new Map<string, Composite>();

@@ -8,8 +8,8 @@ const LATE_SECONDS = 5;
 /** In a quiet hour, a single slow push is already the 99th percentile, so one late period means nothing. */
 const LATE_PERIODS = 3;
 /**
- * Four periods of five minutes are longer than the 15 minutes for which a token is valid. Users who connect all this
- * time get new tokens, and for each token the service writes an item that starts the publisher.
+ * Four periods of five minutes are longer than the 15 minutes for which a token of the push service is valid. Users who
+ * connect all this time get new tokens, and for each token the service writes an item that starts the publisher.
  */
 const STOPPED_PERIODS = 4;
 
@@ -46,7 +46,7 @@ export function liveAlarms({ workers, settings }: MonitoringProps, stackName: st
         severity: 'high',
       },
     },
-    // If the publisher does not run, the metrics of the other alarms have no values.
+    // If the publisher does not run, it writes no metrics for the alarms LivePublishesFail and LivePushesLate.
     {
       id: 'LivePublisherStopped',
       metric: runsWithout(authorizer.construct.function, publisher.construct.function),

@@ -85,8 +85,8 @@ function whereFrequent(failures: string, all: string): string {
 }
 
 /**
- * Returns an expression for every ten workers. Its value is the number of crashed runs of the worker with the most
- * crashes.
+ * Returns an expression for every ten workers. Its value is the highest number of errors that Lambda counts for one of
+ * them.
  */
 export function workerCrashes(
   workers: readonly { readonly name: string; readonly target: Function }[],
@@ -130,7 +130,7 @@ export function refusedDollars(api: CfnApi): MathExpression {
   });
 }
 
-/** Returns failed attempts, but 0 if they are less than 1 % of all attempts. */
+/** Returns failed attempts, but 0 if they are less than 1 % of failed attempts and sent mails together. */
 export function mailFailures(serviceName: string): MathExpression {
   return expression(whereFrequent('FILL(failed, 0)', '(FILL(failed, 0) + FILL(sent, 0))'), {
     failed: deliveryMetric('MailAttemptsFailed', serviceName, 'Sum'),

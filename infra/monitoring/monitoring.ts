@@ -26,7 +26,7 @@ import {
 } from './metrics.ts';
 import { deliveryAlarms, queueAlarms, workerAlarms } from './workerAlarms.ts';
 
-/** Faults of one endpoint in five minutes. */
+/** In five minutes: faults of one endpoint, or 5xx answers of the API. */
 const FAULTS = 5;
 /** Throttled reads and writes in five minutes. A growing table throttles some calls, which the SDK retries. */
 const THROTTLES = 50;
@@ -83,7 +83,7 @@ function apiAlarms(
         severity: 'high',
       },
     })),
-    // The gateway counts the answers of functions that write no metric: they cannot start, time out or are throttled.
+    // The gateway also counts the answers of functions that write no metric, such as functions that cannot start.
     {
       id: 'ApiFaults',
       metric: apiFaults(api),

@@ -1,7 +1,7 @@
 /**
- * For all APIs of an account in a region: https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html in
- * November
- * 2026. AWS raises the rate on request, and sets the burst by the rate.
+ * For all APIs of an account in a region, in November 2026:
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html. AWS raises the rate on request, and sets
+ * the burst by the rate.
  */
 const defaults = { perSecond: 10_000, burst: 5_000 };
 const lower = { perSecond: 2_500, burst: 1_250 };

@@ -83,7 +83,7 @@ export class Backend extends Stack {
             ...common,
             ...context,
           });
-    // Families are deployed after the workers. In an upgrade, old workers therefore never get items or messages of new
+    // Families are deployed after the workers. In an upgrade, old workers therefore do not get items or messages of new
     // endpoints, which they could not read.
     deployInLanes(this.families.map(resourceOf), STACK_LANES, [
       ...(this.workers ? [resourceOf(this.workers)] : []),

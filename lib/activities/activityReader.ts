@@ -109,7 +109,7 @@ export class ActivityReader {
     return activities.map((activity) => toActivityResponse(names, activity));
   }
 
-  /** In the order of `ids`. Undefined if there is none, or its document is deleted. */
+  /** In the order of `ids`. An element is undefined if the activity does not exist or its document is deleted. */
   async findPositions(scope: AnyScope, ids: readonly string[]): Promise<(ActivityPosition | undefined)[]> {
     return this.#inLiveDocuments(
       scope,
@@ -122,7 +122,7 @@ export class ActivityReader {
     );
   }
 
-  /** In the order of `ids`. Undefined if there is none, or its document is deleted. */
+  /** In the order of `ids`. An element is undefined if the activity does not exist or its document is deleted. */
   async find(scope: AnyScope, ids: readonly string[]): Promise<(StoredActivity | undefined)[]> {
     const { tenant, organizationKey } = scope;
     const positions = await findRecordIds(

@@ -28,7 +28,7 @@ interface ActivitySelection {
 
 interface Deletion {
   readonly id: string;
-  /** If undefined, the activity can be stored anywhere. */
+  /** If undefined, the activity may be in any document. */
   readonly position?: Pick<RecordPosition, 'documentKey' | 'createdAt'>;
 }
 
