@@ -51,7 +51,8 @@ export class ThreadCounter {
 
   /**
    * Returns the numbers of threads that a user can see, per document. They are 0 for an unknown or hidden document.
-   * `documentIds` must be distinct. Throws INVALID_ARGUMENT for an unknown organization.
+   * `documentIds` must be distinct. Throws INVALID_ARGUMENT for an unknown organization, and FAILED_PRECONDITION for a
+   * document that a migration still fills.
    */
   async count(
     tenant: string,

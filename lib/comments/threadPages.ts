@@ -81,8 +81,8 @@ export class ThreadPages {
   }
 
   /**
-   * Skips unknown `documentIds`. Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown
-   * `documentId` or folder.
+   * Skips unknown `documentIds`. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown
+   * `documentId` or folder, and FAILED_PRECONDITION for a `documentId` that a migration still fills.
    */
   async resolveScope(tenant: string, selection: ThreadSelection): Promise<ThreadListingScope> {
     const { organizationId } = selection;
@@ -182,7 +182,7 @@ export class ThreadPages {
     return annotationIds.map((annotationId) => byId.get(annotationId) ?? []);
   }
 
-  /** Leaves out threads in documents that do not exist or are not selected. */
+  /** Leaves out threads in documents that are not selected, and those of unknown `documentIds`. */
   async #findKeys(
     scope: OrganizationScope,
     { documentId, documentIds: sentDocumentIds, folderId }: ThreadSelection,

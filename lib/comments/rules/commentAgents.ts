@@ -4,7 +4,7 @@ import { fieldName, invalid, type Issue } from '../../shared/errors.ts';
 import { agentSourceOf, type NewComment, parseAgent } from './commentRequests.ts';
 
 /**
- * Leaves out external agents and repeated executions. The time of an execution (epoch ms) is that of its comment, or
+ * Leaves out external agents and repetitions. The time of an execution (epoch ms) is that of its comment, or
  * `createdAt`, and never later than `now`.
  */
 export function agentsOfComments(

@@ -21,8 +21,8 @@ import { hasContent, MAX_COMMENT_BYTES } from './comments.ts';
 import { mentionedBy, type Open, TaggedUser } from './taggedUsers.ts';
 
 /**
- * A comment and the involvement of its author are two of the 100 operations of a transaction. Two others write the
- * thread and its id, or the added comments' id.
+ * A comment and the involvement of its author are two of the 100 operations of a transaction. Two more write the
+ * thread, and its id or the record of the addition.
  */
 const MAX_COMMENTS_PER_CALL = 49;
 
@@ -43,7 +43,6 @@ export const commentSelectors = /* @__PURE__ */ defineSchema(() => ({
   ),
 }));
 
-/** Other fields are stored unchanged. */
 const DocumentedAgent = /* @__PURE__ */ defineSchema(() =>
   z
     .object({
@@ -173,7 +172,6 @@ export const NewComment = /* @__PURE__ */ defineNamedSchema('CommentInput', () =
 );
 export type NewComment = z.output<typeof NewComment>;
 
-/** An id must not occur twice. */
 export const NewComments = /* @__PURE__ */ defineSchema(() =>
   list(NewComment, MAX_COMMENTS_PER_CALL).check(({ value, issues }) => {
     const seen = new Set<number>();

@@ -66,7 +66,6 @@ export function toCommentResponse(names: ContentNames, comment: Comment): Commen
   };
 }
 
-/** All lists and flags are present, even if they are empty. */
 export const CommentRow = /* @__PURE__ */ defineNamedSchema('Comment', () =>
   CommentResponse.extend({
     isDraft: z.literal(false).describe('Always false: drafts exist only in clients.'),
@@ -88,7 +87,6 @@ export const ReactedCommentRow = /* @__PURE__ */ defineSchema(() =>
 );
 export type ReactedCommentRow = z.output<typeof ReactedCommentRow>;
 
-/** Drafts, groups, recorders and custom lists exist only in clients, so these fields are always empty. */
 export function toCommentRow(comment: CommentResponse): CommentRow {
   const { commentText, commentHtml } = comment;
   return {

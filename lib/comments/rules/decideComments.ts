@@ -129,7 +129,7 @@ function withComment(parts: ThreadParts, before: Comment, after: Comment, now: n
   return { ...parts, thread, comments: parts.comments.map((comment) => (comment === before ? after : comment)) };
 }
 
-/** A thread is deleted with its last comment. */
+/** If no comment would remain, the thread is deleted. */
 export function decideCommentDeletion(
   before: ExistingThread,
   ids: readonly number[],

@@ -88,7 +88,7 @@ export function decideReactionDeletion(
   });
 }
 
-/** Replaces, adds or deletes a reaction. By default the references in its comment stay, unless it is deleted. */
+/** Replaces, adds or deletes a reaction. By default, only a deletion changes the references in its comment. */
 export function withReaction(
   parts: ThreadParts,
   before: Reaction | undefined,

@@ -12,7 +12,6 @@ export interface ThreadAdded {
   readonly annotationId: string;
   readonly commentIds: number[];
   readonly message: string;
-  /** Undefined for a thread that no agent wrote. */
   readonly findingId?: string | undefined;
 }
 
@@ -59,7 +58,7 @@ export function withNumber<R>({ after, events, result }: Decided<R>, annotationN
   return { after: { ...after, thread }, events: events.map((event) => ({ ...event, thread })), result };
 }
 
-/** `before` must have the first comment if `change` assigns, because it involves the assignee. */
+/** `before` must have the first comment if `change` assigns, because this comment involves the assignee. */
 export function decideThreadUpdate(
   before: ExistingThread,
   change: ThreadChange,

@@ -15,7 +15,7 @@ import { withoutComments } from './decideComments.ts';
 import type { ExistingThread, ThreadParts } from './threadParts.ts';
 import type { Thread } from './threads.ts';
 
-/** A thread that a removed user started is deleted. */
+/** A thread that a removed user started before the removal is deleted. */
 export function isThreadOf({ from, createdAt }: Pick<Thread, 'from' | 'createdAt'>, removed: RemovedUsers): boolean {
   return isMadeBy(from.userId, createdAt, removed);
 }
@@ -94,7 +94,7 @@ function keepTaggedId(tagged: Open, { userIds }: RemovedUsers): Open {
   };
 }
 
-/** Removes users from the head and from one comment. Never changes `lastUpdated`. */
+/** Removes users from the head and from one comment, or deletes the comment. Keeps `lastUpdated`. */
 export function decideUserRemoval(
   before: ExistingThread,
   commentId: number | undefined,

@@ -124,7 +124,6 @@ export const NewThread = /* @__PURE__ */ defineNamedSchema('CommentAnnotationInp
 );
 export type NewThread = z.output<typeof NewThread>;
 
-/** If a suggestion is sent without a status, the stored status stays. */
 export const ThreadChange = /* @__PURE__ */ defineNamedSchema('CommentAnnotationChange', () =>
   z
     .object({

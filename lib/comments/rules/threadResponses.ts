@@ -138,7 +138,6 @@ export interface RowParts {
   readonly pageInfo: boolean;
 }
 
-/** All lists and flags are present, even if they are empty. */
 export const ThreadRow = /* @__PURE__ */ defineNamedSchema('CommentAnnotation', () =>
   ThreadResponse.extend({
     comments: z.array(CommentRow).describe(ThreadResponse.shape.comments.description as string),
@@ -165,7 +164,6 @@ export const ListedThreads = /* @__PURE__ */ defineSchema(() =>
     .describe('The threads. With `groupByDocumentId`, lists of threads by document id.'),
 );
 
-/** Subscribed groups and drafts exist only in clients, so these fields are always empty. */
 export function toThreadRow(thread: ThreadResponse, parts: RowParts): ThreadRow {
   return {
     ...thread,

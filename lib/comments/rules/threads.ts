@@ -79,7 +79,7 @@ export const Thread = /* @__PURE__ */ defineSchema(() =>
     resolvedByUserId: z.string().optional(),
     statusUpdatedByUserId: z.string().optional(),
     commentCount: z.number(),
-    /** Of all comments that the thread ever had, so no id is used twice. */
+    /** The largest of all comments that the thread ever had, so no generated id repeats an earlier id. */
     lastCommentId: z.number(),
     /** The involvement of the assignee refers to this comment. */
     first: z.object({ commentId: z.number(), createdAt: z.number() }),
