@@ -3,9 +3,9 @@ import type { Organization } from './organizations.ts';
 export interface OrganizationScope {
   readonly tenant: string;
   readonly organizationKey: string;
-  /** Readers must then combine the stored folders with the recorded changes. */
+  /** If true, readers must combine the stored folders with the recorded changes. */
   readonly hasFolderChanges?: boolean | undefined;
-  /** Whether jobs are removing users from folders. Moves must then not enter or leave these folders. */
+  /** Whether jobs are removing users from folders. If so, moves must not enter or leave these folders. */
   readonly hasFolderRevocations?: boolean | undefined;
 }
 

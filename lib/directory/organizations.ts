@@ -31,9 +31,12 @@ const Schema = z.object({
   disabledAt: z.number().optional(),
   /** JSON text. A DynamoDB map would lose `__proto__` keys, long numbers and deep nesting. */
   metadata: z.string().optional(),
-  /** Running jobs that apply changes of folders. Readers of folders then read these too. */
+  /** How many running jobs apply changes of folders. If there are some, readers of folders also read the changes. */
   folderChanges: z.number().optional(),
-  /** Running jobs that remove users from folders. Moves across the boundaries of these folders are then refused. */
+  /**
+   * How many running jobs remove users from folders. If there are some, moves across the boundaries of these folders
+   * are refused.
+   */
   folderRevocations: z.number().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -156,7 +159,7 @@ export class OrganizationWriter {
     });
   }
 
-  /** Ids must be distinct. An organization that is unknown or would become too large fails in its own result only. */
+  /** Ids must be distinct. An organization that cannot be changed fails in its own result only. */
   async update(tenant: string, changes: readonly OrganizationChange[], now: number): Promise<ItemResult[]> {
     return this.#change(
       tenant,

@@ -11,8 +11,8 @@ import { documentResource, folderResource, organizationResource, type Resource }
 import type { ScopedResource } from './userWriter.ts';
 
 /**
- * The organization, if neither document nor folder is named. Throws NOT_FOUND, and with `writable` FAILED_PRECONDITION
- * for a disabled document.
+ * Returns the organization if neither document nor folder is named. Throws NOT_FOUND, and FAILED_PRECONDITION for a
+ * document that a migration still fills or, with `writable`, that can only be read.
  */
 export async function requireResource(
   stores: { readonly documents: Pick<DocumentReader, 'require'>; readonly folders: Pick<FolderReader, 'require'> },
@@ -38,7 +38,7 @@ export interface NamedContent {
 
 /**
  * Creates a missing document if `newDocument` is given, and a missing folder if `createFolder` is true. Throws the
- * errors of their `ensure`, and FAILED_PRECONDITION for a disabled document.
+ * errors of their `ensure`, and FAILED_PRECONDITION for a document that can only be read.
  */
 export async function ensureResource(
   stores: { readonly documents: Pick<DocumentWriter, 'ensure'>; readonly folders: Pick<FolderWriter, 'ensure'> },
@@ -78,8 +78,9 @@ export class ResourceFinder {
   }
 
   /**
-   * Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for a folder or document, each with its path in
-   * `details.issues`, and with `writable` FAILED_PRECONDITION for a disabled organization or document.
+   * Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for a folder or document, each with its path in
+   * `details.issues`. Throws FAILED_PRECONDITION for a document that a migration still fills and, with `writable`, for
+   * an organization or document that can only be read.
    */
   async require<R extends ResourceReference>(
     tenant: string,
@@ -131,7 +132,6 @@ export class ResourceFinder {
   }
 }
 
-/** One call per organization and 100 ids. */
 async function readByOrganization<T>(
   references: readonly ScopedReference[],
   reader: { getByIds(scope: OrganizationScope, ids: readonly string[]): Promise<(T | undefined)[]> },

@@ -308,8 +308,7 @@ export class GroupWriter {
         const result = { success: true, message: 'User added to organization user group.' };
         if (member && !hasEnded(user.revocations, [scope.organizationKey], member.addedAt)) return { result, ops: [] };
         const added = { ...groupScope, userId, addedAt: accessTimeAfter(user.revocations, scope.organizationKey, now) };
-        // The revision is the time of the addition, so a member who was removed and added again never has an earlier
-        // revision.
+        // The revision is the time of the addition, so a member who was removed and added again has a later revision.
         return {
           result,
           ops: [insertOrReplace(GroupMemberEntity, added, member, added.addedAt)],
@@ -360,8 +359,8 @@ export class GroupMemberRemover {
   }
 
   /**
-   * Returns the ids, without users who were removed before. Throws UNAVAILABLE after 20 s, or if the ids do not fit
-   * into one response. A repeated call continues.
+   * Returns the ids, without those of users who were already erased or removed from the organization. Throws
+   * UNAVAILABLE after 20 s, or if the ids do not fit into one response. A repeated call continues.
    */
   async removeAll(scope: OrganizationScope, group: Group, clock: () => number = Date.now): Promise<string[]> {
     const deadline = clock() + REMOVAL_MILLISECONDS;

@@ -353,7 +353,8 @@ class TreeChange {
     const { tenant } = this.#request;
     const { organizationKey } = this.#lock.ids;
     const change = { folderKey: internalId, folderId, kind, jobId: this.#jobId, at: this.now };
-    // A later change of the folder replaces this record, which this job must not remove.
+    // A later change of the folder replaces this record. The revisions differ, so this job does not remove the later
+    // record.
     return upsert(FolderChangeEntity, { tenant, organizationKey, ...change }, this.now);
   }
 

@@ -26,7 +26,7 @@ export const FolderRevocationEntity = defineEntity({
   schema: z.object({
     jobId: z.string(),
     folderKey: z.string(),
-    /** The job's id. Earlier versions also stored items of moves. */
+    /** The job's id, or `ANY`. Earlier versions also stored items of moves. */
     id: z.string(),
     /** Empty. Earlier versions need them. */
     inside: z.array(z.string()),

@@ -37,8 +37,8 @@ export class FolderTreeReader {
   }
 
   /**
-   * Folders directly in `folder`, or at the root, with all below them, ordered by id. Throws INVALID_ARGUMENT if there
-   * are too many.
+   * Folders directly in `folder`, or at the root, with those below them down to `maxDepth`, ordered by id. Throws
+   * INVALID_ARGUMENT if there are too many.
    */
   async readBelow(
     scope: OrganizationScope,
@@ -73,7 +73,7 @@ export class FolderTreeReader {
   }
 
   /**
-   * Ordered by id, ends early at about 4 MB. With `isMatch`, a page reads about 2,000 entries and can be short or
+   * Ordered by id, ends early at about 4 MB. With `isMatch`, a page reads at most 2,000 entries and can be short or
    * empty. Otherwise no folders follow an empty page.
    */
   async #children(

@@ -34,7 +34,7 @@ const Schema = z.object({
   accessType: z.enum(accessTypes),
   accessFrom: z.string().default(rootFolderId),
   inheritAccessFromParent: z.boolean(),
-  /** Epoch ms. `ancestors` has the same time for each folder above. */
+  /** Epoch ms. Each entry of `ancestors` has the time of its own last move. */
   movedAt: z.number().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),

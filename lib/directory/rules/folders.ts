@@ -147,7 +147,7 @@ interface RequestedFolder {
 
 /**
  * A parent is in an earlier wave. `root` is no folder, even if the request lists one with this id. The parents of
- * `circular` folders form a circle.
+ * `circular` folders lead to a circle.
  */
 export function splitIntoWaves<F extends RequestedFolder>(folders: readonly F[]): { waves: F[][]; circular: F[] } {
   const waves: F[][] = [];
