@@ -53,7 +53,7 @@ export const InvitationRecord = z.object({
   type: z.enum(invitationTypes),
   /** The internal id of the organization, document or folder. */
   resourceKey: z.string(),
-  /** `recipientOf` the address, so that keys and mails have no address. */
+  /** `recipientOf` the address, so that keys and stored mails have no address. */
   recipient: z.string(),
   email: z.string(),
   documentId: z.string().optional(),
@@ -115,8 +115,8 @@ export function invite(
 }
 
 /**
- * Returns undefined if the invitation has this answer already, of the same user. Throws FAILED_PRECONDITION after
- * another answer, or when it has expired.
+ * Returns undefined if the invitation already has this answer, and an acceptance already this user. Throws
+ * FAILED_PRECONDITION after any other answer, or when it has expired.
  */
 export function answer(
   stored: Invitation,

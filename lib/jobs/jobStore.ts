@@ -149,7 +149,6 @@ export class JobStore {
     this.#table = table;
   }
 
-  /** Returns `exists` if a job with this id is stored. */
   async start(tenant: string, job: NewJob, now: number): Promise<'done' | 'exists'> {
     return (await this.#table.write([startJob(tenant, job, now)])) === 'done' ? 'done' : 'exists';
   }

@@ -11,7 +11,7 @@ export interface JobSweepPorts {
 }
 
 const PARALLEL = 4;
-/** Milliseconds. A job that no worker has started is due again then. */
+/** Milliseconds after which a job that no worker has started is due again. */
 const DUE_AGAIN_AFTER = 5 * 60_000;
 
 /** A conditional write postpones each due job before its message is sent, so only one of several sweeps sends it. */

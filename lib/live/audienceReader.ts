@@ -94,8 +94,8 @@ export class AudienceReader {
   }
 
   /**
-   * `connected` are users whom the notification may name. With `isForOthers`, the notification is also for the users of
-   * `sessions`.
+   * `connected` are users whom the notification may name. With `isForOthers`, a notification for all (`notifyAll`) is
+   * also for the users of `sessions`.
    */
   async usersWhoCanReadNotification(
     document: OpenDocument,

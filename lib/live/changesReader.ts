@@ -32,7 +32,7 @@ export class ChangesReader {
     this.#log = new HintLog(table);
   }
 
-  /** Also returns the newest hints of the user's own channel. Those that the user may not read now are empty. */
+  /** Also returns the newest hints of the user's own channel. Hints that the user may not read now are empty. */
   async changes(
     { organization, document: { documentId }, scope }: DocumentContext,
     user: Viewer & { readonly userKey: string },

@@ -14,7 +14,7 @@ const ChannelSchema = z.object({
   documentId: z.string(),
   /** Grows with each hint. All versions of an earlier document with the same id are smaller. */
   version: z.number(),
-  /** Grows by one when users lose access. Channel names depend on it. */
+  /** Grows by one when users lose access or the document gets another id. Channel names depend on it. */
   epoch: z.number(),
   /**
    * Earlier epochs whose channels lack their last event, `system.revoked`. `by` is the id of the stream record that

@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { type Capability, type Environment, optionalVariable } from '../app/capability.ts';
 import { RequestSigner, type SigningCredentials } from '../crypto/requestSigner.ts';
 
-/** The publisher waits this long before the last event of a channel, so that no earlier publish can still run. */
+/**
+ * A publish is aborted after this time. The publisher waits longer before the last event of a channel, so that no
+ * earlier publish can still run.
+ */
 export const PUBLISH_MILLISECONDS = 2_000;
 
 /** AppSync answers 200 even if it rejects some events. */

@@ -158,7 +158,7 @@ async function publishDocument(
   await publishHidden(ports, document, channel, withoutRepetitions(hidden), call);
 }
 
-/** For users who may see `access`, but not those who may also see `except`. */
+/** For users who may see the record by `access`, but not for those who may also see it by `except`. */
 interface HiddenHint extends PositionedHint {
   readonly access: ThreadAccess;
   readonly except?: ThreadAccess | undefined;

@@ -127,7 +127,7 @@ async function endSessions(
 }
 
 interface CheckedSessions {
-  /** Sessions whose users may not open the document any more. */
+  /** Sessions that end: the user lost access or was erased, or the user tokens were revoked. */
   readonly lost: readonly Stored<LiveSession>[];
   readonly changed: readonly Stored<LiveSession>[];
 }

@@ -83,8 +83,8 @@ export function hintCatalogue(kinds: readonly { readonly hint: KindHints | KindP
 
 /**
  * Of hints with the same type and ids, the last one stays. An `update` after an `add` of the same ids is left out,
- * because clients read the newest state after either. Hints about hidden threads all stay, because each has its own
- * recipients.
+ * because clients read the newest state after either. All hints that hide a thread or comment stay, because each has
+ * its own recipients.
  */
 export function withoutRepetitions<T extends { readonly hint: ContentHint }>(changes: readonly T[]): T[] {
   const identity = (type: string, ids: HintIds) => JSON.stringify([type, ids]);
