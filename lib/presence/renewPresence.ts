@@ -8,8 +8,8 @@ import { changePresence } from './presences.ts';
 import type { Renewal, SentUser } from './rules.ts';
 
 /**
- * Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document, FAILED_PRECONDITION for a
- * disabled document, and ABORTED after too many conflicts.
+ * Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document, FAILED_PRECONDITION for an
+ * organization or document that can only be read, and ABORTED after too many conflicts.
  */
 type RenewPresence = (
   tenant: string,

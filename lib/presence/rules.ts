@@ -29,7 +29,7 @@ const SentUser = /* @__PURE__ */ defineNamedSchema('PresenceInput', () =>
 );
 export type SentUser = z.output<typeof SentUser>;
 
-/** A browser cannot choose the name and e-mail address: those of the stored profile count. */
+/** A call with a user token cannot choose the name and the e-mail address: those of the stored profile count. */
 export function withProfile(
   user: SentUser,
   profile: { readonly name?: string | undefined; readonly email?: string | undefined },

@@ -40,7 +40,6 @@ const MAX_RECORDING_BYTES = 256 * 1024;
 /** No endpoint adds a second version. */
 const ONLY_VERSION = 1;
 
-/** Other fields are stored too. */
 const KnownAttachment = /* @__PURE__ */ defineSchema(() =>
   z.object({
     attachmentId: optional(z.number()).describe('Your own number of the file.'),
@@ -221,7 +220,7 @@ function toAsset({ url, mimeType, name, size, thumbnail }: KnownAttachment) {
   };
 }
 
-/** By MIME type, or else by the extension of the file name. Undefined if unknown. */
+/** By MIME type, or without one by the extension of the file name. Undefined if unknown. */
 function findFileFormat(mimeType = '', name = ''): string | undefined {
   const [, subtype = ''] = /\/([^;]*)/.exec(mimeType) ?? [];
   const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase();

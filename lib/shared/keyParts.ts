@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 const MAX_BYTES = 200;
 
 /**
- * Escapes `#`, `~` and `%`, so different parts never make the same key. A part of more than 200 bytes becomes `~` and
- * its SHA-256, because a sort key has at most 1,024 bytes and an id up to 1,536.
+ * Escapes `#`, `~` and `%`, so different parts never make the same key. If the result has more than 200 bytes, returns
+ * `~` and the SHA-256 of the part, because a sort key has at most 1,024 bytes and an id up to 1,536.
  */
 export function encodePart(part: string): string {
   const escaped = part.replace(/[#%~]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);

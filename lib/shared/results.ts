@@ -19,7 +19,6 @@ export const Done = /* @__PURE__ */ defineSchema(() =>
     .describe('That everything was stored.'),
 );
 
-/** Some items can fail in a request that succeeds. `id` is usually the internal id, and empty if it is not known. */
 export const ItemResult = /* @__PURE__ */ defineNamedSchema('ItemResult', () =>
   z
     .object({

@@ -477,7 +477,10 @@ export const NextToken = /* @__PURE__ */ defineSchema(() =>
   z.string().nullable().describe('Continues the listing as `pageToken`. Null after the last page.'),
 );
 
-/** A request has a page token or the ids in the field `ids`, because the items of these ids are on one page. */
+/**
+ * A request must not have both a page token and the ids in the field `ids`, because the items of these ids are on one
+ * page.
+ */
 export function pagesOrIds<S extends z.ZodRawShape>(ids: keyof S & string, shape: S) {
   return z
     .object({ ...shape, pageSize: optional(PageSize), pageToken: optional(PageToken) })

@@ -44,7 +44,6 @@ export function requireFuture(
   throw invalid({ path: field, code: 'too_small', message: `${fieldName(field)} must be in the future` });
 }
 
-/** Imported content can have these times. The default is the time of the request. */
 export const importedTimes = /* @__PURE__ */ defineSchema(() => ({
   createdAt: optional(Instant).describe(
     'When content from another system was created, in epoch milliseconds or ISO 8601. By default now. Refused with a user token.',

@@ -5,14 +5,13 @@ import { isSameName, nearName } from './nearName.ts';
 import { acceptsField, declaredKeysOf, fieldChangesOf, isStoredAsSent } from './schema.ts';
 
 const MAX_REPORTED = 20;
-/** Each suggestion searches up to 300 objects of the schema. */
+/** Each suggestion can search hundreds of objects of the schema. */
 const MAX_SUGGESTIONS = 10;
 const MAX_VISITED = 300;
 const MAX_NAME_CHARACTERS = 100;
 
 type Path = readonly (string | number)[];
 
-/** A schema without objects, or with any fields, has no tree. */
 export type FieldTree =
   | {
       readonly kind: 'object';
@@ -137,7 +136,7 @@ function walk(
   });
 }
 
-/** The discriminator decides, then the number of unknown fields. Undefined if an alternative takes any fields. */
+/** Of the alternatives that are a list or an object as `data` is, returns the one with the fewest unknown fields. */
 function alternative({ options }: Extract<FieldTree, { kind: 'union' }>, data: object): FieldTree | undefined {
   const trees = options.map((option) => option());
   const [first, ...others] = trees.filter(

@@ -12,7 +12,7 @@ const LISTS: ReadonlySet<string> = new Set(['Items', 'Keys']);
 const VALUES: ReadonlySet<string> = new Set(['SearchVector']);
 const MIN_POSITIVE_NUMBER = 1e-130;
 
-/** Throws for a value that DynamoDB cannot store exactly. */
+/** Throws for a value that the table cannot store, such as a number beyond the safe integers. */
 export function toRequestBody(input: Json): string {
   return JSON.stringify(mapItems(input, toAttributes));
 }
