@@ -11,7 +11,7 @@ import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './webhook
 
 /**
  * FAILED_PRECONDITION if advanced webhooks are off or withheld, or the endpoint is disabled. NOT_FOUND if the endpoint
- * does not exist or a basic target has no URL.
+ * does not exist, or a basic target has no URL or is off.
  */
 export type RequireOperable = (caller: Pick<ApiKeyCaller, 'tenant' | 'withheld'>, endpointId: string) => Promise<void>;
 

@@ -34,8 +34,8 @@ const MAX_CACHED_TENANTS = 200;
 const readers = new WeakMap<Table, SubscriptionReader>();
 
 /**
- * Settings in memory are used only after a consistent read of the tenant's settings item has returned their revision,
- * which every change of a setting increases.
+ * Settings in memory are used only after a consistent read of the tenant's settings item has returned no newer
+ * revision. Every change of a setting increases the revision.
  */
 export class SubscriptionReader {
   readonly #table: Table;

@@ -11,7 +11,7 @@ export type EncodedBody = { readonly body: string } | { readonly error: 'public 
 
 /**
  * `{ encryptedData, encryptedKey, iv }`, `{ encodedPayload }`, or the unchanged payload. If both options are on, the
- * payload is encrypted. Every call generates a new key and IV.
+ * payload is encrypted. Each encryption has a new key and IV.
  */
 export function encodeBody(json: string, { encodeData, encryptData, publicKey }: BodyEncoding): EncodedBody {
   if (encryptData) {

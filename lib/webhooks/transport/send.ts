@@ -17,7 +17,9 @@ export const TIMEOUT_MILLISECONDS = 15_000;
 
 /** Most servers keep idle connections longer, so they rarely close one first. */
 const IDLE_MILLISECONDS = 4_000;
-/** A message can have 20 endpoints of one origin, and a batch has ten messages, so the next batch needs as many. */
+/**
+ * A batch has ten messages, each with up to 20 endpoints, so the next batch can need many connections to one origin.
+ */
 const MAX_IDLE_PER_ORIGIN = 50;
 const MAX_IDLE = 100;
 

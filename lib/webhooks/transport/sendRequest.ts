@@ -28,8 +28,8 @@ interface PartialResponse {
 }
 
 /**
- * Ends when the response is complete or its first 16 KiB have arrived. `stale`: a reused connection was closed before
- * any byte was written. Only then, the receiver has certainly not seen the request.
+ * Ends when the response is complete or its first 16 KiB have arrived. `stale`: a reused connection ended before any
+ * byte was written, so the receiver has not seen the request.
  */
 export function sendRequest(
   { secure, options, body }: HttpRequest,
