@@ -39,7 +39,7 @@ const MAX_CHAIN_MILLISECONDS = 60 * 60_000;
 const MAX_PAUSE_MILLISECONDS = 6 * 60 * 60_000;
 
 /**
- * Runs steps for up to 10 seconds, then sends a message for the next run. Rethrows errors of a step. Each step writes
+ * Runs steps for about 10 seconds, then sends a message for the next run. Rethrows errors of a step. Each step writes
  * progress and lease under the revision that was read, so only one worker continues. The sweep continues an interrupted
  * job. A job that always fails is retried with growing pauses and never deleted.
  */

@@ -232,7 +232,7 @@ async function publishNotifications(
     const connected = await sessionStore.connectedUsers(document, users.userIds);
     const isForOthers = users.isForOthers && channel !== undefined;
     if (connected.length === 0 && !isForOthers) continue;
-    // Only the `organizationId` is needed, which the channel of any other document has too.
+    // Only the `organizationId` is needed, which the channels of all documents of the organization have.
     const named =
       channel ?? (await sessionStore.channel({ ...document, documentKey: connected[0]?.documentKey ?? '' }));
     if (!named) continue;

@@ -26,8 +26,8 @@ export const PREPARE_AHEAD = 20;
 const MAX_PREPARE_MILLISECONDS = 500;
 
 /**
- * On a slow machine, a fixed time would let every slot expire. After a delete call has answered, attempts can still
- * begin for the returned time.
+ * Returns how long (ms) before its slot a request is prepared, by the `duration` of the last preparation. On a slow
+ * machine, a fixed time would let every slot expire. An attempt can begin so long after its endpoint was deleted.
  */
 export function prepareAhead(duration: number): number {
   return Math.min(MAX_PREPARE_MILLISECONDS, Math.max(PREPARE_AHEAD, duration));
