@@ -76,7 +76,6 @@ export class AwsEndpoint {
     for (const server of this.#servers) server.setListener(listener);
   }
 
-  /** Returns undefined if the called service is stopped. */
   async answerThread(principal: Principal, call: ThreadCall, isAborted: () => boolean): Promise<AwsAnswer | undefined> {
     if (!this.#servers.some(({ port, isOpen }) => port === call.port && isOpen)) return undefined;
     try {

@@ -281,7 +281,10 @@ export class GroupWriter {
     });
   }
 
-  /** Ids must be distinct. A user who cannot be added fails in its own result only. Throws NOT_FOUND for the group. */
+  /**
+   * Ids must be distinct. A user who cannot be added fails in its own result only. Throws NOT_FOUND for an unknown
+   * group.
+   */
   async addMembers(
     scope: OrganizationScope,
     groupId: string,

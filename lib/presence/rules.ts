@@ -148,7 +148,6 @@ export type PresenceMessage =
   | { readonly type: 'presence.update'; readonly at: number; readonly user: PresenceResponse }
   | { readonly type: 'presence.remove'; readonly at: number; readonly userId: string };
 
-/** Returns undefined if the last write changed nothing visible. */
 export function presenceMessage(presence: Presence): PresenceMessage | undefined {
   const { userId, leaseEndsAt, changedAt, isVisibleChange } = presence;
   if (!isVisibleChange) return undefined;

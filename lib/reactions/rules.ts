@@ -195,7 +195,6 @@ export function toReactionResponse({ apiKey, organizationId }: ResponseNames, re
   };
 }
 
-/** Undefined if no user remains. */
 export function removeReactors(reaction: Reaction, removed: RemovedUsers): Reaction | undefined {
   const fromUsers = reaction.fromUsers.filter(({ from, lastUpdated }) => !isMadeBy(from.userId, lastUpdated, removed));
   if (fromUsers.length === 0) return undefined;

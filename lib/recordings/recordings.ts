@@ -132,7 +132,7 @@ export class RecordingWriter {
     this.#table = table;
   }
 
-  /** Each with its event. Ids must be distinct. A recording whose id exists fails in its own result only. */
+  /** Each with its event. Ids must be distinct. A recording whose sent id exists fails in its own result only. */
   async add(
     context: DocumentContext,
     recordings: readonly IdentifiedRecording[],

@@ -14,7 +14,6 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ ]/g, '');
 }
 
-/** Ignores case, hyphens, underscores and spaces. */
 export function isSameName(one: string, other: string): boolean {
   return one.length <= MAX_CHARACTERS && plain(one) === plain(other);
 }

@@ -166,7 +166,6 @@ export function unknownFieldIssue(path: Path, meant?: Path): Issue {
   return { path: shown, code: 'unrecognized_keys', message: `${fieldName(shown)}: unknown field.${hint}` };
 }
 
-/** Returns the name cut, well-formed and without control characters. */
 export function printable(name: string): string {
   const cut = name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}...` : name;
   return cut.toWellFormed().replaceAll(/\p{Cc}/gu, '\ufffd');

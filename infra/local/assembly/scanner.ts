@@ -35,7 +35,6 @@ export class Scanner {
     return nextToken;
   }
 
-  /** Throws UnsupportedDefinition if there are more tokens. */
   end(): void {
     const remaining = this.#tokens.slice(this.#next);
     if (remaining.length > 0) throw this.problem(`"${remaining.join(' ')}" is left over`);

@@ -33,7 +33,6 @@ export function isSubscribed({ path, isPattern }: ChannelPath, channel: string):
   return isPattern ? channel.startsWith(path.slice(0, -1)) : channel === path;
 }
 
-/** Returns what is wrong with the events, or undefined. */
 export function eventsFault(events: unknown): string | undefined {
   if (!Array.isArray(events) || events.length === 0 || events.length > quotas.eventsPerPublish)
     return `A publish has 1 to ${quotas.eventsPerPublish} events`;

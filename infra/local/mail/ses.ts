@@ -57,7 +57,6 @@ function messageOf({
   return { from, to, subject, text: simple.Body.Text?.Data ?? '', html: simple.Body.Html?.Data ?? '', headers };
 }
 
-/** The identity is the domain of the mailbox. */
 export function mailIdentityArn(mailbox: string): string {
   return `arn:aws:ses:${REGION}:${ACCOUNT}:identity/${domainOf(mailbox)}`;
 }

@@ -43,7 +43,6 @@ export class AlarmStates {
     return groups.length > 0 ? `${name} (${groups.join(', ')})` : name;
   }
 
-  /** Each impact has the name of its function. */
   impactsOf(name: string, at: number): string[] {
     const alarm = this.#alarms.get(name);
     if (!alarm) return [];

@@ -26,7 +26,6 @@ export class MetricStore {
     this.since = clock();
   }
 
-  /** Ignores NaN and infinity. */
   add(metric: MetricId, value: number): void {
     if (Number.isFinite(value)) this.#seriesOf(metric).add(bucketAt(this.#clock()), value);
   }

@@ -28,7 +28,6 @@ export class QueueSource {
     this.#polling = this.#poll();
   }
 
-  /** Waits for running batches. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#messages.wake(this.#model.queue.name);

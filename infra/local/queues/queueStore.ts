@@ -130,7 +130,6 @@ export class QueueStore {
     return queue;
   }
 
-  /** Stores messages in one transaction, and returns their ids. */
   send(name: string, messages: readonly NewMessage[]): string[] {
     const { delaySeconds: usualDelay } = this.existingQueue(name);
     const now = this.#clock();

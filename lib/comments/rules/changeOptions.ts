@@ -14,7 +14,6 @@ export const changeOptionFields = /* @__PURE__ */ defineSchema(() => ({
   ),
 }));
 
-/** The values of `changeOptionFields`, with defaults. */
 export interface ChangeOptions {
   /** By default the author of each changed record. */
   readonly actor?: ContentUser | undefined;

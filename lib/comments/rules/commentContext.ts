@@ -27,7 +27,6 @@ export function toContextResponse(text: string | undefined): z.output<typeof Con
   return { access, accessFields: accessFields(access ?? {}) };
 }
 
-/** Returns undefined if there are none. */
 export function accessFieldsOf(text: string | undefined): string[] | undefined {
   const items = toContextResponse(text)?.accessFields ?? [];
   return items.length > 0 ? items : undefined;

@@ -13,7 +13,6 @@ const Contact = /* @__PURE__ */ defineSchema(() =>
     })
     .describe('A mentioned user. Other fields, such as the `text` of the mention, are stored unchanged.'),
 );
-/** The id is `userId`, or else `contact.userId`. */
 export const TaggedUser = /* @__PURE__ */ defineNamedSchema('TaggedUserInput', () =>
   unchangedObject(
     Contact.check(

@@ -40,7 +40,6 @@ export const V1ThreadOrNull = /* @__PURE__ */ defineNamedSchema('V1CommentAnnota
 
 type V2Thread = Omit<z.output<typeof V1Thread>, 'color' | 'lastUpdated'> & { readonly lastUpdated: number };
 
-/** Null stands for an unknown id. */
 export function toV1Comment(row: z.output<typeof V1Comment> | null): z.output<typeof V1Comment> | null {
   return row && V1Comment.parse(row);
 }

@@ -15,7 +15,7 @@ const MAX_CONSECUTIVE_FAILURES = 10;
 const WINDOW = 5 * 60_000;
 const MIN_WINDOW_ATTEMPTS = 10;
 const MAX_FAILURE_SHARE = 0.7;
-/** Milliseconds. The probe always takes less time. */
+/** Milliseconds. The probe takes less time. */
 export const PROBE_LEASE = 30_000;
 
 export interface BreakerPauses {

@@ -6,7 +6,7 @@ import { LoggedAttempt } from './loggedAttempt.ts';
 const deliveryStatuses = ['PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** The source of truth: a queue message only has ids and the number of the attempt. Times are epoch ms. */
+/** The source of truth: a queue message has only ids and numbers. Times are epoch ms. */
 export const Delivery = z.object({
   eventId: z.string(),
   endpointId: z.string(),
