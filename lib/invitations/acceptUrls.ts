@@ -4,7 +4,7 @@ import { invalid } from '../shared/errors.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
 
-/** Throws INVALID_ARGUMENT for a URL that is not on an allowed domain of the API key. */
+/** Throws INVALID_ARGUMENT for a URL that is no link on an allowed domain of the API key (`isAllowedLink`). */
 type RequireAcceptUrl = (tenant: string, acceptUrl: string | undefined) => Promise<void>;
 
 export const requireAcceptUrl: Capability<RequireAcceptUrl> = /* @__PURE__ */ combine(

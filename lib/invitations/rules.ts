@@ -115,8 +115,8 @@ export function invite(
 }
 
 /**
- * Returns undefined if the invitation already has this answer, and an acceptance already this user. Throws
- * FAILED_PRECONDITION after any other answer, or when it has expired.
+ * Returns undefined if the invitation already has this answer. An acceptance must be of the same user. Throws
+ * FAILED_PRECONDITION after any other answer, or when the invitation has expired.
  */
 export function answer(
   stored: Invitation,

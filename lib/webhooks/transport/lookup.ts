@@ -46,7 +46,7 @@ export function checkedLookup(policy: AddressPolicy, resolver: NameResolver): Lo
   };
 }
 
-/** IPv4 first, because Lambda functions have no IPv6. Throws LookupFailed. */
+/** IPv4 first, because Lambda functions have no IPv6. Throws LookupFailed if no address is found. */
 async function addressesOf(hostname: string, resolver: NameResolver): Promise<LookupAddress[]> {
   // These names always mean this machine and are not sent to DNS (RFC 6761).
   if (/(^|\.)localhost\.?$/i.test(hostname))

@@ -77,7 +77,10 @@ interface RawPart {
   readonly MetricStat?: { readonly Metric: RawMetric; readonly Period: number; readonly Stat: string };
 }
 
-/** `serviceName` replaces the value of the dimension `service`. Throws UnsupportedDefinition. */
+/**
+ * `serviceName` replaces the value of the dimension `service`. Throws UnsupportedDefinition for an alarm that the local
+ * run does not support.
+ */
 export function alarmOf(resource: Resource, serviceName?: string): AlarmModel {
   const { properties } = resource;
   requireSupported(properties, supportedProperties, 'an alarm');

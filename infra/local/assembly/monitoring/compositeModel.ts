@@ -54,7 +54,10 @@ export function notifies({ ActionsEnabled, AlarmActions }: Resource['properties'
   return ActionsEnabled !== false && Array.isArray(AlarmActions) && AlarmActions.length > 0;
 }
 
-/** `names` are the names of all alarms, by ARN and by physical name. Throws UnsupportedDefinition. */
+/**
+ * `names` are the names of all alarms, by ARN and by physical name. Throws UnsupportedDefinition for an alarm that the
+ * local run does not support.
+ */
 export function compositeOf(resource: Resource, names: ReadonlyMap<string, string>): CompositeModel {
   const { properties } = resource;
   requireSupported(properties, supportedProperties, 'a composite alarm');

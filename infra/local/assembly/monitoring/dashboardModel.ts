@@ -62,8 +62,8 @@ const supportedProperties = [
 const supportedOptions = ['id', 'label', 'visible', 'stat', 'expression', 'period', 'color', 'yAxis'];
 
 /**
- * A text widget begins a row. `serviceName` replaces the value of the dimension `service`. Throws
- * UnsupportedDefinition.
+ * A text widget begins a row. `serviceName` replaces the value of the dimension `service`. Throws UnsupportedDefinition
+ * for a widget that the local run does not support.
  */
 export function rowsOf({ properties }: Resource, serviceName?: string): RowModel[] {
   const { widgets } = JSON.parse(String(properties.DashboardBody)) as { widgets: readonly Widget[] };
