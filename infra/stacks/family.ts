@@ -15,7 +15,7 @@ import { NamedStack } from './namedStack.ts';
 export interface FamilyProps extends DeploymentContext {
   /** The version and the next segment of the paths, such as `v2/auth`. */
   readonly family: string;
-  /** Also the pages of the family. */
+  /** Also the pages and assets of the family. */
   readonly endpoints: readonly Routed[];
   /**
    * The twins of all families. A twin becomes a route of its endpoint's function, so this stack creates the twins of

@@ -61,7 +61,7 @@ async function eraseFromWholeThread(
     await retryOnConflict(() => changeThread(removal, thread));
 }
 
-/** Tries once. Also writes `ops`. */
+/** Tries once to remove the users from the head of a thread, and from the comment `commentId`. Also writes `ops`. */
 async function changeThread(
   removal: DocumentRemoval,
   key: ThreadKey,
@@ -93,7 +93,10 @@ async function changeThread(
   return commit(table, deletionTransaction({ scope, now: clock() }, loaded, changes));
 }
 
-/** The first comment involves the assignee, whom an erasure removes from the head. */
+/**
+ * An erasure removes the assignee from the head. The assignee's involvement follows from the first comment, so that
+ * comment is loaded too.
+ */
 async function loadAssignment(
   { table, scope, mode, removedUsers }: DocumentRemoval,
   before: LoadedThread,

@@ -130,7 +130,8 @@ export async function listAcrossDocuments<V>({
       waiting.shift();
       documentsDone += 1;
     }
-    // A page ends within a document that has several pages, so records of later documents would not be used.
+    // The rest of an unfinished document is read alone: it often fills the page, and records of later documents would
+    // then be read in vain.
     parallel = position?.after === undefined ? Math.min(parallel * 2, MAX_PARALLEL_DOCUMENTS) : 1;
   }
   return { values, next: position };

@@ -27,7 +27,7 @@ export function stack(
   ) => APIGatewayProxyStructuredResultV2 | Promise<APIGatewayProxyStructuredResultV2>,
   toErrorResponse: (error: ApiError) => APIGatewayProxyStructuredResultV2 = failureResponse,
 ): Handler {
-  // middy passes only event and context to the base handler, so the state replaces the context.
+  // middy does not pass `request.internal` to the base handler, so the state replaces the context.
   const stateForHandler: Middleware = {
     before: (request) => {
       request.context = request.internal as unknown as Context;

@@ -10,10 +10,7 @@ import { notificationKind } from '../notifications/kind.ts';
 import { presenceKind } from '../presence/kind.ts';
 import { recordingKind } from '../recordings/kind.ts';
 
-/**
- * A kind comes after those to which its records refer, because an erasure walks the list backwards. The erasure stores
- * its position as an index of this list.
- */
+/** A kind comes after those to which its records refer, because an erasure walks the list backwards. */
 export const contentKinds = [
   liveStateKind,
   presenceKind,

@@ -50,7 +50,7 @@ export const LiveHintsEntity = defineEntity({
   purpose: 'Hints of a document, kept for two hours for clients that catch up',
   schema: z.object({
     version: z.number(),
-    /** JSON text: the hints, each with the id of its stream record. */
+    /** JSON text: the hints, each with the `position` of its change in the table's stream. */
     hints: z.string(),
     /** Epoch seconds. */
     expiresAt: z.number(),

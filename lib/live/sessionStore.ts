@@ -82,7 +82,7 @@ export class SessionStore {
       const stored = await this.#table.get(LiveChannelEntity, scope);
       if (!stored) {
         // The first version is the time in microseconds. A document that is added again under the same id has larger
-        // versions, so clients of the deleted one miss hints and read the document again.
+        // versions, so clients of the deleted one see a gap and read the document again.
         const created = { documentKey, ...ids, version: now * 1000, epoch: 1, activeUntil, marks: {} };
         return this.#table.tryWrite([insert(LiveChannelEntity, { ...scope, ...created })], { ...created, _r: 1 });
       }

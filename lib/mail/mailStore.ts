@@ -66,7 +66,10 @@ export const MailPauseEntity = defineEntity({
   expiresAt: ({ until }) => Math.ceil(until / 1000),
 });
 
-/** After this time, mails are sent again, because the refusal can be a mistake of the provider. */
+/**
+ * After this time, new mails are sent, because the refusal can be a mistake of the provider. Mails of the pause stay
+ * unsent.
+ */
 const PAUSE_MILLISECONDS = 60 * 60_000;
 
 export interface MailKey {

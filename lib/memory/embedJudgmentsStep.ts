@@ -15,8 +15,8 @@ const JUDGMENTS_PER_STEP = 25;
 const RETRY_DELAY_MS = 60_000;
 
 /**
- * Embeds judgments that their request has not embedded. Throws if a model fails, so the job repeats the step after a
- * longer wait.
+ * Embeds judgments that their request has not embedded. Throws if a model fails, so the job repeats the step, after a
+ * pause that grows with each try.
  */
 export async function embedJudgmentsStep(
   store: EmbeddingStore,

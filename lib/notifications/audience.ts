@@ -81,8 +81,8 @@ export async function readEventLocation(
 type EventAccess = Pick<RecordAccess, 'thread' | 'accessFields'>;
 
 /**
- * Undefined if the thread, or a comment that a mail can quote, was deleted. The event `comment.delete` still gets
- * rules, so that users who could see the comment are notified.
+ * Undefined if the thread, or a comment that a mail can quote, was deleted, except for `comment.delete`: users who
+ * could see the comment are notified.
  */
 async function readEventAccess(table: Table, event: OccurredEvent): Promise<EventAccess | undefined> {
   const { tenant, payload } = event;

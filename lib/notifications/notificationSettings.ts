@@ -21,7 +21,6 @@ import { writeEach } from '../table/writeEach.ts';
 
 const Level = z.enum(notificationLevels).optional();
 
-/** In an organization or in one document. Undefined: never set. */
 export const NotificationSettingsEntity = defineEntity({
   type: 'NotificationSettings',
   version: 1,
@@ -49,7 +48,7 @@ export const NotificationSettingsEntity = defineEntity({
   },
 });
 
-/** The document's internal id follows without escaping. */
+/** The document's internal id follows. It needs no escapes, so the rest of the key is the id. */
 export const settingsPrefix = ['SETTINGS'];
 
 /** Queries must use `settingsPrefix`, because the partition has other items too. */

@@ -10,8 +10,8 @@ interface Counts {
 const none: Counts = { calls: 0, faults: 0 };
 
 /**
- * Counts calls and faults of one instance in the current and the previous window of 5 minutes. Each instance decides
- * whether its faults are frequent: a metric for every call would cost more than the calls.
+ * Counts calls and faults of one instance. Each instance decides whether its faults are frequent, so that calls without
+ * faults write no metric.
  */
 export class FaultShare {
   #window = 0;

@@ -48,7 +48,10 @@ export const errorCatalogue = {
 export type ErrorStatus = keyof typeof errorCatalogue;
 
 export interface Issue {
-  /** The path from `data` to the field, such as `['folders', 3, 'folderId']`. */
+  /**
+   * The path from `data` to the field, such as `['folders', 3, 'folderId']`, or the name of a header or of `data`
+   * itself.
+   */
   path: (string | number)[];
   code: string;
   message: string;

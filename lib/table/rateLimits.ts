@@ -29,8 +29,8 @@ export interface RateLimit {
 }
 
 /**
- * A process refuses a subject for this time without a table call. Then another process may
- * have given calls back.
+ * A process refuses a subject for this time without a table call. Afterwards it asks the table again, because another
+ * process may have given calls back.
  */
 const REFUSED_MILLISECONDS = 5_000;
 const MAX_REFUSED = 10_000;

@@ -492,8 +492,8 @@ export class Table {
   }
 
   /**
-   * Writes the value if no item exists (`absent`), or over the item with the given `claim`. Otherwise returns the
-   * stored value, even an expired one. Pass its claim to replace it.
+   * Writes the value if no item exists, or, with a `claim`, over the item that has it. Otherwise returns the stored
+   * value, even an expired one. Pass its claim to replace it.
    */
   async putIf<T extends { claim: string }, P, K>(
     entity: Entity<T, P, K>,

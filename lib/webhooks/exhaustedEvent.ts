@@ -10,7 +10,7 @@ export interface LastAttempt {
   readonly responseStatus: number | undefined;
 }
 
-/** A failed resend exhausts nothing, because the delivery gets its earlier state back. */
+/** A failed resend is not reported, because the delivery normally gets its earlier state back. */
 export function isExhaustion(current: Delivery, next: Delivery): boolean {
   return next.status === 'EXHAUSTED' && current.otherwise === undefined;
 }

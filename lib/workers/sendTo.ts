@@ -1,6 +1,6 @@
 /**
- * Import this file as a namespace: a bundle then contains the SQS client only if it uses one of the capabilities.
- * esbuild would keep one object of all of them.
+ * Import this file as a namespace: a bundle then contains the SQS client only if it uses one of the capabilities. If
+ * the file exported one object with all of them, esbuild would keep it whole.
  */
 import type { Capability, QueueName } from '../app/capability.ts';
 import { queueVariable } from './queues.ts';

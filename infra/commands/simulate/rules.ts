@@ -26,7 +26,7 @@ export const assumptions = {
   connectedUsersPerDocument: 5,
   logWritesPerEnvironment: 1,
   polls: 5,
-  /** A larger table has more shards, but also more events. */
+  /** For every load: a larger table has more shards, but also more events, so a poll finds as many. */
   streamShards: 4,
   /** AWS documents this base rate for each shard. */
   streamPollsPerSecond: 4,

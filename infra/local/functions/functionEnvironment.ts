@@ -31,7 +31,7 @@ export function functionEnvironment(
     STRICT_OUTPUT: 'true',
     AWS_LAMBDA_FUNCTION_NAME: model.name,
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(model.memoryMb),
-    // Otherwise Powertools assumes provisioned concurrency and does not count cold starts.
+    // Powertools counts cold starts only with this value.
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
   };
 }

@@ -53,7 +53,7 @@ export function bind(expression: Expression, store: MetricStore): Bound {
   }
 }
 
-/** Returns the series by group. Without `GROUP BY`, all are in the group ''. */
+/** Returns the sum of the series of each group. Without `GROUP BY`, all series are in the group ''. */
 export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> {
   const { namespace, name, groupBy } = query;
   const selected = store.named(namespace, name).filter(({ metric }) => selects(query, metric));

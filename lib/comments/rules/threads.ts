@@ -47,7 +47,7 @@ export const ThreadAgent = /* @__PURE__ */ defineSchema(() =>
 export const Thread = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
-    /** From 1. Threads that are older than this field lack it. */
+    /** From 1. */
     annotationNumber: z.number().optional(),
     documentId: z.string(),
     type: z.enum(threadTypes),

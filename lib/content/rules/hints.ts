@@ -19,7 +19,7 @@ export interface ContentHint {
 export interface ItemChange {
   readonly change: 'insert' | 'modify' | 'remove';
   readonly key: { readonly PK: string; readonly SK: string };
-  /** Stream records of removals have only the key. */
+  /** The new image, which a removal does not have. The old image is not read. */
   readonly item: Readonly<Record<string, unknown>> | undefined;
   readonly at: number;
 }

@@ -71,8 +71,8 @@ export async function changeFoldersStep(
       return { progress: { round: 'second', missed: walk.missed } satisfies FolderProgress, notBefore: secondRoundAt };
   }
 
-  // Stored ancestors of folders that another job is deleting stay outdated. Without this job's records, requests would
-  // see these folders.
+  // Stored ancestors of folders that another job is deleting stay outdated, and requests would see these folders
+  // without this job's `FolderChange` items. So this job keeps them until the other job has ended.
   const otherDeletions = allChanges
     .filter(({ kind, jobId }) => kind === 'removed' && jobId !== job.jobId)
     .map(({ jobId }) => jobId);

@@ -69,7 +69,7 @@ export function isWithin(folder: Pick<FolderWithPosition, 'internalId' | 'ancest
   return folder.internalId === internalId || folder.ancestors.some((ancestor) => ancestor.internalId === internalId);
 }
 
-/** Internal ids, with the folders above before and after the move. */
+/** Internal ids. `from` and `to` are the folders above it, before and after the move. */
 export interface Move {
   readonly internalId: string;
   readonly from: readonly string[];

@@ -12,7 +12,7 @@ import { type Failure, refusals } from './failures.ts';
 import { checkedLookup, type NameResolver, nameResolver } from './lookup.ts';
 import { type HttpRequest, sendRequest } from './sendRequest.ts';
 
-/** From the connection to the end of the response body. */
+/** From the name lookup to the end of the response body. */
 export const TIMEOUT_MILLISECONDS = 15_000;
 
 /** Most servers keep idle connections longer, so they rarely close one first. */

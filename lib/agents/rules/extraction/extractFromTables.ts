@@ -54,8 +54,8 @@ function candidatesIn(table: SourceTable, header: Header): AgentCandidate[] {
 }
 
 /**
- * In CSV, a cell that contains the delimiter was probably split. In a sheet, such cells are in columns without titles,
- * and are ignored.
+ * Cells behind the last title: in CSV, a cell that contains the delimiter was probably split. In a sheet, they are
+ * ignored.
  */
 function findExtraCells(
   { name }: SourceTable,

@@ -20,7 +20,8 @@ export function withBoundedConflicts<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    // `openDocument` turns TooManyConflicts into MalformedUpdate, so the error does not show why `work` ended.
+    // `openDocument` and `readUpdate` turn TooManyConflicts into MalformedUpdate, so the class of the error does not
+    // show why `work` ended.
     throw steps < 0 ? new TooManyConflicts() : error;
   } finally {
     Y.Item.prototype.integrate = integrate;

@@ -2,9 +2,9 @@ import * as Y from 'yjs';
 import { isText } from './sharedTypes.ts';
 
 /**
- * Yjs could not delete a misplaced item with the type that contains it, would order items differently after the
- * document was stored, or would delete other content with a replaced value. `before` is the document without the
- * update.
+ * An item is misplaced if its parent cannot hold it, or if it is not between its origins. Yjs would keep such an item
+ * when its parent is deleted, delete other content together with a replaced value, or order items differently after the
+ * document was stored. `before` is the document without the update.
  */
 export function hasMisplacedItem({ store }: Y.Doc, before: Y.Doc): boolean {
   const positions = new ListPositions();
