@@ -84,7 +84,7 @@ export class WebhookRequests {
   }
 
   /**
-   * `cancelled` if the event, its thread or the target is gone or off. The settings are read last: after a delete call
+   * `cancelled` if the event, its thread or the target was deleted, or if the target is off. The settings are read last: after a delete call
    * has answered, only requests that were already prepared are still sent.
    */
   async prepare(
@@ -143,7 +143,7 @@ export class WebhookRequests {
     };
   }
 
-  /** Returns `deleted` if the thread is gone, except for `comment.delete`, which is sent nevertheless. */
+  /** Returns `deleted` if the thread was deleted, except for `comment.delete`, which is sent nevertheless. */
   async #readThread({
     tenant,
     event,
