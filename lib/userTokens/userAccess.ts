@@ -3,7 +3,7 @@ import { combine } from '../app/capability.ts';
 import type { AccessRole, Grant, TokenAccess, UserAccess, UserClaims } from '../app/rules/access.ts';
 import type { UserRule } from '../app/rules/userRule.ts';
 import { AccessRemovalEntity } from '../directory/accessRemovals.ts';
-import { type Document, DocumentEntity, type DocumentWithFolder } from '../directory/documents.ts';
+import { DocumentEntity, type DocumentWithFolder } from '../directory/documents.ts';
 import { type Folder, FolderReader, readFolders } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
@@ -36,8 +36,8 @@ const GRANTS_PER_QUERY = 1_000;
 /** A refused user's access is read again at most once in this time. */
 const REREAD_MILLISECONDS = 1_000;
 const MAX_REREADS = 1_000;
-/** For each user and organization, at most this many documents are kept, and as many folders. */
-const MAX_RESOURCES = 1_000;
+/** For each user and organization. */
+const MAX_FOLDERS = 1_000;
 
 interface MemberAccess {
   readonly access: Omit<UserAccess, 'now'>;
@@ -51,11 +51,10 @@ interface MemberRecord {
   /** Reads at the first call. */
   readonly readAccess: () => Promise<MemberAccess>;
   /** By the id that the customer chose. */
-  readonly documents: Map<string, Promise<Stored<Document> | undefined>>;
   readonly folders: Map<string, Promise<Stored<Folder> | undefined>>;
 }
 
-/** Keeps what it reads about a caller for up to 10 s, so lost access ends within this time. */
+/** Keeps what it reads about a caller, except documents, for up to 10 s, so lost access ends within this time. */
 export class UserAccessReader {
   readonly #table: Table;
   readonly #members;
@@ -142,11 +141,12 @@ export class UserAccessReader {
           ];
   }
 
-  /** Undefined if the document or its folder does not exist. */
+  /**
+   * Undefined if the document or its folder does not exist. Read in each call, because another document can have the id
+   * after a deletion or migration.
+   */
   async #placedDocument(member: MemberRecord, documentId: string): Promise<DocumentWithFolder | undefined> {
-    const document = await keep(member.documents, documentId, () =>
-      BatchReader.of(this.#table).get(DocumentEntity, { ...member.scope, documentId }),
-    );
+    const document = await BatchReader.of(this.#table).get(DocumentEntity, { ...member.scope, documentId });
     if (!document?.folder) return document && { ...document, folder: undefined };
     const folder = await this.#folder(member, document.folder.folderId);
     return folder?.internalId === document.folder.internalId ? { ...document, folder } : undefined;
@@ -172,8 +172,7 @@ export class UserAccessReader {
       scope,
       user,
       readAccess: readOnce(() => this.#readAccess(scope, user, eventual)),
-      documents: new BoundedMap(MAX_RESOURCES),
-      folders: new BoundedMap(MAX_RESOURCES),
+      folders: new BoundedMap(MAX_FOLDERS),
     };
   }
 

@@ -55,7 +55,7 @@ export const endpoint = defineEndpoint(
         },
       },
     },
-    cost: { calls: 5, roundTrips: 2, readUnits: 5, writeUnits: 0 },
+    cost: { calls: 6, roundTrips: 3, readUnits: 6, writeUnits: 0 },
   },
   async ({ input: { after, ...reference }, caller, deps, now }) => {
     const document = await deps.findDocument(caller.tenant, reference);

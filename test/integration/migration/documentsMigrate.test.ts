@@ -10,7 +10,6 @@ import { Table, upsert } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { occurredEvents } from '../../support/content.ts';
 import { fillOrganization } from '../../support/fillOrganization.ts';
-import { restartFunctions } from '../../support/functionHandlers.ts';
 import { clearTable, itemsByKey, restoreItems } from '../../support/items.ts';
 import { JobRunner } from '../../support/jobRunner.ts';
 import { asDocumentClient, type Command, dyingClient } from '../../support/leanClient.ts';
@@ -374,7 +373,6 @@ describe('documents/migrate', () => {
     expect(await read(OLD)).toBe(200);
     await runAll(await migrate());
     await customer.addDocuments([{ documentId: OLD, accessType: 'restricted' }]);
-    restartFunctions();
     expect([await read(NEW), await read(OLD)]).toEqual([200, 403]);
   });
 
