@@ -29,12 +29,14 @@ interface Renamed<T> {
   /** If the partition also has other records. */
   readonly list?: QueryableEntity<object, DocumentScope>;
   readonly prefixOf?: (scope: DocumentScope) => readonly string[];
+  /** If the partition also has records of earlier documents with the same id. */
+  readonly isOf?: (record: T, scope: DocumentScope) => boolean;
 }
 
 /** For records with the id of their document. Moves ids that are unique in the document to the new document id. */
 export function renameRecords<K extends object, T extends K & { readonly documentId?: string | undefined }>(
   entity: Entity<T, DocumentScope, K>,
-  { ids, list = entity, prefixOf }: Renamed<T> = {},
+  { ids, list = entity, prefixOf, isOf = () => true }: Renamed<T> = {},
 ): RenameHook {
   return {
     entity,
@@ -47,7 +49,7 @@ export function renameRecords<K extends object, T extends K & { readonly documen
         ...(prefixOf && { prefix: prefixOf(scope) }),
       });
       const records = page.values as Stored<{ readonly documentId?: string }>[] as Stored<T>[];
-      const named = records.filter(({ documentId }) => documentId === from);
+      const named = records.filter((record) => record.documentId === from && isOf(record, scope));
       await inParallel(named, PARALLEL, async (record) =>
         retryOnConflict(async () => {
           const stored = await table.get(entity, { ...scope, ...record });

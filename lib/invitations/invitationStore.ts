@@ -1,4 +1,5 @@
 import type { AccessRole } from '../app/rules/access.ts';
+import { readDocuments } from '../directory/documents.ts';
 import { readFolders } from '../directory/folders/folders.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { searchPage } from '../directory/searchPage.ts';
@@ -12,6 +13,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insertOrReplace, replace, type Table, type WriteOp } from '../table/table.ts';
 import { InvitationEntity, pendingInvitations, recipientOf } from './entities.ts';
+import { existingInvitations } from './existingInvitations.ts';
 import {
   type Answer,
   answer,
@@ -112,14 +114,18 @@ export class InvitationStore {
     },
   ): Promise<ItemPage<Invitation>> {
     const prefix = email === undefined ? [] : [recipientOf(email)];
-    return searchPage(async (after, count) => {
-      const { values, next } = await this.#table.query(InvitationEntity, scope, { prefix, after, limit: count });
-      const records = values.map((value) => ({ key: InvitationEntity.key({ ...scope, ...value }).SK, value }));
-      return { records, next };
+    const { values, next } = await searchPage(async (after, count) => {
+      const page = await this.#table.query(InvitationEntity, scope, { prefix, after, limit: count });
+      const records = page.values.map((value) => ({ key: InvitationEntity.key({ ...scope, ...value }).SK, value }));
+      return { records, next: page.next };
     }, options);
+    return { values: await existingInvitations(this.#table, scope, values), next };
   }
 
-  /** At most `MAX_COUNTED_INVITATIONS`. Changes of the last moment can be missing, because it reads an index. */
+  /**
+   * At most `MAX_COUNTED_INVITATIONS`. Changes of the last moment can be missing, because it reads an index. Its keys do
+   * not name the document or folder, so invitations to a deleted one count until the purge.
+   */
   async countPending(scope: OrganizationScope, type: InvitationType, now: number): Promise<number> {
     const { keys } = await this.#table.queryIndex('gsi1', pendingInvitations(scope, type), {
       limit: MAX_COUNTED_INVITATIONS,
@@ -138,6 +144,6 @@ export const answerInvitations = /* @__PURE__ */ storeCapability(InvitationStore
   'PutItem',
 ]);
 
-export const listInvitations = /* @__PURE__ */ storeCapability(InvitationStore, ['Query']);
+export const listInvitations = /* @__PURE__ */ storeCapability(InvitationStore, [readDocuments, 'Query']);
 
 export const countInvitations = /* @__PURE__ */ storeCapability(InvitationStore, [], ['gsi1']);

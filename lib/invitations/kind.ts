@@ -11,7 +11,9 @@ export const invitationKind = defineContentKind({
   involve: 'none',
   locate: 'none',
   // Reads all invitations of the organization.
-  rename: [renameRecords(InvitationEntity)],
+  rename: [
+    renameRecords(InvitationEntity, { isOf: ({ resourceKey }, { documentKey }) => resourceKey === documentKey }),
+  ],
   hint: 'none',
   // Folders have invitations too, so `purgeResource` purges them.
   purge: 'none',

@@ -23,6 +23,7 @@ interface InvitationMails {
    */
   planner(
     tenant: string,
+    organizationId: string,
     now: number,
   ): Promise<((scope: OrganizationScope, invitation: Invitation) => InvitationMail) | undefined>;
   send(mail: InvitationMail, log: Log): Promise<void>;
@@ -31,11 +32,12 @@ interface InvitationMails {
 export const invitationMails: Capability<InvitationMails> = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['BatchGetItem', 'PutItem']), queue: sendTo.mail, timing: mailTiming },
   ({ table, queue, timing }): InvitationMails => ({
-    async planner(tenant, now) {
+    async planner(tenant, organizationId, now) {
       const config = await readMailConfig(table, tenant, now);
       if (!config?.useEmailService) return undefined;
       return ({ organizationKey }, { type, resourceKey, recipient }) => {
-        const about: InvitationSubject = { kind: 'invitation', organizationKey, type, resourceKey, recipient };
+        const subject = { organizationId, organizationKey, type, resourceKey, recipient };
+        const about: InvitationSubject = { kind: 'invitation', ...subject };
         const mailId = mailIdOf([tenant, about.kind, organizationKey, type, resourceKey, recipient, now]);
         const { mail, op } = planMail(tenant, { mailId, about }, now, timing);
         return { ops: [op], messages: mailMessage(mail, now) };

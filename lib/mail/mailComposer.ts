@@ -1,12 +1,15 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { completeActors, incompleteActors } from '../content/rules/actors.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
+import { OrganizationEntity } from '../directory/organizations.ts';
+import { organizationScope } from '../directory/organizationScope.ts';
 import { findUsers, profilesOf, UserEntity } from '../directory/users.ts';
 import { EventEntity, payloadItem, smallPayloadOf } from '../events/outbox.ts';
 import type { Audience } from '../events/rules/payload.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../http/entities.ts';
 import { InvitationEntity } from '../invitations/entities.ts';
+import { existingInvitations } from '../invitations/existingInvitations.ts';
 import { statusOf } from '../invitations/rules.ts';
 import { type OccurredEvent, readRecipientRules, readUserWritten } from '../notifications/audience.ts';
 import { mailAddressOf } from '../shared/mailAddress.ts';
@@ -57,6 +60,7 @@ export interface MailComposerDeps {
 }
 
 const PAUSED = { skip: 'e-mail is paused: the provider refuses the key or the sender' };
+const RESOURCE_DELETED = { skip: 'the organization, document or folder does not exist any more' };
 const UNCONFIGURED = { skip: 'the operator has not set mailFrom' };
 
 /**
@@ -129,8 +133,10 @@ export class MailComposer {
 
   async #composeInvitation(tenant: string, mailId: string, about: InvitationSubject): Promise<ComposedMail> {
     const { table, clock } = this.#deps;
-    const [invitation, config, pause, allowed] = await table.batchGet(
+    const { organizationId, organizationKey } = about;
+    const [invitation, organization, config, pause, allowed] = await table.batchGet(
       itemOf(InvitationEntity, { tenant, ...about }),
+      itemOf(OrganizationEntity, { tenant, organizationId }),
       itemOf(EmailConfigEntity, { tenant }),
       itemOf(MailPauseEntity, { tenant }),
       itemOf(AllowedDomainsEntity, { tenant }),
@@ -139,6 +145,9 @@ export class MailComposer {
       return { skip: 'the invitation is not pending any more' };
     if (!config?.useEmailService) return { skip: 'e-mail is off' };
     if (isPaused(pause, config, clock())) return PAUSED;
+    if (organization?.internalId !== organizationKey) return RESOURCE_DELETED;
+    const [existing] = await existingInvitations(table, organizationScope(tenant, organization), [invitation]);
+    if (!existing) return RESOURCE_DELETED;
     const sender = await this.#senderOf(tenant, config);
     if ('skip' in sender) return sender;
     const { email, invitedBy } = invitation;

@@ -29,6 +29,7 @@ export const MailSubject = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('providerFailure'), reason: z.string() }),
   z.object({
     kind: z.literal('invitation'),
+    organizationId: z.string(),
     organizationKey: z.string(),
     ...InvitationRecord.pick({ type: true, resourceKey: true, recipient: true }).shape,
   }),

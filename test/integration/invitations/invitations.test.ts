@@ -33,6 +33,12 @@ const targets = { org_user: toOrganization, doc_user: toDocument, folder_user: t
 const grace = { userId: 'grace', name: 'Grace Hopper', email: 'Grace@Example.com' };
 const inviter = { email: 'ada@example.com', userId: 'ada', clientUserId: 'ada' };
 
+const deletions: Readonly<Record<string, [path: string, data: object]>> = {
+  document: ['/v2/organizations/documents/delete', { ...acme, documentIds: ['nda'] }],
+  folder: ['/v2/organizations/folders/delete', { ...acme, folderId: 'drafts' }],
+  organization: ['/v2/organizations/delete', { organizationIds: ['acme'] }],
+};
+
 const invite = (invitation: object) => customer.ok(ADD, invitation);
 const tokenOf = async (userId: string) => (await newUser(customer, userId)).token;
 const answer = (target: object, status: string, answered: object = {}, headers: Headers = {}) =>
@@ -433,6 +439,19 @@ describe('the mail of an invitation', () => {
     expect([system.mailed, system.skipped]).toEqual([[], [reason]]);
   });
 
+  test.each([
+    ['document', toDocument],
+    ['folder', toFolder],
+    ['organization', toOrganization],
+  ])('is not sent if its %s was deleted', async (what, target) => {
+    await configure(true);
+    await invite(target);
+    await customer.ok(...deletions[what]!);
+    await sendMails();
+    const reason = 'the organization, document or folder does not exist any more';
+    expect([system.mailed, system.skipped]).toEqual([[], [reason]]);
+  });
+
   test('is not stored while e-mail is off or paused', async () => {
     await invite(toDocument);
     await configure(true);
@@ -491,15 +510,55 @@ describe('invitations', () => {
     queues.clear();
   };
 
-  test.each<[string, string, object, string[]]>([
-    ['document', '/v2/organizations/documents/delete', { ...acme, documentIds: ['nda'] }, ['folder_user', 'org_user']],
-    ['folder', '/v2/organizations/folders/delete', { ...acme, folderId: 'drafts' }, ['doc_user', 'org_user']],
-    ['organization', '/v2/organizations/delete', { organizationIds: ['acme'] }, []],
-  ])('to a deleted %s are purged', async (_what, path, data, kept) => {
+  test.each<[string, string[]]>([
+    ['document', ['folder_user', 'org_user']],
+    ['folder', ['doc_user', 'org_user']],
+    ['organization', []],
+  ])('to a deleted %s are not listed any more, and purged', async (what, kept) => {
     await fill();
-    await customer.ok(path, data);
+    await customer.ok(...deletions[what]!);
+    if (what !== 'organization') {
+      const ofGrace = { ...acme, email: toDocument.email };
+      for (const rows of [await customer.ok(LIST, acme), await customer.ok(RECEIVED, ofGrace)])
+        expect(rows.map(({ type }: { type: string }) => type).toSorted()).toEqual(kept);
+    }
     await finishJobs();
     expect(await remaining()).toEqual(kept.map((type) => `grace@example.com ${type}`));
+  });
+
+  test('to documents in a deleted folder are not listed any more', async () => {
+    await customer.ok('/v2/organizations/documents/add', {
+      ...acme,
+      folderId: 'drafts',
+      documents: [{ documentId: 'plan' }],
+    });
+    await invite({ ...toDocument, documentId: 'plan' });
+    await customer.ok(...deletions.folder!);
+    expect(await statuses()).toEqual([]);
+  });
+
+  test('to a deleted document are not those to the next one with its id, also while that one is migrated', async () => {
+    await fill();
+    await customer.ok(...deletions.document!);
+    await customer.addDocuments(['nda']);
+    const documentIds = async () =>
+      (await customer.ok(RECEIVED, { ...acme, email: toDocument.email, type: 'doc_user' })).map(
+        ({ documentId }: { documentId: string }) => documentId,
+      );
+    expect(await documentIds()).toEqual([]);
+    await invite(toDocument);
+    expect(await documentIds()).toEqual(['nda']);
+    queues.clear();
+    const ids = { ...acme, documentId: 'nda', newDocumentId: 'nda-2' };
+    await customer.ok('/v2/organizations/documents/migrate', ids);
+    await finishJobs();
+    expect(await documentIds()).toEqual(['nda-2']);
+    expect((await itemsOf('Invitation')).map(({ documentId }) => documentId ?? '').toSorted()).toEqual([
+      '',
+      '',
+      'nda',
+      'nda-2',
+    ]);
   });
 
   test.each<[string, object]>([

@@ -13,7 +13,7 @@ export const endpoint = defineEndpoint(
     path,
     summary: 'Get the invitations of one e-mail address in an organization, by state and type',
     description:
-      'For your server, when the owner of the address has signed in: the call does not check whose address it is. With `status` or `type`, a page can be short or empty and still have a `nextPageToken`. Invitations stay for 90 days after the answer or the expiry.',
+      'For your server, when the owner of the address has signed in: the call does not check whose address it is. A page can be short or empty and still have a `nextPageToken`. Invitations stay for 90 days after the answer or the expiry. Those to a deleted document or folder are left out.',
     auth: 'apiKey',
     kind: 'read',
     input: ReceivedInvitationsQuery,
@@ -30,7 +30,7 @@ export const endpoint = defineEndpoint(
       data: { organizationId: 'acme', email: 'grace@example.com', status: 'PENDING' },
       result: { data: [exampleInvitation], nextPageToken: null },
     },
-    cost: { calls: 2, roundTrips: 1, readUnits: 2, writeUnits: 0 },
+    cost: { calls: 3, roundTrips: 2, readUnits: 3, writeUnits: 0 },
   },
   async ({ input: { status, type, ...query }, caller, deps, now }) =>
     deps.readInvitations(query, {

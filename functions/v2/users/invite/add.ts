@@ -50,7 +50,7 @@ export const endpoint = defineEndpoint(
   async ({ input: { organizationId, type, email, documentId, folderId, ...content }, caller, deps, now, log }) => {
     const [organization, newMail] = await Promise.all([
       deps.organization(caller.tenant, organizationId),
-      deps.mails.planner(caller.tenant, now),
+      deps.mails.planner(caller.tenant, organizationId, now),
       deps.requireAcceptUrl(caller.tenant, content.acceptUrl),
     ]);
     const scope = organizationScope(caller.tenant, organization);

@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
     path,
     summary: 'Get the invitations of an organization, its documents and folders',
     description:
-      'The order of the rows has no meaning. With `isPendingUsersOnly`, a page can be short or empty and still have a `nextPageToken`. Invitations stay for 90 days after the answer or the expiry. For the invitations of one address by state and type, call `/v2/users/invitations/get`.',
+      'The order of the rows has no meaning. A page can be short or empty and still have a `nextPageToken`. Invitations stay for 90 days after the answer or the expiry. Those to a deleted document or folder are left out. For the invitations of one address by state and type, call `/v2/users/invitations/get`.',
     auth: 'apiKey',
     kind: 'read',
     input: SentInvitationsQuery,
@@ -35,7 +35,7 @@ export const endpoint = defineEndpoint(
       data: { organizationId: 'acme', isPendingUsersOnly: true },
       result: { data: [exampleInvitation], nextPageToken: null },
     },
-    cost: { calls: 2, roundTrips: 1, readUnits: 2, writeUnits: 0 },
+    cost: { calls: 3, roundTrips: 2, readUnits: 3, writeUnits: 0 },
   },
   async ({ input, caller, deps, now }) => {
     const { isPendingUsersOnly = false, ...query } = input;

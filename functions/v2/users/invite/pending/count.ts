@@ -11,7 +11,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/users/invite/pending/count',
     summary: 'Count the pending invitations of an organization, of one type',
     description:
-      'Expired invitations do not count. An invitation or an answer of the last second can be missing from the count.',
+      'Expired invitations do not count. Those to a deleted document or folder count until their purge, a minute or more later. An invitation or an answer of the last second can be missing from the count.',
     auth: 'apiKey',
     kind: 'read',
     input: PendingCountQuery,

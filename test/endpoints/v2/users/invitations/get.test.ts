@@ -1,6 +1,6 @@
 import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
 
-const invited = { organizationId: 'acme', email: 'grace@example.com', type: 'org_user' };
+const invited = { organizationId: 'acme', email: 'grace@example.com', type: 'doc_user', documentId: 'nda' };
 
 describeEndpoint('/v2/users/invitations/get', {
   documents: ['nda'],
