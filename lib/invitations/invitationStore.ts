@@ -21,6 +21,7 @@ import {
   type InvitationKey,
   type InvitationType,
   invite,
+  isMailPaused,
   type SentInvitation,
 } from './rules.ts';
 
@@ -37,6 +38,12 @@ export interface InvitationTarget {
 /** `ops` is stored in the transaction of the invitation. */
 interface InvitationMail {
   readonly ops: readonly WriteOp[];
+}
+
+export interface InvitationMails<M extends InvitationMail> {
+  newMail(scope: OrganizationScope, invitation: Invitation): M;
+  /** Whether the last mail of the invitation has ended, and cannot have been sent. */
+  isUnsent(scope: OrganizationScope, invitation: Invitation): Promise<boolean>;
 }
 
 function keyOf({ type, resource, email }: InvitationTarget): InvitationKey {
@@ -57,19 +64,21 @@ export class InvitationStore {
     this.#users = new UserWriter(table);
   }
 
-  /** Returns the mail, if one is due. `newMail` is undefined if none can be sent. */
+  /** Returns the mail, if one is due. `mails` is undefined if none can be sent. */
   async invite<M extends InvitationMail>(
     target: InvitationTarget,
     sent: SentInvitation,
     now: number,
-    newMail: ((scope: OrganizationScope, invitation: Invitation) => M) | undefined,
+    mails: InvitationMails<M> | undefined,
   ): Promise<M | undefined> {
     const { scope } = target;
     const key = keyOf(target);
     const { mail } = await retryOnConflict(async () => {
       const stored = await this.#table.get(InvitationEntity, { ...scope, ...key });
-      const { invitation, isMailed } = invite(key, sent, stored, now, newMail !== undefined);
-      const due = isMailed ? newMail?.(scope, invitation) : undefined;
+      const isUnsent = stored && isMailPaused(stored, now) && (await mails?.isUnsent(scope, stored));
+      const last = isUnsent ? { ...stored, mailedAt: undefined } : stored;
+      const { invitation, isMailed } = invite(key, sent, last, now, mails !== undefined);
+      const due = isMailed ? mails?.newMail(scope, invitation) : undefined;
       const item = { ...scope, ...invitation };
       const ops = [insertOrReplace(InvitationEntity, item, stored, now), ...(due?.ops ?? [])];
       return this.#table.tryWrite(ops, { mail: due });

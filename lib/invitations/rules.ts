@@ -71,6 +71,7 @@ export const InvitationRecord = z.object({
   expiresAt: z.number(),
   answeredAt: z.number().optional(),
   acceptedBy: z.string().optional(),
+  /** When the last mail was planned. */
   mailedAt: z.number().optional(),
 });
 export type Invitation = z.output<typeof InvitationRecord>;
@@ -86,9 +87,13 @@ export function statusOf({ status, expiresAt }: Pick<Invitation, 'status' | 'exp
   return status === 'PENDING' && expiresAt <= now ? 'EXPIRED' : status;
 }
 
+export function isMailPaused(stored: Pick<Invitation, 'mailedAt'> | undefined, now: number): boolean {
+  return (stored?.mailedAt ?? -Infinity) + MAIL_PAUSE_MILLISECONDS > now;
+}
+
 /**
  * A pending invitation is renewed. After its end, a new one begins. The time of the last mail stays in both cases, so a
- * withdrawal in between does not permit another mail.
+ * withdrawal in between does not permit another mail. Leave it out of `stored` if that mail was not sent.
  */
 export function invite(
   key: InvitationKey,
@@ -98,7 +103,7 @@ export function invite(
   canMail: boolean,
 ): { readonly invitation: Invitation; readonly isMailed: boolean } {
   const isRenewal = stored !== undefined && statusOf(stored, now) === 'PENDING';
-  const isMailed = canMail && (stored?.mailedAt ?? -Infinity) + MAIL_PAUSE_MILLISECONDS <= now;
+  const isMailed = canMail && !isMailPaused(stored, now);
   return {
     isMailed,
     invitation: {

@@ -1,5 +1,6 @@
 import { type Capability, combine } from '../app/capability.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
+import type { InvitationMails } from '../invitations/invitationStore.ts';
 import type { Invitation } from '../invitations/rules.ts';
 import type { Log } from '../observability/log.ts';
 import { tableWith } from '../table/storeCapability.ts';
@@ -8,7 +9,7 @@ import { notifyQueue } from '../workers/notifyQueue.ts';
 import type { QueueMessage } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { mailMessage, mailTiming } from './mailMessage.ts';
-import { mailIdOf, planMail, readMailConfig } from './mailStore.ts';
+import { MailEntity, mailIdOf, planMail, readMailConfig } from './mailStore.ts';
 import type { InvitationSubject } from './rules/mailRecord.ts';
 
 export interface InvitationMail {
@@ -16,33 +17,40 @@ export interface InvitationMail {
   readonly messages: readonly QueueMessage[];
 }
 
-interface InvitationMails {
-  /**
-   * Undefined if the API key does not mail now. Otherwise returns the function that plans a mail, to be stored with its
-   * invitation.
-   */
-  planner(
-    tenant: string,
-    organizationId: string,
-    now: number,
-  ): Promise<((scope: OrganizationScope, invitation: Invitation) => InvitationMail) | undefined>;
+interface SendInvitations {
+  /** Undefined if the API key does not mail now. */
+  open(tenant: string, organizationId: string, now: number): Promise<InvitationMails<InvitationMail> | undefined>;
   send(mail: InvitationMail, log: Log): Promise<void>;
 }
 
-export const invitationMails: Capability<InvitationMails> = /* @__PURE__ */ combine(
-  { table: /* @__PURE__ */ tableWith(['BatchGetItem', 'PutItem']), queue: sendTo.mail, timing: mailTiming },
-  ({ table, queue, timing }): InvitationMails => ({
-    async planner(tenant, organizationId, now) {
+export const invitationMails: Capability<SendInvitations> = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'PutItem']), queue: sendTo.mail, timing: mailTiming },
+  ({ table, queue, timing }): SendInvitations => ({
+    async open(tenant, organizationId, now) {
       const config = await readMailConfig(table, tenant, now);
       if (!config?.useEmailService) return undefined;
-      return ({ organizationKey }, { type, resourceKey, recipient }) => {
-        const subject = { organizationId, organizationKey, type, resourceKey, recipient };
-        const about: InvitationSubject = { kind: 'invitation', ...subject };
-        const mailId = mailIdOf([tenant, about.kind, organizationKey, type, resourceKey, recipient, now]);
-        const { mail, op } = planMail(tenant, { mailId, about }, now, timing);
-        return { ops: [op], messages: mailMessage(mail, now) };
+      return {
+        newMail(scope, invitation) {
+          const { organizationKey } = scope;
+          const { type, resourceKey, recipient } = invitation;
+          const subject = { organizationId, organizationKey, type, resourceKey, recipient };
+          const about: InvitationSubject = { kind: 'invitation', ...subject };
+          const { mail, op } = planMail(tenant, { mailId: mailIdAt(scope, invitation), about }, now, timing);
+          return { ops: [op], messages: mailMessage(mail, now) };
+        },
+        async isUnsent(scope, invitation) {
+          const mail = await table.get(MailEntity, { tenant, mailId: mailIdAt(scope, invitation) });
+          return mail?.status === 'SKIPPED' || mail?.status === 'FAILED';
+        },
       };
     },
     send: ({ messages }, log) => notifyQueue(queue, messages, log),
   }),
 );
+
+function mailIdAt(
+  { tenant, organizationKey }: OrganizationScope,
+  { type, resourceKey, recipient, mailedAt = 0 }: Invitation,
+): string {
+  return mailIdOf([tenant, 'invitation', organizationKey, type, resourceKey, recipient, mailedAt]);
+}

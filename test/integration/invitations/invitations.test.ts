@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { UserEntity } from '../../../lib/directory/users.ts';
 import type { Answer } from '../../../lib/invitations/rules.ts';
+import type { MailResult } from '../../../lib/mail/rules/mailRecord.ts';
 import { acmeWorld, forAllTests, forEachTest, invalid, table } from '../../support/acmeWorld.ts';
 import { beforeWrite } from '../../support/beforeWrite.ts';
 import { newCustomer } from '../../support/customer.ts';
@@ -400,6 +401,7 @@ describe('the listings of invitations', () => {
 });
 
 describe('the mail of an invitation', () => {
+  const provide = (result: MailResult) => system.results.push(result);
   const configure = (useEmailService: boolean) => customer.ok('/v2/workspace/emailconfig/update', { useEmailService });
 
   test('is sent once, with names and link', async () => {
@@ -437,6 +439,29 @@ describe('the mail of an invitation', () => {
     await change();
     await sendMails();
     expect([system.mailed, system.skipped]).toEqual([[], [reason]]);
+  });
+
+  test.each<[string, string, () => Promise<unknown>, string[]]>([
+    ['was skipped', 'is followed', () => answer(toDocument, 'WITHDRAWN'), ['SKIPPED', 'SENT']],
+    [
+      'was refused',
+      'is followed',
+      async () => provide({ outcome: 'failed', reason: 'x', retry: false }),
+      ['FAILED', 'SENT'],
+    ],
+    ['may have arrived', 'is not followed', async () => provide({ outcome: 'unknown', reason: 'x' }), ['UNKNOWN']],
+    ['waits', 'is not followed', async () => provide({ outcome: 'throttled', reason: 'x' }), ['READY']],
+  ])('that %s %s by another within 10 minutes', async (_what, _follows, prepare, states) => {
+    await configure(true);
+    await invite(toDocument);
+    await prepare();
+    for (const _call of times(2, () => 0)) {
+      await sendMails();
+      await invite(toDocument);
+    }
+    system.results.length = 0;
+    expect(await statuses()).toEqual(['PENDING']);
+    expect((await system.stored()).map(({ status }) => status).toSorted()).toEqual(states.toSorted());
   });
 
   test.each([

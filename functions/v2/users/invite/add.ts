@@ -16,7 +16,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/users/invite/add',
     summary: 'Invite an e-mail address to an organization, or to one of its documents or folders',
     description:
-      'The invitation is `PENDING` for 30 days. A repeated call renews it: the new call replaces all fields, and the 30 days begin again. After an answer or the expiry, a call begins a new invitation. With `useEmailService` of `/v2/workspace/emailconfig/update`, the address gets a mail, at most one every 10 minutes for the same invitation. To store the answer, call `/v2/users/invite/respond`. An unknown document or folder is NOT_FOUND, a disabled organization or document FAILED_PRECONDITION.',
+      'The invitation is `PENDING` for 30 days. A repeated call renews it: the new call replaces all fields, and the 30 days begin again. After an answer or the expiry, a call begins a new invitation. With `useEmailService` of `/v2/workspace/emailconfig/update`, the address gets a mail, at most one every 10 minutes for the same invitation. A mail that was not sent does not count. To store the answer, call `/v2/users/invite/respond`. An unknown document or folder is NOT_FOUND, a disabled organization or document FAILED_PRECONDITION.',
     auth: 'apiKey',
     kind: 'write',
     input: InvitationRequest,
@@ -48,15 +48,15 @@ export const endpoint = defineEndpoint(
     cost: { calls: 5, roundTrips: 4, readUnits: 5, writeUnits: 7 },
   },
   async ({ input: { organizationId, type, email, documentId, folderId, ...content }, caller, deps, now, log }) => {
-    const [organization, newMail] = await Promise.all([
+    const [organization, mails] = await Promise.all([
       deps.organization(caller.tenant, organizationId),
-      deps.mails.planner(caller.tenant, organizationId, now),
+      deps.mails.open(caller.tenant, organizationId, now),
       deps.requireAcceptUrl(caller.tenant, content.acceptUrl),
     ]);
     const scope = organizationScope(caller.tenant, organization);
     const resource = await requireResource(deps, scope, { documentId, folderId }, { writable: true });
     const sent = { email, documentId, folderId, ...content };
-    const mail = await deps.invitations.invite({ scope, resource, type, email }, sent, now, newMail);
+    const mail = await deps.invitations.invite({ scope, resource, type, email }, sent, now, mails);
     if (mail) await deps.mails.send(mail, log);
     return { data: {} };
   },
