@@ -2,7 +2,7 @@ import type { ResourceType } from '../app/rules/access.ts';
 import { ApiError, fieldName, invalid, type Issue } from '../shared/errors.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { DocumentReader, type DocumentWriter, refuseArriving } from './documents.ts';
+import { DocumentReader, type DocumentWriter, refuseArriving, refuseMigrating } from './documents.ts';
 import { FolderReader, type FolderWriter } from './folders/folders.ts';
 import { type Organization, OrganizationEntity } from './organizations.ts';
 import { type OrganizationScope, organizationScope } from './organizationScope.ts';
@@ -12,16 +12,18 @@ import type { ScopedResource } from './userWriter.ts';
 
 /**
  * Returns the organization if neither document nor folder is named. Throws NOT_FOUND, and FAILED_PRECONDITION for a
- * document that a migration still fills or, with `writable`, that can only be read.
+ * document that a migration still fills, with `settled` for any that is being migrated, and with `writable` for any that
+ * can only be read.
  */
 export async function requireResource(
   stores: { readonly documents: Pick<DocumentReader, 'require'>; readonly folders: Pick<FolderReader, 'require'> },
   scope: OrganizationScope,
   { documentId, folderId }: { readonly documentId?: string | undefined; readonly folderId?: string | undefined },
-  { writable = false } = {},
+  { writable = false, settled = false } = {},
 ): Promise<Resource> {
   if (documentId !== undefined) {
     const document = await stores.documents.require(scope, documentId);
+    if (settled) refuseMigrating([document]);
     if (writable) requireWritable({ document });
     return documentResource(document);
   }

@@ -16,7 +16,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/users/invite/respond',
     summary: 'Store the answer to an invitation. An accepted one gives the user access',
     description:
-      'ACCEPTED needs `user` and a user token of this user. It changes the profile by the sent fields, gives the user the role of the invitation, and puts the user on the contact list: of the organization, which makes the user a member, or of the document or folder alone. An existing role is never lowered. An answer is final: another one, also after the expiry, is FAILED_PRECONDITION, and `details.status` names the state. The same answer again succeeds and changes nothing. In a disabled organization or document, ACCEPTED is FAILED_PRECONDITION. Without an invitation, and for an unknown document or folder, the answer is NOT_FOUND.',
+      'ACCEPTED needs `user` and a user token of this user. It changes the profile by the sent fields, gives the user the role of the invitation, and puts the user on the contact list: of the organization, which makes the user a member, or of the document or folder alone. An existing role is never lowered. An answer is final: another one, also after the expiry, is FAILED_PRECONDITION, and `details.status` names the state. The same answer again succeeds and changes nothing. In a disabled organization or document, ACCEPTED is FAILED_PRECONDITION, and during a migration of the document every answer. Without an invitation, and for an unknown document or folder, the answer is NOT_FOUND.',
     auth: 'apiKey',
     kind: 'write',
     input: InvitationAnswer,
@@ -50,7 +50,7 @@ export const endpoint = defineEndpoint(
     if (writable) requireWritable({ organization });
     const scope = organizationScope(caller.tenant, organization);
     const [resource] = await Promise.all([
-      requireResource(deps, scope, input, { writable }),
+      requireResource(deps, scope, input, { writable, settled: true }),
       user && authToken !== undefined ? deps.requireTokenOf(caller.tenant, user.userId, authToken, now) : undefined,
     ]);
     const { userId = '', ...profile } = user ?? {};
