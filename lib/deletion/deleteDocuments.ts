@@ -5,6 +5,8 @@ import {
   DocumentEntity,
   DocumentReader,
   folderEntryRemoval,
+  isMigrating,
+  MIGRATES,
   refuseMigrating,
 } from '../directory/documents.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
@@ -19,7 +21,7 @@ import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
 /**
  * Jobs then purge the content. Ids must be distinct. Throws FAILED_PRECONDITION if one of the documents is being
- * migrated. Otherwise a document that cannot be deleted fails in its own result only.
+ * migrated at the start of the call. Otherwise a document that cannot be deleted fails in its own result only.
  */
 type DeleteDocuments = (
   scope: OrganizationScope,
@@ -34,30 +36,30 @@ export const deleteDocuments: Capability<DeleteDocuments> = /* @__PURE__ */ comb
       const { tenant, organizationKey } = scope;
       const documents = new DocumentReader(table);
       const jobs: JobMessage[] = [];
-      const results = await writeEach({
+      const deleted = writeEach({
         table,
         items: documentIds,
-        read: async (ids) => {
+        read: async (ids, attempt) => {
           const stored = await documents.getByIds(scope, ids);
-          refuseMigrating(stored);
+          if (attempt === 1) refuseMigrating(stored);
           return stored;
         },
         decide: (documentId, stored) => {
           if (!stored) return { result: failedDocument(documentId, ABSENT, 'not-found'), ops: [] };
+          if (isMigrating(stored)) return { result: failedDocument(documentId, MIGRATES, 'internal'), ops: [] };
           const result: DocumentResult = { success: true, id: stored.internalId, message: 'Deleted Successfully' };
           return {
             result,
             ops: [remove(DocumentEntity, { ...scope, ...stored }, stored._r), ...folderEntryRemoval(scope, stored)],
           };
         },
-        addToTransaction: (deleted) => {
-          const purged = deleted.map(({ item, result }) => ({ documentId: item, internalId: result.id }));
+        addToTransaction: (changing) => {
+          const purged = changing.map(({ item, result }) => ({ documentId: item, internalId: result.id }));
           const { op, jobId } = startPurge(tenant, 'purgeDocuments', { organizationKey, documents: purged }, now);
           return { ops: [op], onWritten: () => void jobs.push({ tenant, jobId }) };
         },
         conflicted: (documentId) => failedDocument(documentId, BUSY, 'internal'),
       });
-      await notifyJobs(queue, jobs, log, PURGE_DELAY_SECONDS);
-      return results;
+      return deleted.finally(() => notifyJobs(queue, jobs, log, PURGE_DELAY_SECONDS));
     },
 );

@@ -18,6 +18,8 @@ import {
   folderEntryRemoval,
   folderEntryWrite,
   folderReference,
+  isMigrating,
+  MIGRATES,
   refuseMigrating,
 } from './documents.ts';
 import { refuseDocumentMoves } from './folderBoundaries.ts';
@@ -66,8 +68,8 @@ export class DocumentChanger {
   }
 
   /**
-   * Ids must be distinct. Throws FAILED_PRECONDITION if one of the documents is being migrated. Otherwise a document
-   * that cannot be changed fails in its own result only.
+   * Ids must be distinct. Throws FAILED_PRECONDITION if one of the documents is being migrated at the start of the call.
+   * Otherwise a document that cannot be changed fails in its own result only.
    */
   async update(
     scope: OrganizationScope,
@@ -159,16 +161,17 @@ export class DocumentChanger {
     return writeEach<I, Stored<Document> | undefined, R>({
       table: this.#table,
       items,
-      read: async (unread) => {
+      read: async (unread, attempt) => {
         const documents = await this.#documents.getByIds(
           scope,
           unread.map(({ documentId }) => documentId),
         );
-        refuseMigrating(documents);
+        if (attempt === 1) refuseMigrating(documents);
         return documents;
       },
       decide: (item, stored) => {
         if (!stored) return { result: rule.failed(item.documentId, ABSENT, 'not-found'), ops: [] };
+        if (isMigrating(stored)) return { result: rule.failed(item.documentId, MIGRATES, 'internal'), ops: [] };
         const changes = rule.change(stored, item);
         if ('refused' in changes) return { result: rule.failed(item.documentId, changes.refused, 'internal'), ops: [] };
         return { result: rule.succeeded(stored), ops: changeOps(scope, stored, changes, now) };

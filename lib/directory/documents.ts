@@ -77,10 +77,15 @@ export function refuseArriving(documents: readonly (Partial<Pick<Document, 'arri
   if (arriving) throw migrates(arriving);
 }
 
+type Migratable = Partial<Pick<Document, 'arriving' | 'leaving'>>;
+
+/** Returns whether a document is being migrated from or to its id. */
+export function isMigrating({ leaving, arriving }: Migratable): boolean {
+  return leaving !== undefined || arriving !== undefined;
+}
+
 /** Throws FAILED_PRECONDITION if a document is being migrated from or to its id. */
-export function refuseMigrating(
-  documents: readonly (Partial<Pick<Document, 'arriving' | 'leaving'>> | undefined)[],
-): void {
+export function refuseMigrating(documents: readonly (Migratable | undefined)[]): void {
   const migration = documents.map((document) => document?.leaving ?? document?.arriving).find(Boolean);
   if (migration) throw migrates(migration);
 }

@@ -10,7 +10,8 @@ export interface Decision<R> {
 export interface EachOptions<I, S, R> {
   readonly table: Table;
   readonly items: readonly I[];
-  readonly read: (items: readonly I[]) => Promise<readonly S[]>;
+  /** Nothing has been written before attempt 1. */
+  readonly read: (items: readonly I[], attempt: number) => Promise<readonly S[]>;
   /** Runs again with a new state after a conflict. */
   readonly decide: (item: I, state: S) => Decision<R>;
   readonly conflicted: (item: I) => R;
@@ -43,7 +44,7 @@ export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise
   let retries: Retries | undefined;
   for (let attempt = 1; together.length + alone.length > 0; attempt++) {
     const items = [...together, ...alone];
-    const states = await options.read(items);
+    const states = await options.read(items, attempt);
     const planned = items.map((item, index): Planned<I, S, R> => {
       const state = states[index] as S;
       return { item, state, ...options.decide(item, state) };

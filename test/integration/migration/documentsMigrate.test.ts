@@ -1,6 +1,7 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { registeredEndpoints } from '../../../infra/build/registry.ts';
 import type { DocumentScope } from '../../../lib/content/documentScope.ts';
+import { DocumentReader } from '../../../lib/directory/documents.ts';
 import { migrateDocumentStep } from '../../../lib/migration/migrateDocumentStep.ts';
 import { readEventLocation } from '../../../lib/notifications/audience.ts';
 import { fanOutInApp } from '../../../lib/notifications/inAppFanOut.ts';
@@ -8,6 +9,7 @@ import { NotificationWriter } from '../../../lib/notifications/notifications.ts'
 import { ReactionEntity } from '../../../lib/reactions/reactions.ts';
 import { Table, upsert } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
+import { beforeWrite, writesItem } from '../../support/beforeWrite.ts';
 import { occurredEvents } from '../../support/content.ts';
 import { fillOrganization } from '../../support/fillOrganization.ts';
 import { clearTable, itemsByKey, restoreItems } from '../../support/items.ts';
@@ -15,6 +17,7 @@ import { JobRunner } from '../../support/jobRunner.ts';
 import { asDocumentClient, type Command, dyingClient } from '../../support/leanClient.ts';
 import { startQueues } from '../../support/queues.ts';
 import { storedDocumentScope } from '../../support/storedScope.ts';
+import { times } from '../../support/times.ts';
 import { newUser } from '../../support/userTokens.ts';
 
 const MIGRATE = '/v2/organizations/documents/migrate';
@@ -199,6 +202,41 @@ describe('documents/migrate', () => {
       'NOT_FOUND',
       'Migration does not exist',
     ]);
+  });
+
+  describe('that starts during a call for 60 documents', () => {
+    const documentIds = times(60, (i) => `d${i}`);
+    const named = documentIds.map((documentId) => ({ documentId, documentName: 'x' }));
+    const DELETE = '/v2/organizations/documents/delete';
+    beforeEach(() => customer.addDocuments(documentIds));
+
+    test.each([
+      [DELETE, { documentIds }, 'Job'],
+      ['/v2/organizations/documents/update', { documents: named }, 'Document'],
+      ['/v2/organizations/documents/access/update', { documentIds, accessType: 'restricted' }, 'Document'],
+      ['/v2/organizations/documents/access/disablestate/update', { documentIds, disabled: true }, 'Document'],
+    ])('fails only its item of %s, and refuses the next call', async (path, data, type) => {
+      beforeWrite(() => migrate({ ...acme, documentId: 'd0', newDocumentId: NEW }), writesItem(type));
+      const results = Object.entries<any>(await customer.ok(path, { ...acme, ...data }));
+      expect(results.filter(([, { success }]) => !success)).toMatchObject([
+        ['d0', { message: 'The document is being migrated to another id' }],
+      ]);
+      expect(results).toHaveLength(60);
+      expect((await customer.error(path, { ...acme, ...data })).slice(0, 2)).toEqual([400, 'FAILED_PRECONDITION']);
+    });
+
+    test('sends a message for each stored purge job if a later read fails', async () => {
+      beforeWrite(async () => {
+        await migrate({ ...acme, documentId: 'd0', newDocumentId: NEW });
+        jest.spyOn(DocumentReader.prototype, 'getByIds').mockRejectedValueOnce(new Error('broken'));
+      }, writesItem('Job'));
+      expect((await customer.call(DELETE, { ...acme, documentIds })).status).toBe(500);
+      const stored = (await items())
+        .filter(({ _t, kind }) => _t === 'Job' && kind === 'purgeDocuments')
+        .map(({ jobId }) => jobId);
+      expect(stored).not.toEqual([]);
+      expect(queues.messagesOf('jobs').map(({ body }) => body.jobId)).toEqual(expect.arrayContaining(stored));
+    });
   });
 
   test('renames what a request from before its start writes in the first minute', async () => {

@@ -14,7 +14,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/organizations/documents/delete',
     summary: 'Delete documents with everything in them',
     description:
-      'When the call has answered, nothing in the documents can be reached, and their ids can be used again for empty documents. A job removes the stored data from a minute later on. An unknown document fails in its own result (`success: false` with `code`). The call also works for disabled documents. To delete only what one user wrote, call `/v2/users/delete`.',
+      'When the call has answered, nothing in the documents can be reached, and their ids can be used again for empty documents. A job removes the stored data from a minute later on. An unknown document fails in its own result (`success: false` with `code`). If one of the documents is being migrated to another id, the whole call is FAILED_PRECONDITION with `details.migrationId`. The call also works for disabled documents. To delete only what one user wrote, call `/v2/users/delete`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, documentIds: list(Id, limits.list) }),

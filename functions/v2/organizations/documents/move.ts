@@ -14,7 +14,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/organizations/documents/move',
     summary: 'Move all given documents, or none, into a folder or to the top level (`root`)',
     description:
-      'The documents get the access type of the folder, and the grants on the folder open them. If one document does not exist (NOT_FOUND) or is disabled (FAILED_PRECONDITION), none is moved. `details.issues` names it. An unknown folder is NOT_FOUND. To create one, call `/v2/organizations/folders/add`. While users are being removed from a folder, a document does not move into it or out of it: the call is ABORTED with `retry-after`, usually for a minute.',
+      'The documents get the access type of the folder, and the grants on the folder open them. If one document does not exist (NOT_FOUND) or is disabled (FAILED_PRECONDITION), none is moved. `details.issues` names it. The same if one is being migrated to another id, with `details.migrationId`. An unknown folder is NOT_FOUND. To create one, call `/v2/organizations/folders/add`. While users are being removed from a folder, a document does not move into it or out of it: the call is ABORTED with `retry-after`, usually for a minute.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

@@ -15,7 +15,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/organizations/documents/update',
     summary: 'Change the names, access types and metadata of documents',
     description:
-      'Each document changes by the fields that it has. An unknown or disabled document fails in its own result (`success: false` with `code`). A disabled organization refuses the call with FAILED_PRECONDITION. To move documents to another folder, call `/v2/organizations/documents/move`.',
+      'Each document changes by the fields that it has. An unknown or disabled document fails in its own result (`success: false` with `code`). A disabled organization refuses the call with FAILED_PRECONDITION. If one of the documents is being migrated to another id, the whole call is FAILED_PRECONDITION with `details.migrationId`. To move documents to another folder, call `/v2/organizations/documents/move`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

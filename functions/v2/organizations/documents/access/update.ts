@@ -15,7 +15,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/organizations/documents/access/update',
     summary: 'Set the access type of documents',
     description:
-      'The access type of a document counts while the document is in no folder. In a folder, that of the folder counts. An unknown or disabled document fails in its own result (`success: false`). A disabled organization refuses the call with FAILED_PRECONDITION. To give single users access, call `/v2/auth/permissions/add`.',
+      'The access type of a document counts while the document is in no folder. In a folder, that of the folder counts. An unknown or disabled document fails in its own result (`success: false`). A disabled organization refuses the call with FAILED_PRECONDITION. If one of the documents is being migrated to another id, the whole call is FAILED_PRECONDITION with `details.migrationId`. To give single users access, call `/v2/auth/permissions/add`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, documentIds: list(Id, limits.list), accessType: z.enum(accessTypes) }),

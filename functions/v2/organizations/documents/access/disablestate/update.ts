@@ -14,7 +14,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/organizations/documents/access/disablestate/update',
     summary: 'Disable or enable documents. Changes in a disabled document are refused',
     description:
-      'Additions and changes in a disabled document are refused with FAILED_PRECONDITION; in a batch call, only its item fails. The document can still be read and deleted, and access to it can be revoked. An unknown document fails in its own result (`success: false`).',
+      'Additions and changes in a disabled document are refused with FAILED_PRECONDITION; in a batch call, only its item fails. The document can still be read and deleted, and access to it can be revoked. An unknown document fails in its own result (`success: false`). If one of the documents is being migrated to another id, the whole call is FAILED_PRECONDITION with `details.migrationId`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({
