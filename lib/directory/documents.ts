@@ -35,7 +35,7 @@ const Schema = z.object({
   /** The document gets another id. It can be read, but not changed. */
   leaving: z.object({ migrationId: z.string(), to: z.string() }).optional(),
   /** Reserves the id for a document that has another id until its migration ends. Has its internal id. */
-  arriving: z.object({ migrationId: z.string() }).optional(),
+  arriving: z.object({ migrationId: z.string(), from: z.string() }).optional(),
   metadata: z.string().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),

@@ -29,7 +29,7 @@ export interface JudgmentScope extends Partial<OrganizationScope> {
   readonly tenant: string;
   /** Without it, all documents of the organization or of the tenant, and judgments without a document. */
   readonly documentKeys?: readonly string[] | undefined;
-  /** `read` leaves out the judgments of these documents. Counts include them. */
+  /** `read` leaves out the judgments of these documents, during a migration under either id. Counts include them. */
   readonly excludedDocumentIds?: readonly string[] | undefined;
 }
 
@@ -163,30 +163,26 @@ export class JudgmentLists {
     scope: JudgmentScope,
     listed: readonly { readonly key: Key }[],
   ): Promise<(Stored<Judgment> | undefined)[]> {
-    const stored = await this.#table.getByKeys(
+    const judgments = await this.#table.getByKeys(
       JudgmentEntity,
       listed.map(({ key }) => key),
     );
-    const judgments = stored.map((judgment) =>
-      judgment?.documentId !== undefined && scope.excludedDocumentIds?.includes(judgment.documentId)
-        ? undefined
-        : judgment,
-    );
-    if (scope.documentKeys !== undefined) return judgments;
-    const liveDocuments = await this.#findLiveDocuments(
+    if (scope.documentKeys !== undefined && !scope.excludedDocumentIds) return judgments;
+    const readable = await this.#findReadableDocuments(
       scope,
       judgments.filter((judgment) => judgment !== undefined),
     );
     return judgments.map((judgment) => {
-      const documents = judgment && liveDocuments.get(judgment.organizationKey);
+      const documents = judgment && readable.get(judgment.organizationKey);
       return documents && (judgment.documentKey === undefined || documents.has(judgment.documentKey))
         ? judgment
         : undefined;
     });
   }
 
-  async #findLiveDocuments(
-    { tenant, organizationKey, ...flags }: JudgmentScope,
+  /** Without deleted and excluded documents. */
+  async #findReadableDocuments(
+    { tenant, organizationKey, excludedDocumentIds = [], ...flags }: JudgmentScope,
     judgments: readonly Judgment[],
   ): Promise<Map<string, ReadonlySet<string>>> {
     const organizationIds = distinct(judgments.map(({ organizationId }) => organizationId));
@@ -200,7 +196,11 @@ export class JudgmentLists {
       const judgmentsInScope = judgments.filter((judgment) => judgment.organizationKey === scope.organizationKey);
       const documentIds = judgmentsInScope.flatMap(({ documentId = [] }) => documentId);
       const documents = documentIds.length > 0 ? await findLiveDocuments(this.#documents, scope, documentIds) : [];
-      return [scope.organizationKey, new Set([...documents.values()].map(({ internalId }) => internalId))] as const;
+      const readable = [...documents.values()].filter(
+        ({ documentId, leaving, arriving }) =>
+          ![documentId, leaving?.to, arriving?.from].some((id) => id !== undefined && excludedDocumentIds.includes(id)),
+      );
+      return [scope.organizationKey, new Set(readable.map(({ internalId }) => internalId))] as const;
     });
     return new Map(await Promise.all(entries));
   }

@@ -86,7 +86,7 @@ async function decideStart(
     status: 'pending',
     changedAt: now,
   };
-  const reserved: Document = { ...document, documentId: newDocumentId, arriving: { migrationId } };
+  const reserved: Document = { ...document, documentId: newDocumentId, arriving: { migrationId, from: documentId } };
   const job = jobOf(organizationKey, migrationId, now);
   return {
     migrationId,

@@ -204,6 +204,20 @@ describe('documents/migrate', () => {
     ]);
   });
 
+  test.each([
+    ['by both ids', {}],
+    ['by both ids, beside documentIds', { documentIds: [OLD, 'plan'] }],
+  ])('leaves its judgments out of a memory search that excludes it %s', async (_how, ids) => {
+    await fill();
+    await new JobRunner(Date.now()).run({ tenant: customer.apiKey, jobId: await migrate() });
+    for (const excluded of [OLD, NEW]) {
+      const filters = { excludeDocumentIds: [excluded] };
+      const { results } = await customer.result('/v2/memory/search', { ...acme, ...ids, recencyDays: 1, filters });
+      const found = new Set(results.map(({ documentId }: { documentId?: string }) => documentId));
+      expect([excluded, found.has('plan'), found.has(OLD), found.has(NEW)]).toEqual([excluded, true, false, false]);
+    }
+  });
+
   describe('that starts during a call for 60 documents', () => {
     const documentIds = times(60, (i) => `d${i}`);
     const named = documentIds.map((documentId) => ({ documentId, documentName: 'x' }));
