@@ -2,8 +2,12 @@ import type { CallOptions } from './types.ts';
 
 interface Request {
   readonly pageToken?: string | null | undefined;
+  readonly iterator?: string | undefined;
 }
-/** Most listings return the token of the next page as `nextPageToken`, some as `pageToken`. */
+/**
+ * Most listings return the token of the next page as `nextPageToken`, some as `pageToken`. Those of webhooks return an
+ * `iterator` in their `data`.
+ */
 interface ListingAnswer {
   readonly data?: unknown;
   readonly nextPageToken?: string | null | undefined;
@@ -11,15 +15,22 @@ interface ListingAnswer {
 }
 
 /** Yields every page: `for await (const { data } of pages(client.v2.users.get, { organizationId }))`. */
-export async function* pages<D extends Request, P extends ListingAnswer>(
+export async function* pages<D extends Request | undefined, P extends ListingAnswer>(
   method: (data: D, options?: CallOptions) => Promise<P>,
-  data: D,
+  data: NonNullable<NoInfer<D>>,
   options?: CallOptions,
 ): AsyncGenerator<P, void> {
-  let next: string | null | undefined = data.pageToken;
+  let next: Request | undefined;
   do {
-    const page = await method({ ...data, ...(next && { pageToken: next }) }, options);
+    const page = await method({ ...data, ...next }, options);
     yield page;
-    next = page.nextPageToken ?? page.pageToken;
+    next = nextOf(page);
   } while (next);
+}
+
+function nextOf({ nextPageToken, pageToken, data }: ListingAnswer): Request | undefined {
+  const token = nextPageToken ?? pageToken;
+  if (token) return { pageToken: token };
+  const { iterator, done } = Object(data) as { readonly iterator?: unknown; readonly done?: unknown };
+  return typeof iterator === 'string' && done === false ? { iterator } : undefined;
 }

@@ -347,6 +347,19 @@ test('pages() yields every page of a listing in order, with one request per page
   ]);
 });
 
+test('pages() follows the iterator of listings that have one', async () => {
+  const { client, received } = await serviceOf((response, { body }) => {
+    const { iterator } = body.data;
+    const data = { messages: [], iterator: iterator ? null : 'b', done: Boolean(iterator) };
+    success({ data })(response, undefined as never);
+  });
+  const seen: boolean[] = [];
+  for await (const { data } of pages(client.v2.workspace.advancedwebhook.messages.get, { limit: 2 }))
+    seen.push(data.done);
+  expect(seen).toEqual([false, true]);
+  expect(received.map(({ body }) => body.data)).toEqual([{ limit: 2 }, { limit: 2, iterator: 'b' }]);
+});
+
 describe('readWebhook', () => {
   const secrets = ['first', 'second'].map((name) => `whsec_${Buffer.from(name.repeat(5)).toString('base64')}`) as [
     string,
