@@ -13,7 +13,7 @@ import {
 } from '../content/recordListing.ts';
 import type { ContentNames } from '../content/rules/eventMetadata.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
-import { DocumentReader, readDocuments } from '../directory/documents.ts';
+import { DocumentReader, type DocumentWithFolder, readDocuments, refuseArriving } from '../directory/documents.ts';
 import { FolderReader, readFolders } from '../directory/folders/folders.ts';
 import { findOrganization, OrganizationReader } from '../directory/organizations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
@@ -82,7 +82,7 @@ export class ThreadPages {
 
   /**
    * Skips unknown `documentIds`. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown
-   * `documentId` or folder, and FAILED_PRECONDITION for a `documentId` that a migration still fills.
+   * `documentId` or folder, and FAILED_PRECONDITION for a document that a migration still fills.
    */
   async resolveScope(tenant: string, selection: ThreadSelection): Promise<ThreadListingScope> {
     const { organizationId } = selection;
@@ -100,12 +100,21 @@ export class ThreadPages {
     const documents = this.#documents;
     if (documentId !== undefined) return givenDocuments([toListed(scope, await documents.require(scope, documentId))]);
     if (documentIds) {
-      const live = await findLiveDocuments(documents, scope, documentIds);
+      const live = await this.#findRequested(scope, documentIds);
       return givenDocuments([...live.values()].map((document) => toListed(scope, document)));
     }
     if (folderId !== undefined)
       return documentsInFolder(documents, scope, await this.#folders.require(scope, folderId));
     return allDocuments(documents, scope);
+  }
+
+  async #findRequested(
+    scope: OrganizationScope,
+    documentIds: readonly string[],
+  ): Promise<ReadonlyMap<string, DocumentWithFolder>> {
+    const live = await findLiveDocuments(this.#documents, scope, documentIds);
+    refuseArriving([...live.values()]);
+    return live;
   }
 
   /** Document by document, and in a document by creation time. */
@@ -196,7 +205,7 @@ export class ThreadPages {
     // Positions are found by the customer's `documentId`, so they are read together with the documents.
     const [live, positions] = await Promise.all([
       documentId === undefined
-        ? findLiveDocuments(this.#documents, scope, documentIds)
+        ? this.#findRequested(scope, documentIds)
         : this.#documents.require(scope, documentId).then((document) => new Map([[documentId, document]])),
       findRecordIds(this.#table, scope, recordIds),
     ]);

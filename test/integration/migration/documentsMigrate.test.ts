@@ -479,7 +479,8 @@ function failingTable(): Table {
 const resourceOf = (id: string) => [{ type: 'document', id, organizationId: 'acme', accessRole: 'viewer' }];
 
 /** For endpoints whose example names no document at its top level. */
-const naming: Readonly<Record<string, (id: string) => object>> = {
+const naming: Readonly<Record<string, (id: string) => object | object[]>> = {
+  '/v2/commentannotations/get': (id) => [{ documentIds: [id] }, { documentIds: [id], annotationIds: ['thread-0'] }],
   '/v2/organizations/documents/update': (id) => ({ documents: [{ documentId: id, documentName: 'x' }] }),
   '/v2/auth/generate_token': (id) => ({
     userId: 'ada',
@@ -504,10 +505,9 @@ const naming: Readonly<Record<string, (id: string) => object>> = {
 
 /** Requests of an endpoint that name a document of `acme`: its example, and one of `naming`. */
 function namingDocument(path: string, data: Record<string, any>, id: string): object[] {
-  const other = naming[path]?.(id);
-  return [exampleNaming(data, id), other && { ...('organizationId' in data && acme), ...other }].filter(
-    (request) => request !== undefined,
-  );
+  const others = [naming[path]?.(id) ?? []].flat();
+  const named = others.map((other) => ({ ...('organizationId' in data && acme), ...other }));
+  return [exampleNaming(data, id) ?? [], named].flat();
 }
 
 function exampleNaming(data: Record<string, any>, id: string): object | undefined {
