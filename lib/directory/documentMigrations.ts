@@ -63,5 +63,5 @@ export async function refuseMigratingId(table: Table, tenant: string, documentId
     found.flatMap(({ keys }) => keys),
   );
   const migration = migrations.find((each) => each && each.endedAt === undefined);
-  if (migration) throw migrates(migration);
+  if (migration) throw migrates(migration, documentId);
 }

@@ -71,27 +71,29 @@ export const ABSENT = 'Document does not exist';
 export const MIGRATES = 'The document is being migrated to another id';
 export const BUSY = 'Document is being changed by another request.';
 
+type MovingDocument = Pick<Document, 'documentId'> & Partial<Pick<Document, 'arriving' | 'leaving'>>;
+
 /** Throws FAILED_PRECONDITION if a document has another id until its migration ends. */
-export function refuseArriving(documents: readonly (Partial<Pick<Document, 'arriving'>> | undefined)[]): void {
-  const arriving = documents.find((document) => document?.arriving)?.arriving;
-  if (arriving) throw migrates(arriving);
+export function refuseArriving(documents: readonly (Omit<MovingDocument, 'leaving'> | undefined)[]): void {
+  for (const document of documents) if (document?.arriving) throw migrates(document.arriving, document.documentId);
 }
 
-type Migratable = Partial<Pick<Document, 'arriving' | 'leaving'>>;
-
 /** Returns whether a document is being migrated from or to its id. */
-export function isMigrating({ leaving, arriving }: Migratable): boolean {
+export function isMigrating({ leaving, arriving }: Partial<Pick<Document, 'arriving' | 'leaving'>>): boolean {
   return leaving !== undefined || arriving !== undefined;
 }
 
 /** Throws FAILED_PRECONDITION if a document is being migrated from or to its id. */
-export function refuseMigrating(documents: readonly (Migratable | undefined)[]): void {
-  const migration = documents.map((document) => document?.leaving ?? document?.arriving).find(Boolean);
-  if (migration) throw migrates(migration);
+export function refuseMigrating(documents: readonly (MovingDocument | undefined)[]): void {
+  for (const document of documents) {
+    const migration = document?.leaving ?? document?.arriving;
+    if (document && migration) throw migrates(migration, document.documentId);
+  }
 }
 
-export function migrates({ migrationId }: { readonly migrationId: string }): ApiError {
-  return new ApiError('FAILED_PRECONDITION', MIGRATES, { details: { migrationId } });
+/** `documentId` is the id in the request, the old or the new one. */
+export function migrates({ migrationId }: { readonly migrationId: string }, documentId: string): ApiError {
+  return new ApiError('FAILED_PRECONDITION', MIGRATES, { details: { migrationId, documentId } });
 }
 
 export class DocumentReader {

@@ -2,7 +2,7 @@ import { ApiError } from '../shared/errors.ts';
 import { type Document, refuseMigrating } from './documents.ts';
 import type { Organization } from './organizations.ts';
 
-type WritableDocument = Pick<Document, 'disabled'> & Partial<Pick<Document, 'arriving' | 'leaving'>>;
+type WritableDocument = Pick<Document, 'documentId' | 'disabled'> & Partial<Pick<Document, 'arriving' | 'leaving'>>;
 
 /**
  * Throws FAILED_PRECONDITION if the organization or the document is disabled, or if the document is being migrated: they
@@ -21,6 +21,6 @@ export function requireWritable({
 }
 
 /** False for a disabled document, and for one that is being migrated. */
-export function isWritable({ disabled, leaving, arriving }: WritableDocument): boolean {
+export function isWritable({ disabled, leaving, arriving }: Omit<WritableDocument, 'documentId'>): boolean {
   return !disabled && !leaving && !arriving;
 }

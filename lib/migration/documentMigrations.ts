@@ -77,7 +77,7 @@ async function decideStart(
   if (!document) throw new ApiError('NOT_FOUND', ABSENT);
   if (document.leaving?.to === newDocumentId) return continueMigration(table, scope, document.leaving.migrationId, now);
   requireWritable({ document });
-  if (target?.current?.arriving) throw migrates(target.current.arriving);
+  if (target?.current?.arriving) throw migrates(target.current.arriving, newDocumentId);
   if (target?.current) throw new ApiError('ALREADY_EXISTS', 'A document with the new id exists already');
   const migration: DocumentMigration = {
     migrationId,

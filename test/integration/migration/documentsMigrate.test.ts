@@ -143,7 +143,7 @@ describe('documents/migrate', () => {
         for (const data of namingDocument(path, example.data as Record<string, any>, id)) {
           const { body } = await customer.call(path, data);
           const { status, details } = body.error ?? {};
-          if (status !== 'FAILED_PRECONDITION' || details?.migrationId !== migrationId)
+          if (status !== 'FAILED_PRECONDITION' || details?.migrationId !== migrationId || details.documentId !== id)
             problems.push([path, data, body.error ?? body.result]);
           if (!errors.includes('FAILED_PRECONDITION')) problems.push([path, 'does not declare the error']);
         }
