@@ -19,18 +19,22 @@ export const Instant = /* @__PURE__ */ defineSchema(() =>
           pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?(Z|[+-]\\d{2}:\\d{2}))?$',
           description: 'ISO 8601. A date without a time is the start of the day in UTC.',
         })
-        .check(
-          z.refine(
-            (text) => z.iso.datetime({ offset: true }).safeParse(text).success || z.iso.date().safeParse(text).success,
-            { error: 'must be an ISO 8601 time', abort: true },
-          ),
-        )
+        .check(z.refine(isIsoTime, { error: 'must be an ISO 8601 time', abort: true }))
         .transform((text) => Date.parse(text))
         .pipe(EpochMilliseconds),
     ],
-    { error: 'must be an ISO 8601 time or epoch milliseconds' },
+    {
+      error: ({ input }) =>
+        typeof input === 'string' && isIsoTime(`${input}Z`)
+          ? 'must have a time zone, such as Z'
+          : 'must be an ISO 8601 time or epoch milliseconds',
+    },
   ),
 );
+
+function isIsoTime(text: string): boolean {
+  return z.iso.datetime({ offset: true }).safeParse(text).success || z.iso.date().safeParse(text).success;
+}
 
 /** `expiresAt` and `now` have the same unit. */
 export function requireFuture(

@@ -88,6 +88,7 @@ describe('endpoints/test, endpoints/recover and messages/resend', () => {
     [TEST, { endpointId: 7 }, /^endpointId must /],
     [RECOVER, {}, 'since is required'],
     [RECOVER, { since: 'yesterday' }, 'since must be an ISO 8601 time or epoch milliseconds'],
+    [RECOVER, { since: '2026-11-29T12:00:00' }, 'since must have a time zone, such as Z'],
     [RECOVER, { since: Date.now() - 14 * DAY - MINUTE }, 'since must be at most 14 days ago'],
     [RESEND, {}, /^messageId is required/],
   ] as const)('%s with %j is rejected with the name of the field', async (path, data, message) => {
