@@ -91,7 +91,9 @@ export class DomainRequestStore {
         throw new ApiError('NOT_FOUND', 'Domain request does not exist');
       if (request.status === status) return 'done';
       if (request.status !== 'pending')
-        throw new ApiError('FAILED_PRECONDITION', `The domain request is ${request.status} already`);
+        throw new ApiError('FAILED_PRECONDITION', `The domain request is ${request.status} already`, {
+          details: { status: request.status },
+        });
       const { domains, changed } = addDomains(allowed?.domains ?? [], action === 'accept' ? [request.domain] : []);
       return this.#table.tryWrite([
         replace(DomainRequestEntity, { tenant, ...request, status }, request._r),

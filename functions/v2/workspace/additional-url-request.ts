@@ -9,7 +9,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/workspace/additional-url-request',
     summary: 'Accept or reject a request to allow a domain',
     description:
-      'Accepting adds the domain to the allowed domains of the API key. The same answer again changes nothing, another one is FAILED_PRECONDITION. An unknown request, or one for another document, is NOT_FOUND. If the API key allows 500 domains, the answer is RESOURCE_EXHAUSTED, and the request stays pending. For the requests, call `/v2/workspace/requested/domains/get`.',
+      'Accepting adds the domain to the allowed domains of the API key. The same answer again changes nothing, another one is FAILED_PRECONDITION, and `details.status` has the answer. An unknown request, or one for another document, is NOT_FOUND. If the API key allows 500 domains, the answer is RESOURCE_EXHAUSTED, and the request stays pending. For the requests, call `/v2/workspace/requested/domains/get`.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

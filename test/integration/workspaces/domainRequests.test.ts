@@ -61,11 +61,12 @@ describe('additional-url-request', () => {
     const accept = { action: 'accept', id, clientDocId: 'nda' };
     await Promise.all(times(5, () => customer.ok(ANSWER, accept)));
     expect([await allowed(), (await list())[0].status]).toEqual([['partner.example.com'], 'accepted']);
-    expect(await customer.error(ANSWER, { ...accept, action: 'reject' })).toEqual([
-      400,
-      'FAILED_PRECONDITION',
-      'The domain request is accepted already',
-    ]);
+    const { body } = await customer.call(ANSWER, { ...accept, action: 'reject' });
+    expect(body.error).toMatchObject({
+      status: 'FAILED_PRECONDITION',
+      message: 'The domain request is accepted already',
+      details: { status: 'accepted' },
+    });
     await ask();
     expect((await list())[0].status).toBe('pending');
     await customer.ok(ANSWER, accept);
