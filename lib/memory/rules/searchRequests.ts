@@ -24,7 +24,7 @@ const ids = {
   organizationId: optional(Id).describe('Only judgments of this organization and its documents.'),
   documentId: optional(Id).describe('Only judgments of this document. Needs `organizationId`.'),
   documentIds: optional(list(Id, MAX_DOCUMENTS)).describe(
-    'Only judgments of these documents, whatever the scope. Needs `organizationId`. With `documentId`, that document alone counts. Each document can be a search or listing of its own.',
+    'Only judgments of these documents, whatever the scope. Needs `organizationId`. With `documentId`, that document alone counts. More documents take longer, because each can be searched or listed by itself.',
   ),
 };
 
@@ -140,7 +140,7 @@ export const SearchRequest = z.preprocess(
           if (value[short] !== undefined && value[short] !== value[full]) refuse([short], `must equal ${full}`);
         checkScope({ ...value, annotationId }, refuse);
         if (annotationId !== undefined || recencyDays !== undefined) return;
-        if (query === undefined) refuse(['query'], 'is required');
+        if (query === undefined) refuse(['query'], 'is required without recencyDays and filters.annotationId');
         else if (query.trim() === '') refuse(['query'], 'must not be empty');
       }),
     ),

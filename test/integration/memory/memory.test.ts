@@ -436,7 +436,7 @@ describe('POST /v2/memory/search', () => {
     ['scope document without a document', { query: 'x', scope: 'document', organizationId: 'acme' }, 'documentId'],
     ['an empty query', { query: '' }, 'query'],
     ['a blank query', { query: ' \n' }, 'query'],
-    ['no query', {}, 'query is required'],
+    ['no query', {}, 'query is required without recencyDays and filters.annotationId'],
     ['an unknown scope', { query: 'x', scope: 'folder' }, 'scope'],
     ['an unknown type of embedding', { query: 'x', embeddingType: 'image' }, 'embeddingType'],
     ['an unknown type of judge', { query: 'x', filters: { judgeType: 'robot' } }, 'judgeType'],
