@@ -203,9 +203,11 @@ export const InvitationRequest = /* @__PURE__ */ defineSchema(() =>
   z
     .object({
       ...target,
-      organizationName: optional(Name).describe('The name of the organization in the mail.'),
-      documentName: optional(Name).describe('The name of the document in the mail.'),
-      folderName: optional(Name).describe('The name of the folder in the mail.'),
+      organizationName: optional(Name).describe(
+        'The name of the organization in the mail. The stored name is not used.',
+      ),
+      documentName: optional(Name).describe('The name of the document in the mail. The stored name is not used.'),
+      folderName: optional(Name).describe('The name of the folder in the mail. The stored name is not used.'),
       invitedBy: optional(Inviter).describe('The user who invites. The mail has the name, or else the address.'),
       accessRole: optional(z.enum(accessRoles)).describe(
         'The role that the user gets with ACCEPTED. By default `viewer`.',
@@ -233,7 +235,7 @@ export const InvitationAnswer = /* @__PURE__ */ defineSchema(() =>
           email: MailAddress.describe('The address of the invitation. Case makes no difference.'),
         }),
       ).describe(
-        'The invited user, whose profile gets the sent fields. Required with ACCEPTED, optional with REJECTED.',
+        'The invited user. Required with ACCEPTED: the profile gets the sent fields. With REJECTED it is optional and changes nothing.',
       ),
       authToken: optional(z.string().min(1).max(10_240)).describe(
         'A user token of `user.userId`, from `/v2/auth/generate_token`. Required and allowed together with `user`.',

@@ -14,7 +14,7 @@ export const endpoint = defineEndpoint(
     summary: 'Create a review agent',
     description:
       'Stores a custom agent with its version 1. The service keeps definitions of agents and does not run them yet. ' +
-      'Fields that are not listed here are stored and returned too. ' +
+      'Fields that are not listed here are stored and returned too, except those that the service sets, such as `agentId` and `version`: they are ignored. ' +
       '`managedBy` and reserved keys of `metadata` are INVALID_ARGUMENT, with an issue for each field. ' +
       'An API key can have 1,000 custom agents. Above that, the answer is RESOURCE_EXHAUSTED. ' +
       'To change what the agent does, call `/v2/agents/version/update`; to change its name, `/v2/agents/update`. For API keys only.',

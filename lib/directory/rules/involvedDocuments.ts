@@ -27,7 +27,7 @@ export const InvolvedFields = {
   involvedDocumentsCount: z
     .int()
     .optional()
-    .describe('The number of these documents. Only with `includeInvolvedDocumentsCount`.'),
+    .describe('The number of these documents. Only with `includeInvolvedDocumentsCount` of `/v2/users/get`.'),
   hasMoreInvolvedDocuments: z
     .boolean()
     .optional()

@@ -17,7 +17,7 @@ export const ContinueUrl = z
   .pipe(Text)
   .check(z.refine((url) => !hasUserInfo(url), { error: 'must not contain a user name or password' }))
   .describe(
-    'Where the page leads after the verification: to this service or to an allowed domain of an API key of the workspace.',
+    'Where the page leads after the verification: to this service, or to an allowed domain of the API keys of the first workspace of the address.',
   );
 
 export interface LoginLink {

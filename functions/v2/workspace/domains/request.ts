@@ -16,7 +16,7 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     input: z.object({
       domain: Domain.describe(
-        'A URL, or a host such as `example.com` or `*.example.com`. Scheme, port and path are left out. IP addresses are refused.',
+        'A URL, or a host such as `example.com` or `*.example.com`. Scheme, port, path and a leading `www.` are left out. IP addresses are refused.',
       ),
       clientDocumentId: Id.describe('The document for which the domain is needed.'),
       organizationId: Id,

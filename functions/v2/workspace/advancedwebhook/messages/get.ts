@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
     path,
     summary: 'List messages with their deliveries, newest first',
     description:
-      'A message is one event with its deliveries to endpoints. It is kept for 30 days. A delivery is listed when its first attempt has ended or is delayed. All filters must match. A page with `endpointId`, `status` or `events` examines about 1,000 messages, so it can be short or empty with `done: false`: continue with `iterator`. `since` and `until` cost nothing: only this time is read. FAILED_PRECONDITION means that advanced webhooks are disabled.',
+      'A message is one event with its deliveries to endpoints. It is kept for 30 days. Events from before advanced webhooks were enabled are listed too. A delivery is listed when its first attempt has ended or is delayed. All filters must match. A page with `endpointId`, `status` or `events` examines about 1,000 messages, so it can be short or empty with `done: false`: continue with `iterator`. `since` and `until` cost nothing: only this time is read. FAILED_PRECONDITION means that advanced webhooks are disabled.',
     auth: 'apiKey',
     kind: 'read',
     input: MessageQuery,
