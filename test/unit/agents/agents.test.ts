@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { findBuiltInAgent, publicBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
@@ -506,4 +507,9 @@ test('the list of agents contains 17 built-in agents without two internal ones',
   ]);
   expect(['crawler', 'screenshot'].map((id) => findBuiltInAgent(id)?.internal)).toEqual([true, true]);
   expect(findBuiltInAgent('constructor')).toBeUndefined();
+});
+
+test('the guide of agents has the id of every built-in agent', () => {
+  const page = readFileSync('functions/AGENTS.md', 'utf8');
+  expect(publicBuiltInAgents.filter(({ id }) => !page.includes(`\`${id}\``))).toEqual([]);
 });
