@@ -14,7 +14,7 @@ import {
 import type { ResponseNames } from '../content/rules/eventMetadata.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
-import { isWritable } from '../directory/requireWritable.ts';
+import { refusalOf } from '../directory/requireWritable.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import type { Stored } from '../table/entity.ts';
 import type { RecordPage } from '../table/recordPage.ts';
@@ -35,7 +35,8 @@ export interface ActivityPosition {
   readonly id: string;
   readonly position: Stored<RecordPosition>;
   readonly scope: DocumentScope;
-  readonly isWritable: boolean;
+  /** Why it cannot be changed. Undefined if it can. */
+  readonly refusal: string | undefined;
 }
 
 export interface StoredActivity extends ActivityPosition {
@@ -161,7 +162,7 @@ export class ActivityReader {
       const position = positions[index];
       const document = documents.get(position?.documentId ?? '');
       if (!position || document?.internalId !== position.documentKey) return undefined;
-      return { id, position, scope: { ...scope, documentKey: position.documentKey }, isWritable: isWritable(document) };
+      return { id, position, scope: { ...scope, documentKey: position.documentKey }, refusal: refusalOf(document) };
     });
   }
 

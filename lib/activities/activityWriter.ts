@@ -3,9 +3,8 @@ import type { DocumentContext, DocumentScope } from '../content/documentScope.ts
 import { claimRecordId, findRecordIds, recordIdKey, type RecordPosition } from '../content/recordIds.ts';
 import { findLiveDocuments } from '../content/recordListing.ts';
 import type { ContentNames } from '../content/rules/eventMetadata.ts';
-import { DocumentReader } from '../directory/documents.ts';
+import { DocumentReader, isMigrating } from '../directory/documents.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
-import { isWritable } from '../directory/requireWritable.ts';
 import type { Cause } from '../events/outbox.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { invalid, type Issue } from '../shared/errors.ts';
@@ -125,7 +124,8 @@ export class ActivityWriter {
             items.map(({ id }) => id),
           ),
         decide: (change, stored) => {
-          if (!stored?.isWritable) return { result: failed, ops: [] };
+          if (!stored) return { result: failed, ops: [] };
+          if (stored.refusal !== undefined) return { result: { success: false, message: stored.refusal }, ops: [] };
           const activity = changeActivity(stored.activity, change);
           const { id, documentId, createdAt } = activity;
           return {
@@ -168,7 +168,7 @@ export class ActivityWriter {
       if (document?.internalId !== position.documentKey) return { position, isLive: false };
       if (immutable) issues.push(immovable(index, 'activity logs are immutable'));
       else if (document.disabled) issues.push(immovable(index, 'that document is disabled'));
-      else if (!isWritable(document)) issues.push(immovable(index, 'that document is being migrated'));
+      else if (isMigrating(document)) issues.push(immovable(index, 'that document is being migrated'));
       return { position, isLive: true };
     });
     const [first, ...others] = issues;

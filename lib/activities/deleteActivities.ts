@@ -119,10 +119,11 @@ export class ActivityDeleter {
           items.map(({ id }) => id),
         ),
       decide: ({ id, position }, stored) => {
-        if (!stored?.isWritable) return { result: DELETION_FAILED, ops: [] };
+        if (!stored) return { result: DELETION_FAILED, ops: [] };
         const { documentKey, createdAt, _r } = stored.position;
         if (position && (position.documentKey !== documentKey || position.createdAt !== createdAt))
           return { result: DELETION_FAILED, ops: [] };
+        if (stored.refusal !== undefined) return { result: { success: false, message: stored.refusal }, ops: [] };
         return {
           result: { success: true, message: 'Activity deleted.' },
           ops: [

@@ -12,6 +12,7 @@ import { writeEach } from '../table/writeEach.ts';
 import {
   ABSENT,
   BUSY,
+  DISABLED,
   type Document,
   DocumentEntity,
   DocumentReader,
@@ -30,7 +31,6 @@ import { findOrganization, type Organization } from './organizations.ts';
 import type { OrganizationScope } from './organizationScope.ts';
 
 const TRIES_WITHOUT_LOCK = 3;
-const DISABLED = 'The document is disabled';
 
 export interface DocumentUpdate {
   readonly documentId: string;

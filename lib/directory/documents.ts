@@ -69,6 +69,7 @@ export interface DocumentPage extends QueryPage<DocumentWithFolder> {
 
 export const ABSENT = 'Document does not exist';
 export const MIGRATES = 'The document is being migrated to another id';
+export const DISABLED = 'The document is disabled';
 export const BUSY = 'Document is being changed by another request.';
 
 type MovingDocument = Pick<Document, 'documentId'> & Partial<Pick<Document, 'arriving' | 'leaving'>>;

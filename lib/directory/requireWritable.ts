@@ -1,5 +1,5 @@
 import { ApiError } from '../shared/errors.ts';
-import { type Document, refuseMigrating } from './documents.ts';
+import { DISABLED, type Document, isMigrating, MIGRATES, refuseMigrating } from './documents.ts';
 import type { Organization } from './organizations.ts';
 
 type WritableDocument = Pick<Document, 'documentId' | 'disabled'> & Partial<Pick<Document, 'arriving' | 'leaving'>>;
@@ -17,10 +17,11 @@ export function requireWritable({
 }): void {
   if (organization?.disabled) throw new ApiError('FAILED_PRECONDITION', 'The organization is disabled');
   refuseMigrating([document]);
-  if (document?.disabled) throw new ApiError('FAILED_PRECONDITION', 'The document is disabled');
+  if (document?.disabled) throw new ApiError('FAILED_PRECONDITION', DISABLED);
 }
 
-/** False for a disabled document, and for one that is being migrated. */
-export function isWritable({ disabled, leaving, arriving }: Omit<WritableDocument, 'documentId'>): boolean {
-  return !disabled && !leaving && !arriving;
+/** Returns why the content of a document cannot be changed. Undefined if it can. */
+export function refusalOf(document: Omit<WritableDocument, 'documentId'>): string | undefined {
+  if (isMigrating(document)) return MIGRATES;
+  return document.disabled ? DISABLED : undefined;
 }

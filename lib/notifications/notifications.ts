@@ -23,7 +23,7 @@ import { completeUser, type ContentUser, isIncomplete } from '../content/rules/c
 import { type Document, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
 import type { Organization } from '../directory/organizations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/organizationScope.ts';
-import { isWritable } from '../directory/requireWritable.ts';
+import { refusalOf } from '../directory/requireWritable.ts';
 import { UserEntity } from '../directory/users.ts';
 import { distinct } from '../shared/collections.ts';
 import { inSlices } from '../shared/inSlices.ts';
@@ -248,7 +248,9 @@ export class NotificationWriter {
         read: (items) => this.#readUpdates(organization, scope, items, verifiedAt),
         decide: (_change, update) => {
           const changed = update && changeNotification(update.notification, update.change, update.thread);
-          if (!changed || !isWritable(update.document) || !isInSelection(update)) return { result: failed, ops: [] };
+          if (!changed || !isInSelection(update)) return { result: failed, ops: [] };
+          const refusal = refusalOf(update.document);
+          if (refusal !== undefined) return { result: { success: false, message: refusal }, ops: [] };
           if (!fitsItem(changed)) return { result: { success: false, message: TOO_LARGE }, ops: [] };
           const { documentKey, notification } = update;
           const documentScope = { ...scope, documentKey };
@@ -280,13 +282,15 @@ export class NotificationWriter {
         table: this.#table,
         items: slice,
         read: (items) => findNotifications(this.#table, scope, items),
-        decide: (_id, stored) =>
-          stored && isWritable(stored.document) && isInSelection(stored)
-            ? {
-                result: { success: true, message: 'Notification deleted.' },
-                ops: notificationDeletionOps({ ...scope, documentKey: stored.documentKey }, stored.notification),
-              }
-            : { result: failed, ops: [] },
+        decide: (_id, stored) => {
+          if (!stored || !isInSelection(stored)) return { result: failed, ops: [] };
+          const refusal = refusalOf(stored.document);
+          if (refusal !== undefined) return { result: { success: false, message: refusal }, ops: [] };
+          return {
+            result: { success: true, message: 'Notification deleted.' },
+            ops: notificationDeletionOps({ ...scope, documentKey: stored.documentKey }, stored.notification),
+          };
+        },
         conflicted: () => failed,
       }),
     );

@@ -23,7 +23,7 @@ export const endpoint = defineEndpoint(
     summary:
       'Delete activity logs by id, document or target entity. If several are given, all must match. Immutable activity logs cannot be deleted',
     description:
-      'By document or target entity, a call deletes about 2,000 activities: repeat it with the `pageToken` of the answer while `hasMore` is true. Deleting immutable activities is FAILED_PRECONDITION. ' +
+      'By document or target entity, a call deletes about 2,000 activities: repeat it with the `pageToken` of the answer while `hasMore` is true. An activity whose document is disabled or being migrated to another id has `success: false` in the answer, and `message` names the reason. Deleting immutable activities is FAILED_PRECONDITION. ' +
       'Only for API keys. `/v2/workspace/activityconfig/update` decides whether activities are immutable.',
     auth: 'apiKey',
     kind: 'write',

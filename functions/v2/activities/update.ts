@@ -15,7 +15,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/activities/update',
     summary: 'Replace fields of activity logs. Immutable activity logs cannot be changed',
     description:
-      'Each field that is sent replaces the stored field. If a call changes an activity several times, only the last change is made. An unknown activity has `success: false` in the answer. ' +
+      'Each field that is sent replaces the stored field. If a call changes an activity several times, only the last change is made. An unknown activity has `success: false` in the answer. So has one whose document is disabled or being migrated to another id; `message` names the reason. ' +
       'Only for API keys. Immutable activities are FAILED_PRECONDITION: see `immutable` of `/v2/workspace/activityconfig/update`.',
     auth: 'apiKey',
     kind: 'write',

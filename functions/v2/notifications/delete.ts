@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint(
     path,
     summary: 'Delete notifications by id, or all notifications of a document, a location or a user',
     description:
-      'A notification must match every field that is sent. It disappears for all its users. By document, location or user, a call deletes about 2,000 notifications: repeat it with the `pageToken` of the answer while `hasMore` is true. ' +
+      'A notification must match every field that is sent. It disappears for all its users. By document, location or user, a call deletes about 2,000 notifications: repeat it with the `pageToken` of the answer while `hasMore` is true. A notification whose document is disabled or being migrated to another id has `success: false` in the answer, and `message` names the reason. ' +
       'Only for API keys. `/v2/notifications/update` marks a notification as read instead.',
     auth: 'apiKey',
     kind: 'write',

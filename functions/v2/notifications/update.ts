@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/notifications/update',
     summary: 'Change notifications, or mark them as read',
     description:
-      'Fields that are not sent stay. If a call changes a notification several times, only the last change is made. An unknown notification, or one outside the selection, has `success: false` in the answer. ' +
+      'Fields that are not sent stay. If a call changes a notification several times, only the last change is made. An unknown notification, or one outside the selection, has `success: false` in the answer. So has one whose document is disabled or being migrated to another id; `message` names the reason. ' +
       'With a user token, users mark their own notifications as read. Other fields than `readByUserIds`, and notifications of others, are PERMISSION_DENIED.',
     auth: 'apiKey',
     user: openToUsers(notificationChangesByUsers),

@@ -226,10 +226,10 @@ describe('a disabled document', () => {
           activities: [{ id: 'a', actionIcon: 'i' }],
         })
       ).a,
-    ).toEqual({ success: false, message: 'Failed to update activity.' });
+    ).toEqual({ success: false, message: 'The document is disabled' });
     for (const by of [{ activityIds: ['a'] }, { targetEntityId: 't' }]) {
       expect(await customer.ok('/v2/activities/delete', { organizationId: 'acme', ...by })).toEqual({
-        a: { success: false, message: 'Failed to delete activity.' },
+        a: { success: false, message: 'The document is disabled' },
       });
     }
     expect(await get(nda)).toEqual([expect.not.objectContaining({ actionIcon: 'i' })]);

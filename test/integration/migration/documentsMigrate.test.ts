@@ -218,6 +218,24 @@ describe('documents/migrate', () => {
     }
   });
 
+  test.each<[path: string, data: object]>([
+    ['/v2/notifications/delete', { userId: 'bob' }],
+    ['/v2/notifications/update', { notifications: [{ id: `${OLD}-notification-0`, displayBodyMessage: 'x' }] }],
+    ['/v2/activities/delete', { activityIds: [`${OLD}-activity-0`] }],
+    ['/v2/activities/update', { activities: [{ id: `${OLD}-activity-0`, actionIcon: 'x' }] }],
+  ])('fails its items of %s without its id, and says why', async (path, data) => {
+    await fill();
+    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { immutable: false } });
+    const results = async () => Object.entries<any>(await customer.ok(path, { ...acme, ...data }));
+    const migrationId = await migrate();
+    for (const _pass of ['before the first pass', 'after it']) {
+      const failed = (await results()).filter(([id, { success }]) => id.startsWith(OLD) && !success);
+      expect(failed.length).toBeGreaterThan(0);
+      for (const [, { message }] of failed) expect(message).toBe('The document is being migrated to another id');
+      await new JobRunner(Date.now()).run({ tenant: customer.apiKey, jobId: migrationId });
+    }
+  });
+
   describe('that starts during a call for 60 documents', () => {
     const documentIds = times(60, (i) => `d${i}`);
     const named = documentIds.map((documentId) => ({ documentId, documentName: 'x' }));

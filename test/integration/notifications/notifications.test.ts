@@ -544,6 +544,7 @@ describe('POST /v2/notifications/delete', () => {
     const { body } = await withStillClock(() => customer.call(DELETE, { organizationId: 'acme', userId: 'grace' }));
     const { data, hasMore } = body.result;
     expect([Object.keys(data).length, data.last.success, hasMore]).toEqual([501, true, false]);
+    expect(data.n0).toEqual({ success: false, message: 'The document is disabled' });
   });
 
   test.each([
