@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { ApiError } from '../shared/errors.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
+import { readAll } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insertOrReplace, replace, type Table } from '../table/table.ts';
@@ -56,9 +57,10 @@ export class DomainRequestStore {
     this.#table = table;
   }
 
-  /** The newest first. */
+  /** The newest first. Simultaneous calls can have stored a few more than `MAX_DOMAIN_REQUESTS`. */
   async list(tenant: string): Promise<Stored<DomainRequest>[]> {
-    const { values } = await this.#table.query(DomainRequestEntity, { tenant }, { limit: MAX_DOMAIN_REQUESTS });
+    const options = { limit: MAX_DOMAIN_REQUESTS };
+    const values = await readAll((after) => this.#table.query(DomainRequestEntity, { tenant }, { ...options, after }));
     return values.toSorted((a, b) => b.requestedAt - a.requestedAt);
   }
 
@@ -68,7 +70,7 @@ export class DomainRequestStore {
     await retryOnConflict(async () => {
       const stored = await this.#table.get(DomainRequestEntity, { tenant, id });
       if (stored?.status === 'pending') return 'done';
-      if (!stored && (await this.#table.count(DomainRequestEntity, { tenant })) >= MAX_DOMAIN_REQUESTS)
+      if (!stored && (await this.list(tenant)).length >= MAX_DOMAIN_REQUESTS)
         throw new ApiError('RESOURCE_EXHAUSTED', `An API key can have at most ${MAX_DOMAIN_REQUESTS} domain requests.`);
       const request: DomainRequest = { ...requested, id, requestedAt: now, status: 'pending' };
       return this.#table.tryWrite([insertOrReplace(DomainRequestEntity, { tenant, ...request }, stored, now)]);

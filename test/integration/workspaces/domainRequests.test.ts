@@ -7,6 +7,7 @@ import { times } from '../../support/times.ts';
 const ASK = '/v2/workspace/domains/request';
 const LIST = '/v2/workspace/requested/domains/get';
 const ANSWER = '/v2/workspace/additional-url-request';
+const DAY = 24 * 60 * 60_000;
 const partner = {
   organizationId: 'acme',
   clientDocumentId: 'nda',
@@ -17,6 +18,18 @@ const { customer } = acmeWorld({ documents: ['nda', 'tos'], table: 'memory' });
 
 const list = () => customer.ok(LIST, {});
 const allowed = async () => (await customer.ok('/v2/workspace/domains/get', {})).allowedDomains;
+const fill = (count: number, requestedAt = Date.now()) =>
+  table.writeAll(
+    times(count, (n) =>
+      upsert(DomainRequestEntity, {
+        ...partner,
+        requestedAt,
+        status: 'pending',
+        tenant: customer.apiKey,
+        id: `other-${n}`,
+      }),
+    ),
+  );
 async function ask(data: object = partner): Promise<string> {
   await customer.ok(ASK, data);
   return (await list())[0].id;
@@ -42,16 +55,22 @@ describe('domains/request', () => {
   });
 
   test('refuses a request too many, but not one that exists', async () => {
-    const request = { ...partner, requestedAt: Date.now(), status: 'pending' } as const;
     await ask();
-    await table.writeAll(
-      times(MAX_DOMAIN_REQUESTS - 1, (n) =>
-        upsert(DomainRequestEntity, { ...request, tenant: customer.apiKey, id: `other-${n}` }),
-      ),
-    );
+    await fill(MAX_DOMAIN_REQUESTS - 1);
     await customer.ok(ASK, partner);
     const tooMany = await customer.error(ASK, { ...partner, domain: 'new.example.com' });
     expect(tooMany.slice(0, 2)).toEqual([429, 'RESOURCE_EXHAUSTED']);
+  });
+
+  test('counts no request from more than 90 days ago', async () => {
+    await fill(MAX_DOMAIN_REQUESTS, Date.now() - 91 * DAY);
+    await ask();
+    expect(await list()).toHaveLength(1);
+  });
+
+  test('that simultaneous calls stored above the limit are listed', async () => {
+    await fill(MAX_DOMAIN_REQUESTS + 20);
+    expect(await list()).toHaveLength(MAX_DOMAIN_REQUESTS + 20);
   });
 });
 

@@ -11,7 +11,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/workspace/domains/request',
     summary: 'Ask for a domain to be allowed, on behalf of a document',
     description:
-      'Stores a request, which `/v2/workspace/requested/domains/get` lists and `/v2/workspace/additional-url-request` answers. Nothing is allowed before. The same request again changes nothing while it is pending, and is pending again after an answer. Requests are kept for 90 days. More than 500 of an API key are RESOURCE_EXHAUSTED. An unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND.',
+      'Stores a request, which `/v2/workspace/requested/domains/get` lists and `/v2/workspace/additional-url-request` answers. Nothing is allowed before. The same request again changes nothing while it is pending, and is pending again after an answer. Requests are kept for 90 days. A new one above 500 of an API key is RESOURCE_EXHAUSTED; calls at the same time can store a few more. An unknown organization is INVALID_ARGUMENT, an unknown document NOT_FOUND.',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

@@ -8,7 +8,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/workspace/requested/domains/get',
     summary: 'List the requests to allow domains',
     description:
-      'Returns all requests of the last 90 days, at most 500, the newest first. To answer one, call `/v2/workspace/additional-url-request`.',
+      'Returns all requests of the last 90 days, the newest first. To answer one, call `/v2/workspace/additional-url-request`.',
     auth: 'apiKey',
     kind: 'read',
     body: 'optional',
