@@ -23,8 +23,8 @@ const MAX_AGE_SECONDS = 7_200;
 const ALLOWED_HEADERS = 'content-type, authorization, idempotency-key';
 
 /**
- * A preflight has no credentials, so every origin gets this answer. The answer of the call that follows decides whether
- * scripts can read it.
+ * A preflight has no credentials, so every origin gets this answer. Scripts can read the answer of the call that
+ * follows only if that answer allows their origin.
  */
 function answerPreflight({ headers }: APIGatewayProxyEventV2): APIGatewayProxyStructuredResultV2 {
   return {

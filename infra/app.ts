@@ -9,7 +9,7 @@ try {
   process.exit(1);
 }
 
-// The CDK takes seconds to load. Invalid settings are refused before.
+// The CDK takes seconds to load, so invalid settings are refused first.
 const { App } = await import('aws-cdk-lib/core');
 const { addBackend, buildRegistered, settingsOf } = await import('./build/synthesise.ts');
 

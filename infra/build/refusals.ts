@@ -35,8 +35,8 @@ export function* schemasIn(schema: z.core.$ZodType, field = ''): Generator<reado
   else if (def.type === 'union') for (const option of def.options) yield* schemasIn(option, field);
   else if ('innerType' in def) yield* schemasIn(def.innerType, field);
   else if (def.type === 'pipe') {
-    // The first part of such a pipe checks only the length of a list, changes the data or accepts everything. So the
-    // second part describes the request.
+    // If a pipe begins with a list, a transform or `unknown`, its first part checks only a length, changes the data or
+    // accepts everything. So the second part describes the request.
     const { type } = (def.in as z.core.$ZodTypes)._zod.def;
     yield* schemasIn(['array', 'transform', 'unknown'].includes(type) ? def.out : def.in, field);
   }

@@ -19,7 +19,7 @@ export function buildRegistered(outdir: string): Promise<Build> {
   });
 }
 
-/** Throws an error that lists invalid settings and unknown names. */
+/** Throws an error that lists invalid and unknown settings. */
 export function settingsOf(app: App, region?: string): Settings {
   const context = app.node.getAllContext() as Readonly<Record<string, unknown>>;
   return readSettings((name) => context[name], Object.keys(context), region);

@@ -45,7 +45,7 @@ export const endpoint = defineEndpoint(
       deps.configs.get(caller.tenant),
     ]);
     requireActivityLogsEnabled(config);
-    // Lists order activities of the same time by id. The generated ids ascend in the order of the request.
+    // Lists order activities of the same time by id. Sorted ids keep them in the order of the request.
     const ids = input.activities.map((_activity, index) => repeatableId('act', index)).sort();
     const activities = input.activities.map((activity, index) => ({
       ...activity,

@@ -5,7 +5,7 @@ export function trusted(markup: string): Html {
   return html(Object.assign([markup], { raw: [markup] }));
 }
 
-/** Returns an id for a heading. Links in the guides use the ids that GitHub gives to headings. */
+/** Makes the ids that GitHub gives to headings, because links in the guides use them. */
 export function slugOf(title: string): string {
   return title
     .toLowerCase()

@@ -23,7 +23,7 @@ export function pageOfTag(tag: string): string {
   return `${REFERENCE}-${tag.toLowerCase().replaceAll(' ', '-')}`;
 }
 
-/** Returns the contents of the reference, and one page for each tag. */
+/** Returns a page of contents, and one page for each tag. */
 export function referencePages(openApi: OpenApiDocument, resolve: Resolve): DocsPage[] {
   const items: Item[] = [
     ...Object.entries(openApi.paths).map(

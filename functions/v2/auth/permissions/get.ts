@@ -53,7 +53,8 @@ export const endpoint = defineEndpoint(
     const [folderIds, documentIds] = [distinct(input.folderIds ?? []), distinct(input.documentIds ?? [])];
     if (isStranger(caller))
       return { data: permissionsOfStranger(input.organizationId, userIds, folderIds, documentIds) };
-    // For a user token, `permissionsOf` uses only the access that the check of the token has read.
+    // For a user token, `permissionsOf` uses the access that the check of the token has read, so no users and grants
+    // are read here.
     const readIds = caller.level === 'user' ? [] : userIds;
     const { organization, content } = await deps.organizations.readWithin(
       caller.tenant,

@@ -78,8 +78,8 @@ export const endpoint = defineEndpoint(
       const listing = [path, scope.organizationKey, folderId ?? '', ...(filters ? [JSON.stringify(filters)] : [])];
       const pages = paging(caller, listing, input, now);
       const folder = folderId === undefined || isAtTop ? undefined : await deps.folders.require(scope, folderId);
-      // A page for a user goes on after hidden documents. Otherwise short pages would tell how many hidden ones there
-      // are.
+      // With a filter, a page reads on after documents that the user may not see. Otherwise short pages would tell how
+      // many there are.
       const filter = filters || isAtTop || caller.level === 'user' ? isMatch : undefined;
       const page = { limit: pageSize, after: pages.after };
       const { values, next } = await deps.search.page({ scope, folder }, filter, page);

@@ -61,7 +61,7 @@ export const endpoint = defineEndpoint(
     const { messageId } = await mail
       .send(loginLinkMail({ to: email, link: linkAddress(deps.publicUrl, token) }))
       .catch(async (error: unknown) => {
-        // The links of the hour must not be used up while SES takes no mail.
+        // A link that SES did not send must not count towards the hourly limit of the address.
         if (isUnsent(error)) await deps.limits.giveBack({ email: input.email, now });
         throw error;
       });

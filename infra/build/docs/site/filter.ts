@@ -1,4 +1,4 @@
-/** Shows only the endpoints and webhooks that have all words of the filter in their name or summary. */
+/** Shows only the endpoints and webhooks that have all words of the filter in their path, name or summary. */
 export function setUpFilter(): void {
   const input = document.querySelector<HTMLInputElement>('#filter');
   const status = document.querySelector('#filtered');

@@ -1,6 +1,8 @@
 const KEY = 'language';
 
-/** Shows one language of samples that say the same. A choice of the reader holds for all samples. */
+/**
+ * Shows one language of each sample. The reader's choice holds for all samples that have this language, and is kept.
+ */
 export function setUpSamples(): void {
   for (const samples of document.querySelectorAll<HTMLElement>('.samples')) addChoice(samples);
   show(localStorage.getItem(KEY) ?? 'sh');
