@@ -39,7 +39,7 @@ export class AwsEndpoint {
     this.mail = mail;
   }
 
-  /** Opens the ports, which values in the templates contain. Requests wait until `open` is called. */
+  /** Opens the ports, which values in the templates contain. A request before `open` gets no answer. */
   static async listen(): Promise<AwsEndpoint> {
     return new AwsEndpoint(
       await StoppableServer.create(),

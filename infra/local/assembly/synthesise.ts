@@ -1,7 +1,7 @@
 /**
  * Writes templates and bundles into the folder of the first argument, with the heartbeat worker if the second one is
- * `heartbeat`. The bundler is another process. It starts before the endpoints and the CDK are loaded, which takes
- * nearly two seconds.
+ * `heartbeat`. The bundler is another process. It runs while the endpoints and the CDK are loaded, which takes nearly
+ * two seconds.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -13,7 +13,7 @@ export interface LocalQueries {
 const MINUTE = 60_000;
 const ranges = { 15: '15 minutes', 60: 'hour', 1440: 'day', 20160: '14 days' } as const;
 const DEFAULT_MINUTES = '60';
-/** A browser needs seconds for more. */
+/** Browsers take seconds to show more rows. */
 const SHOWN_ROWS = 1_000;
 
 export function queryPath(name: string): string {

@@ -126,7 +126,7 @@ function lineOf(
   if (options.expression !== undefined && words.length === 0)
     return { source: isQuery(options.expression) ? serviceQuery(options.expression, serviceName) : undefined, options };
   const [namespace, name, ...dimensions] = words.map(String);
-  // In CloudWatch, a dot stands for the value of the previous line. The CDK writes none.
+  // Dots, which in CloudWatch stand for values of the previous line, are not supported. The CDK writes none.
   if (
     namespace === undefined ||
     name === undefined ||

@@ -9,10 +9,12 @@ import {
 } from './expression.ts';
 import { isQuery, type Query, readQuery } from './query.ts';
 
-/** A local run can have another name of the service than the template. */
 const SERVICE = 'service';
 
-/** `serviceName` replaces the value of the dimension `service`. */
+/**
+ * `serviceName` replaces the value of the dimension `service`, if the local run has another service name than the
+ * template.
+ */
 export function metricStatistic(
   { namespace, name, dimensions }: MetricId,
   statistic: unknown,

@@ -2,9 +2,9 @@ import { Scanner } from '../scanner.ts';
 import type { MetricId } from './expression.ts';
 
 /**
- * Selects the metrics with this namespace and name and exactly the dimensions `dimensionNames`, of which `where`
- * requires values. The result is one sum for each value of the dimension `groupBy`, or one sum if `groupBy` is
- * undefined.
+ * Selects the metrics with this namespace and name, exactly the dimensions `dimensionNames`, and the values that
+ * `where` has for some of them. The result is one sum for each value of the dimension `groupBy`, or one sum if
+ * `groupBy` is undefined.
  */
 export interface Query {
   readonly kind: 'query';

@@ -7,7 +7,7 @@ import { number, time } from './format.ts';
 
 type Series = GraphSnapshot['series'][number];
 
-/** A chart, and a table with its values for screen readers too. */
+/** A chart, and a table of its values, which screen readers read instead of the chart. */
 export class Graph {
   readonly element: HTMLElement;
   readonly #plot = element('div', { class: 'plot', 'aria-hidden': 'true' });

@@ -4,8 +4,8 @@ import { element } from '../dom.ts';
 let count = 0;
 
 /**
- * Lets the user pick whom to mention after typing `@` in a text field. Add it before other listeners of the field's
- * keys.
+ * Lets the user pick whom to mention after typing `@` in a text field. Call this before adding other listeners of the
+ * field's keys: they do not get the keys that pick a user.
  */
 export function addMentionPicker(input: HTMLTextAreaElement, users: readonly DemoUser[]): void {
   const id = `mention-picker-${++count}`;
@@ -23,7 +23,7 @@ export function addMentionPicker(input: HTMLTextAreaElement, users: readonly Dem
     list.replaceChildren(
       ...matches.map(({ userId, name }, index) => {
         const option = element('li', { id: `${id}-${index}`, role: 'option' }, `${name} @${userId}`);
-        // A click would take the focus away from the field first.
+        // At `click`, the field would already have lost the focus, and the list would be hidden.
         option.addEventListener('pointerdown', (event) => {
           event.preventDefault();
           insert(userId);

@@ -24,7 +24,7 @@ export function showPeople(users: readonly PresentUser[]): void {
   );
 }
 
-/** One link for each demo user, which opens the page as that user. `userId` is the current one. */
+/** One link for each demo user, which opens the page as that user. `userId` is the current user. */
 export function showUserLinks(userId: string | undefined): void {
   byId('users').replaceChildren(
     ...demoUsers.map((user) =>
