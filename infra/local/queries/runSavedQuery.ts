@@ -9,7 +9,8 @@ import { ACCESS_LOG, FUNCTION_LOG } from '../functions/functionLog.ts';
 import { type Result, runQuery } from './runQuery.ts';
 
 /**
- * A query reads so much of the end of a log file. Reading more would stop the other work of this process for seconds.
+ * A query reads at most this much of the end of a log file. Reading more would stop the other work of this process for
+ * seconds.
  */
 const MAX_BYTES = 50 * 1024 * 1024;
 

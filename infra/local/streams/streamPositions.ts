@@ -5,7 +5,7 @@ export interface StreamPosition {
   readonly sequence: string;
 }
 
-/** All records up to the position of an event source are processed. */
+/** All records up to the position of an event source are processed or skipped. */
 export class StreamPositions {
   readonly #database: DatabaseSync;
   readonly #set: StatementSync;
