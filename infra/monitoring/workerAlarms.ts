@@ -27,9 +27,9 @@ const OVERDUE_MINUTES = 10;
 const FAN_OUT_SECONDS = 30;
 const FIRST_ATTEMPT_SECONDS = 5;
 /**
- * With the default schedule, a mail fails five times with a retry. In a long outage, five mails an hour make 2.1 such
- * attempts in five minutes on average, so some periods have five. With a much higher threshold, such mails would be
- * lost without an alarm.
+ * With the default schedule, a mail fails five times with a retry. In a long outage, five mails an hour make 2.1 failed
+ * attempts in five minutes on average, so some periods have five. With a much higher threshold, five mails an hour
+ * would be lost without an alarm.
  */
 const MAIL_ATTEMPTS = 5;
 /** With few events, a single slow delivery is already the 99th percentile, so one late period means nothing. */

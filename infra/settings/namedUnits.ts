@@ -5,7 +5,7 @@ import type { Settings } from './settings.ts';
 
 /** AWS keeps this number of executions for functions without a reservation. */
 const UNRESERVED = 100;
-/** The smallest concurrency with which Lambda reads a queue. */
+/** The smallest maximum concurrency of an event source mapping of a queue. */
 const MIN_OF_QUEUE = 2;
 
 export function isDeployed(settings: Settings): (unit: Routed | Worker) => boolean {

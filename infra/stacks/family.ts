@@ -13,7 +13,7 @@ import { familyQueries, saveQueries } from '../constructs/savedQueries.ts';
 import { NamedStack } from './namedStack.ts';
 
 export interface FamilyProps extends DeploymentContext {
-  /** The version and the next segment of the paths, such as `v2/auth`. */
+  /** `v2/auth` for paths such as `/v2/auth/token/get`, and `reference` for `/docs`. */
   readonly family: string;
   /** Also the pages and assets of the family. */
   readonly endpoints: readonly Routed[];

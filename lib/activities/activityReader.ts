@@ -167,8 +167,8 @@ export class ActivityReader {
   }
 
   /**
-   * The index can still name activities that were deleted or have another target by now. These are left out, as are
-   * those of deleted documents. `bytes` is the size of all that were read.
+   * Leaves out activities of deleted documents, and activities that were deleted or got another target, which the index
+   * can still name. `bytes` is the size of all that were read.
    */
   async readTarget(
     scope: AnyScope,

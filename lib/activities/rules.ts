@@ -283,8 +283,9 @@ export function toServiceActivity(
 }
 
 /**
- * Returns undefined if an erased user was the actor. Keeps an activity that is newer than the removal. Deletes
- * `entityData` and `entityTargetData` that an erased user made, and `changes` together with the latter.
+ * An activity that is newer than the removal stays. Returns undefined if an erased user was the actor. Otherwise
+ * removes personal fields of erased users, the `entityData` and `entityTargetData` that they made, and `changes`
+ * together with `entityTargetData`.
  */
 export function eraseFromActivity(activity: Activity, removed: RemovedUsers): Activity | undefined {
   if (activity.createdAt > removed.removedAt) return activity;
