@@ -95,8 +95,8 @@ export interface AuthorizerCall<U extends Uses> extends WorkerCall<U> {
 
 /**
  * A worker can run twice for the same message, and several times at once. SQS delivers a failed message up to five
- * times. Lambda repeats a failed batch of records without a pause. A worker for records returns the ids of failed ones:
- * Lambda repeats all from the first of them on.
+ * times. Lambda repeats a failed batch of records. A worker for records returns the ids of failed ones: Lambda repeats
+ * all from the first of them on.
  */
 export type WorkerRun<S extends Source, U extends Uses> =
   S extends FromQueue<infer M>

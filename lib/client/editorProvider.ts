@@ -350,8 +350,8 @@ export class EditorProvider {
   }
 
   /**
-   * Yjs itself may have deleted content of a viewer's document before the first read. These deletions wait for the
-   * first local edit.
+   * Whether a rejection does not end the provider. Yjs itself may have deleted content of a viewer's document before
+   * the first read. These deletions wait for the first local edit.
    */
   #canFollow(error: unknown): boolean {
     return (

@@ -369,8 +369,8 @@ export class LiveDocument {
     if (socket !== this.#socket || typeof event !== 'object' || event === null) return;
     const { channels } = this.#connection as LiveConnection;
     if (channel === channels.awareness) {
-      // Every user in the document can publish here. Only the document channel shows that the service sent an event of
-      // the type `system`.
+      // Every user in the document can publish here, so an event whose type begins with `system.` is not from the
+      // service.
       if (!isSystemMessage(event)) this.#events.emit('awareness', event);
     } else if (channel === channels.user) this.#showUserHint(event as LiveHint);
     else this.#receiveOfDocument(event as DocumentMessage);
@@ -472,7 +472,7 @@ export class LiveDocument {
   }
 
   #show(hint: LiveHint): void {
-    // A hint that the user may not read now has no ids.
+    // `live/changes` replaces a hint that the user may not read by one of this type.
     if (hint.type === 'hidden') return;
     const family = hint.type.slice(0, hint.type.indexOf('.'));
     this.#events.emit('hint', hint);
