@@ -46,7 +46,7 @@ export interface CreateFlags {
 export type FindDocument = (tenant: string, reference: DocumentReference) => Promise<DocumentContext>;
 
 /**
- * Creates what is missing if the request sets the flag for it. Otherwise throws like `FindDocument`, and
+ * Creates what is missing if the request sets the flag for it, otherwise throws like `FindDocument`. Also throws
  * FAILED_PRECONDITION if the organization or document is disabled or the document is being migrated.
  */
 export type EnsureDocument = (
