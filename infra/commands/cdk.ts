@@ -14,8 +14,8 @@ interface Session {
 }
 
 /**
- * Returns an error message if there is no terminal and the arguments, the environment and cdk.json say nothing about
- * approval. The CDK CLI fails later, after it has uploaded all functions.
+ * For `deploy` without a terminal, returns an error message unless the arguments, the environment or cdk.json decide
+ * about approval. The CDK CLI would fail only after it has uploaded all functions.
  */
 export function missingApproval(
   args: readonly string[],

@@ -31,8 +31,8 @@ the settings in cdk.json the state of SES and the access to Bedrock models. Prin
 export type Deployed = Pick<CloudFormationClient, 'send'>;
 
 /**
- * Returns the report on the templates and the report on the account. Throws if they show that the deployment would fail
- * or lose state.
+ * Returns the report on the templates, and the report on the account. Throws if either shows that the deployment would
+ * fail or lose state, or if the templates cannot be read.
  */
 export async function checkDeployment(
   args: string[],

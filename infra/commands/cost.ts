@@ -22,7 +22,7 @@ million calls of each endpoint, a million events and a million deliveries.
   --live   prints also a workday of 1,000 connected users, and the month with the setting live
   --help   prints this text`;
 
-/** Returns the resources of each stack, also of nested ones. */
+/** Returns the resources of the stack of this source and of its nested stacks. */
 export async function deployedResources(settings: Partial<Settings> = {}): Promise<StackTemplates['resources'][]> {
   const all = ({ resources, nested }: StackTemplates): StackTemplates['resources'][] => [
     resources,

@@ -45,7 +45,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
       itemOf(BasicWebhookConfigEntity, { tenant }),
       itemOf(WebhookEndpointEntity, { tenant, endpointId }),
     ),
-    // A disabled or deleted endpoint has no target.
+    // The target is undefined if nothing can be sent to the endpoint. Its report then has no health.
     table.batchGet(targetItem({ tenant, endpointId }), itemOf(EndpointHealthEntity, { tenant, endpointId })),
     new DeliveryStore(table).listOfEndpoint({ tenant, endpointId }, 0, { limit: MESSAGES, descending: true }),
   ]);

@@ -17,7 +17,7 @@ export interface NewEndpoint {
   readonly tests: string;
 }
 
-/** The fields that the text only lists are missing, so that the compiler reports them. */
+/** The template only lists the fields that a person must choose. The compiler reports them as missing. */
 function declarationOf(path: string): string {
   const lib = `${rootFrom(sourceFile(path))}lib`;
   return `import * as z from 'zod';
@@ -106,7 +106,7 @@ function withEndpoint(registry: string, path: string): string {
 
 /**
  * Writes the declaration, the tests and the line in the registry. The files do not compile until they are filled in.
- * Throws for an invalid path, and for a path whose files exist.
+ * Throws for an invalid path, and if the declaration or the test file exists.
  */
 export function createEndpoint(projectDir: string, route: string): NewEndpoint {
   const path = `/${route.replace(/^\//, '')}`;

@@ -178,9 +178,9 @@ function everyEntity(): AnyEntity[] {
 const timeOf = (attribute: number) => Date.UTC(2200, attribute, 15, 12, 34, 56);
 
 /**
- * Returns what `make` returns, with placeholders such as `<name>` as values. A function that builds keys may format a
- * number as a date, so it gets a time for each number, which the placeholder then replaces. Includes keys that exist
- * only with optional attributes.
+ * Returns what `make` returns for placeholders such as `<name>`. A function that builds keys may format a number as a
+ * date, so it gets a time for each number. The placeholder then replaces this time. Includes keys that exist only with
+ * optional attributes.
  */
 function keyPattern({ definition }: AnyEntity, make: (parts: never) => object): Record<string, unknown> {
   const numbers: [string, number][] = [];

@@ -8,7 +8,6 @@ import { type CallCost, consumptionOfRequests, costsOfCalls, withIdempotencyKey 
 
 export interface MixedCall {
   readonly path: string;
-  /** Relative to the weights of the other calls. */
   readonly weight: number;
   /** The name of the call in `npm run cost`, without the path. */
   readonly cost: string;

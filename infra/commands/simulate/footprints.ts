@@ -10,11 +10,12 @@ import type { MixedPath } from '../load/mix.ts';
 export type Scope = 'account' | 'tenant' | 'document' | 'user' | 'endpoint' | 'item';
 
 export interface Footprint {
-  /** The index and the pattern of the partition key, such as `gsi3 T#DUE#<n>`. */
+  /** `table` or the index, and the pattern of the partition key, such as `gsi3 T#PENDING#<n>`. */
   readonly partitions: string;
   readonly scope: Scope;
   /**
-   * The partitions with this pattern for one `scope`. The units below are for all of them together, and spread evenly.
+   * The number of partitions with this pattern for one `scope`. The units below are for all of them together, and
+   * spread evenly.
    */
   readonly shards: number;
   readonly read: number;

@@ -44,7 +44,7 @@ export const quotas = {
     adjustable: false,
     source: `${docs}/secretsmanager/latest/userguide/reference_limits.html`,
   },
-  /** Each read of a secret needs one, because Secrets Manager decrypts the secret. */
+  /** Each read of a secret needs one operation of KMS, because Secrets Manager decrypts the secret. */
   keyOperations: {
     limit: 100_000,
     adjustable: true,
