@@ -90,7 +90,7 @@ export const holdsState = (type: string): boolean => Object.hasOwn(stateful, typ
 
 const NESTED = 'AWS::CloudFormation::Stack';
 const ROUTE = 'AWS::ApiGatewayV2::Route';
-/** A deployment by the CDK CLI can add this resource. The templates of `sourceTemplates` do not have it. */
+/** The CDK CLI can add this resource to the templates that it deploys. Those of `npm run check:deploy` lack it. */
 const CDK_METADATA = 'AWS::CDK::Metadata';
 
 export function checkUpdate(

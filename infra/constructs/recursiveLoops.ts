@@ -4,7 +4,7 @@ import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 
 /**
  * Returns the workers whose messages can lead back to their own queue. By default, Lambda stops such a chain after
- * about 16 invocations. It does not detect loops through the table's stream.
+ * about 16 invocations. Lambda does not detect loops through the table's stream.
  */
 export function workersInLoops(workers: readonly Worker[]): ReadonlySet<string> {
   const targets = new Map(workers.map((worker) => [worker.name, targetsOf(worker)]));

@@ -10,7 +10,7 @@ import type { Settings } from '../settings/settings.ts';
  * adds only one index per update. `restoredOn` and `tags` become tags of the replica.
  */
 export function createTable(scope: Construct, { restoredOn, kmsKeyArn, tags = {} }: Settings): CfnGlobalTable {
-  // It is not certain that the tags of a stack reach this type of table.
+  // It is not certain that the tags of a stack reach this type of table, so the replica gets them too.
   const replicaTags = Object.entries({ ...tags, ...(restoredOn !== undefined && { restored: restoredOn }) }).map(
     ([key, value]) => ({ key, value }),
   );

@@ -92,7 +92,7 @@ const writesOfSeveralThings: Costs = {
   '/v2/workspace/advancedwebhook/endpoints/secret/rotate of one endpoint': [5, 3, 4, 4],
   '/v2/agents/groups/create one': [3, 3, 2, 4],
   '/v2/agents/groups/delete one': [3, 2, 2, 4],
-  // A judgment of a document has three index entries, that of a thread has four. Each vector has more than 2 KB.
+  // A judgment of a document has three index entries, that of a thread has four.
   '/v2/memory/judgments/add one': [8, 5, 4, 11],
   '/v2/memory/judgments/add one with content': [8, 5, 4, 12],
   '/v2/memory/judgments/add one of a thread': [8, 5, 4, 12],

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { physicalId } from '../operator.ts';
 
-/** The hash at the end of this logical id changes if the path of the construct changes. */
+/** If the path of the construct changes, the hash at the end of this logical id changes too. */
 export const ALARM = 'ConcurrencyHigh2B059A58';
 const REASON = 'Test of npm run smoke. Nothing is broken.';
 
