@@ -9,8 +9,8 @@ const OWNER_ONLY = 0o077;
 const LOCK_FILE = 'lock';
 
 /**
- * Creates the data directory and returns its real path. Only its owner gets access, also to files of an earlier run,
- * and to new files by the umask of the process.
+ * Creates the data directory if it is missing, and returns its real path. Others lose access to it and to files of an
+ * earlier run, and get none to new files.
  */
 export async function openDataDir(path: string): Promise<string> {
   process.umask(OWNER_ONLY);

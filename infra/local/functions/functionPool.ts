@@ -14,7 +14,7 @@ const MAX_THREADS = Math.min(4, Math.max(2, Math.floor(availableParallelism() / 
 const MAX_INSTANCES = 16;
 /** A call waits so long, for each existing instance, before it loads another one. */
 const PATIENCE_MILLISECONDS = 50;
-/** A thread in which no call has ended for this time is blocked. */
+/** A loaded thread counts as blocked if no call has ended in it for this time. */
 const BLOCKED_MILLISECONDS = 5_000;
 /** A busier thread could not run more calls with another instance. */
 const BUSY = 0.8;

@@ -47,7 +47,6 @@ export interface GatewayOptions {
   invoke(model: FunctionModel, payload: string): Promise<string>;
   local(request: LocalRequest): Promise<GatewayResponse>;
   measure(status: number, milliseconds: number): void;
-  /** Called after each request to the API. */
   logAccess(context: AccessContext): void;
 }
 

@@ -82,7 +82,6 @@ export function queueArn(name: string): string {
   return `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 }
 
-/** The SDK sends requests to the host of a queue's URL, so the URL names the local AWS endpoint. */
 export function queueUrl(awsUrl: string, name: string): string {
   return `${awsUrl}/${ACCOUNT}/${name}`;
 }

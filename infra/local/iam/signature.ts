@@ -51,7 +51,7 @@ export function signatureVerifier(
     return key;
   };
   return ({ scope, signedHeaders, signature }, request) => {
-    // Otherwise the signature would also be valid for another operation, host or day.
+    // The signature must cover these headers. Otherwise it would also be valid for another operation, host or day.
     const { host, 'x-amz-date': date, 'x-amz-target': target } = request.headers;
     const isBound =
       host !== undefined &&
