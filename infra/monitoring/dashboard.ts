@@ -98,7 +98,7 @@ function familyGraphs(
   ];
 }
 
-/** Logs Insights would search all log lines at each refresh, and bill them by the gigabyte. */
+/** From metrics, because Logs Insights would search all log lines at each refresh, and bill them by the gigabyte. */
 function rateLimitedCalls({ settings: { serviceName } }: MonitoringProps): GraphWidget[] {
   return [
     graph(

@@ -99,7 +99,6 @@ export async function startSystem(
   return { credentials, dataDir, functionCount: functions.length, engineCrashed: stores.engine.crashed };
 }
 
-/** The operator's commands create the demo workspace at the first start. */
 function demoCredentials(
   settings: LocalSettings,
   dataDir: string,

@@ -11,7 +11,7 @@ export interface EngineAddress {
 
 /**
  * The engine answers every Host header and origin, so it uses "bad ports" of the Fetch standard, which browsers refuse
- * to call. The operating system gives none of them away.
+ * to call. The operating system picks none of them as a free port.
  */
 export const enginePorts: readonly number[] = [
   1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10_080,

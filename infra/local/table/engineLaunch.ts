@@ -28,7 +28,7 @@ export interface Launch {
 
 const files: Record<EngineKind, string> = { dynoxide: 'table.db', 'dynamodb-local': 'dynamodb-local' };
 
-/** Throws a `StartError` that names what this machine lacks. */
+/** Throws a `StartError` if this machine lacks what the engine needs, or if the data is of the other engine. */
 export async function prepareLaunch(kind: EngineKind, dataDir: string): Promise<Launch> {
   requireSameKind(kind, dataDir);
   return kind === 'dynoxide' ? dynoxide(dataDir) : dynamoDbLocal(dataDir);

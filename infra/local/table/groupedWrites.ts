@@ -107,7 +107,7 @@ export class GroupedWrites {
           characters + unit.write.body.length <= MAX_CHARACTERS &&
           !unit.keys.some((key) => keys.has(key)));
       (fits ? group : remaining).push(unit);
-      // Otherwise a later write to the same item could overtake one that does not fit.
+      // The keys count even if the write does not fit. Otherwise a later write to the same item could overtake it.
       for (const key of unit.keys) keys.add(key);
       if (fits) {
         actions += unit.actions.length;

@@ -38,7 +38,10 @@ interface Indexes {
   readonly VectorIndexes?: readonly VectorIndex[];
 }
 
-/** Creates the table, or adds missing indexes to an existing one. Throws a `StartError` if that has other keys. */
+/**
+ * Creates the table, or adds missing indexes to an existing one. Throws a `StartError` if the existing one has other
+ * keys.
+ */
 export async function ensureTable(engine: EngineCall, { name, properties }: TableModel): Promise<void> {
   const call = <T>(operation: string, input: object) =>
     engine<T>(`DynamoDB_20120810.${operation}`, { TableName: name, ...input });
