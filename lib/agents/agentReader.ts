@@ -17,7 +17,7 @@ import type { Agent, AgentVersion, AgentWithVersion, BuiltInChange } from './rul
 import { findBuiltInAgent } from './rules/builtIn.ts';
 
 const PAGE_AGENTS = 1_000;
-/** Bytes of stored agents above which a list fails. Lambda allows no larger answer, and the endpoint allows 5 MB. */
+/** Bytes of stored agents above which a list fails: its answer would exceed the 5 MB of the endpoint. */
 const MAX_BYTES = 6_000_000;
 
 export interface TenantAgents {

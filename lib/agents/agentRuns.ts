@@ -48,7 +48,7 @@ export class AgentLookup {
         ...runs.map(({ agentId, run }) =>
           insert(AgentRunEntity, { tenant: this.#tenant, agentId, state: 'NEW', ...run }),
         ),
-        // No queue message: endpoints that add comments need no queue client. The sweep starts the job.
+        // No queue message, so that endpoints that add comments need no queue client. The sweep starts the job.
         ...agentIds.map((agentId) => {
           const job = { jobId: newId('job', now), kind: 'countAgentRuns', data: { agentId }, dueAt: now } as const;
           return startJob(this.#tenant, job, now);

@@ -8,7 +8,7 @@ import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import { NotificationConfigEntity } from '../workspaces/configs/notificationConfig.ts';
 import { initialConfigs, type NewApiKeySettings } from './rules.ts';
 
-/** Writes only the configurations for which the request sends something. */
+/** Returns the writes of the configurations that the request sets, and no others. */
 export async function newApiKeySettingsOps(
   box: SecretBox,
   apiKey: string,

@@ -61,7 +61,7 @@ export const newApiKeySettings = {
 };
 export type NewApiKeySettings = z.output<z.ZodObject<typeof newApiKeySettings>>;
 
-/** A field is undefined if the request sends nothing for its configuration. */
+/** A field is undefined if the request sets nothing of its configuration. */
 export interface InitialConfigs {
   readonly domains: string[] | undefined;
   readonly email: EmailConfig | undefined;

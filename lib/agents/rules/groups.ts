@@ -53,7 +53,6 @@ export const NewGroup = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** `GroupMembers` changes the agents of a group. */
 export const GroupChange = /* @__PURE__ */ defineSchema(() =>
   z.object({
     groupId: GroupId,

@@ -9,7 +9,7 @@ import { type AgentCandidate, type ExtractionResult, toExtractionResult } from '
 import type { FilePart, FileParts } from './fileParts.ts';
 
 const MAX_TOKENS = 4_096;
-/** Items of one answer. A part of a table has fewer rows. */
+/** Limits the agents of one answer, and its skipped texts. A part of a table has fewer rows. */
 const MAX_ITEMS = 500;
 
 const texts = z.array(z.string());

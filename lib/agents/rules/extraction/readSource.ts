@@ -13,8 +13,8 @@ import { type FileParts, partsOfPdf, partsOfTables, partsOfText } from './filePa
 export type ExtractionSource = { readonly result: ExtractionResult } | { readonly parts: FileParts };
 
 /**
- * Throws INVALID_ARGUMENT if the bytes do not have the named format. `charset` is the encoding of a text without a byte
- * order mark.
+ * Throws INVALID_ARGUMENT for a file that cannot be read. `charset` is the encoding of a text without a byte order
+ * mark.
  */
 export function readSource(format: FileFormat, bytes: Buffer, charset?: string): ExtractionSource {
   try {
