@@ -17,7 +17,7 @@ export class NewestValues<V> {
     return this.#entries.get(id)?.value;
   }
 
-  /** Returns false for a value that is not newer than the last message about its id. */
+  /** Returns false unless the value is newer than what is known of its id. */
   set(value: V): boolean {
     return this.#apply(this.#idOf(value), this.#timeOf(value), value);
   }
@@ -39,7 +39,7 @@ export class NewestValues<V> {
   }
 
   /**
-   * Returns the values that are newer than the last ones. Removes each value that the answer lacks, unless a message
+   * Returns the values that are newer than the known ones. Removes each value that the answer lacks, unless a message
    * about it arrived since the read began.
    */
   applyRead(values: readonly V[]): V[] {

@@ -8,8 +8,8 @@ export { pages } from './pages.ts';
 
 export interface UserClientOptions extends CallSettings {
   /**
-   * Returns a user token from your server. Called again for a call near or after the expiry of the last token, and
-   * after a rejection. Fails after 20 s.
+   * Returns a user token from your server within 20 s. Called again for a call near or after the expiry of the last
+   * token, and after a rejection of it.
    */
   readonly token: () => Promise<string>;
   readonly WebSocket?: SocketConstructor;

@@ -19,7 +19,7 @@ import { assigneeInvolvement, involvementsOf } from './threadInvolvements.ts';
 import { CommentEntity, ThreadCounterEntity, ThreadEntity, threadIds, ThreadItems, ThreadReader } from './threads.ts';
 import { eraseThreads, removeCommentUser } from './userRemoval.ts';
 
-/** A thread can have a thousand comments. */
+/** Few, because a thread can have a thousand comments. */
 const THREADS_AT_ONCE = 10;
 
 interface CommentInThread {

@@ -13,7 +13,7 @@ import { ThreadReader } from './threads.ts';
 /** The most comments, and the most reactions, that one transaction deletes with their thread. */
 export const MAX_COMMENTS_IN_TRANSACTION = 20;
 
-/** Bytes of these comments. */
+/** The most bytes of comments that one transaction deletes with their thread. */
 export const MAX_BYTES_IN_TRANSACTION = 300_000;
 
 /** Adds the reactions. If there are too many, the thread is partial. */

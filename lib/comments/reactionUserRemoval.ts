@@ -35,7 +35,10 @@ export const removeReactor: RemoveInvolved = (removal, involvement) =>
     removeReadInvolvement(removal.scope, involvement),
   ]);
 
-/** Tries once. Deletes a reaction without users, unless its document is deleted and purges it. */
+/**
+ * Tries once. Deletes a reaction that has no users left, unless its document is deleted: the purge of the document then
+ * deletes the reaction.
+ */
 async function changeReaction(
   removal: DocumentRemoval,
   key: { annotationId: string; createdAt: number },

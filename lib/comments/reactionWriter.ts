@@ -220,7 +220,7 @@ function groupIntoWaves<T>(items: readonly T[], lock: (item: T) => string, count
     for (const item of itemsOfLock) {
       if (wave < 0 || countOps(item) > room) {
         wave += 1;
-        // One is for the thread.
+        // One operation is for the thread.
         room = OPS_PER_TRANSACTION - 1;
         (waves[wave] ??= []).push([]);
       }
