@@ -16,7 +16,6 @@ const LIFETIME_SECONDS = 2 * 60 * 60;
 /** The stream keeps a deletion for a day. */
 const DELETION_LIFETIME_SECONDS = 2 * 24 * 60 * 60;
 
-/** Who could see a thread or comment before, to notify those who no longer can. */
 export const ThreadAccessChangeEntity = defineEntity({
   type: 'ThreadAccessChange',
   version: 2,

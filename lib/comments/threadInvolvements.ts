@@ -32,10 +32,7 @@ export function involvementsOf(scope: DocumentScope, { thread, comments, reactio
   ];
 }
 
-/**
- * `since` (epoch ms) is the time of a request that involves users in existing comments. `reassigned` is the new
- * assignee.
- */
+/** `since` (epoch ms) is for users who become involved in existing comments. `reassigned` is the new assignee. */
 export function involvementOps(
   scope: DocumentScope,
   before: InvolvingParts,

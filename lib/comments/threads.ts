@@ -39,7 +39,7 @@ export const ThreadEntity = defineEntity({
   purpose: 'A thread without its comments: status, assignee, counts',
   schema: Thread,
   pk: (of: DocumentScope) => recordPartition(of, 'THREADS'),
-  // `ANNOTATION` sorts before `COMMENT`.
+  // `ANNOTATION` sorts before `COMMENT`, so the head is the first item of a thread.
   sk: (key: ThreadKey) => [...threadKey(key), 'ANNOTATION'],
   indexes: { gsi2: locationIndex('thread', 'threads with a location') },
 });
@@ -184,7 +184,7 @@ export class ThreadReader {
     return { comments: values, more: next !== undefined };
   }
 
-  /** Undefined if the comment or the head is deleted. */
+  /** A result is undefined if the comment or the head is deleted. */
   async findInvolvedComments(
     { tenant, organizationKey }: OrganizationScope,
     involvements: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt' | 'commentId'>[],
@@ -317,7 +317,7 @@ function createdBetween({ createdAfter, createdBefore }: ThreadFilters): [from: 
   ];
 }
 
-/** Undefined for a deleted thread. */
+/** A result is undefined for a deleted thread. */
 export async function readThreadAccess(
   table: Table,
   { tenant, organizationKey }: OrganizationScope,

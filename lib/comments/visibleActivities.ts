@@ -7,9 +7,9 @@ import { distinct, isObject } from '../shared/collections.ts';
 import { visibleThreads } from './visibleThreads.ts';
 
 /**
- * Without a `viewer`, returns all activities. Otherwise leaves out those about hidden or deleted threads and comments.
- * The threads in the other activities lack `commentCount`, `involvedUserIds` and `mentionedUserIds`, in which hidden
- * comments count.
+ * Without a `viewer` or a document, returns all activities. Otherwise leaves out those about hidden or deleted threads
+ * and comments. The threads in the other activities lack `commentCount`, `involvedUserIds` and `mentionedUserIds`, in
+ * which hidden comments count.
  */
 type FindVisibleActivities = (
   listing: { readonly organizationId: string; readonly document: ListedDocument | undefined },

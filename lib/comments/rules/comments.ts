@@ -11,7 +11,7 @@ export const MAX_COMMENTS = 1_000;
 /** As JSON, without its reactions. DynamoDB limits an item to 400 KB. */
 export const MAX_COMMENT_BYTES = 256 * 1024;
 
-/** Objects and lists of the request are JSON text. */
+/** Most objects and lists of the request are stored as JSON text. */
 export const Comment = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
@@ -32,7 +32,7 @@ export const Comment = /* @__PURE__ */ defineSchema(() =>
     isCommentResolverUsed: z.boolean().optional(),
     isCommentTextAvailable: z.boolean().optional(),
     isEdited: z.boolean(),
-    /** A user token wrote these fields last. */
+    /** The fields, of those in which mails show links, that a user token wrote last. */
     userFields: z.array(z.string()).optional(),
     reactions: z.array(ReactionReference).optional(),
     createdAt: z.number(),

@@ -18,7 +18,7 @@ import {
   threadPlainFields,
 } from './threads.ts';
 
-/** As JSON. Events contain the ids of these users. */
+/** As JSON. Events contain the ids of all participants. */
 const MAX_PARTICIPANT_BYTES = 48 * 1024;
 
 const linkFields = ['pageInfo', 'location', 'status', 'priority'] as const;
@@ -133,7 +133,7 @@ export function changeComments(
   });
 }
 
-/** `first` and `last` take the places of deleted comments. Undefined if the current one stays. */
+/** `first` and `last` take the places of deleted comments. Each is undefined if the current one stays. */
 export function removeComments(
   thread: Thread,
   removed: readonly Comment[],

@@ -79,7 +79,7 @@ export const ThreadsUpdateRequest = /* @__PURE__ */ defineSchema(() =>
       ...changeOptionFields,
     })
     .check(
-      // Otherwise a request could change all threads by accident.
+      // A request without a selector would change all threads.
       requireAnyOf(['annotationIds', 'locationIds', 'userIds'], {
         path: ['annotationIds'],
         error: 'must be given, or another field that selects annotations',

@@ -43,7 +43,7 @@ export const ThreadAgent = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-/** Objects and lists of the request are JSON text. */
+/** Most objects and lists of the request are stored as JSON text. */
 export const Thread = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
@@ -70,7 +70,7 @@ export const Thread = /* @__PURE__ */ defineSchema(() =>
     actions: z.string().optional(),
     metadata: z.string().optional(),
     agent: ThreadAgent.optional(),
-    /** A user token wrote these fields last. */
+    /** The fields, of those in which mails show links, that a user token wrote last. */
     userFields: z.array(z.string()).optional(),
     subscribedUsers: z.string().optional(),
     unsubscribedUsers: z.string().optional(),
