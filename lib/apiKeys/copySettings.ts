@@ -20,7 +20,7 @@ export interface CopiedKeys {
 }
 
 /**
- * Copies configurations and allowed domains. The target keeps its secrets. A service is off in the target if only the
+ * Copies configurations and allowed domains. The target keeps its secrets, except a token whose URL changes. A service is off in the target if only the
  * source has a secret for it. Each configuration is written by itself: repeat a call that failed. Throws NOT_FOUND for
  * an API key that is not in the workspace, and ABORTED after too many conflicts.
  */
@@ -47,7 +47,9 @@ export const copySettings: Capability<CopySettings> = /* @__PURE__ */ combine(
           copyWithSecret(from, to, 'useEmailService', 'emailServiceConfig', 'apiKey'),
         ),
         copy(PermissionProviderConfigEntity, (from, to) =>
-          copyWithSecret(from, to, 'usePermissionProvider', 'permissionProviderConfig', 'authToken'),
+          copyWithSecret(from, to, 'usePermissionProvider', 'permissionProviderConfig', 'authToken', [
+            'permissionProviderUrl',
+          ]),
         ),
         copyWebhooks(),
       ]);
@@ -56,7 +58,10 @@ export const copySettings: Capability<CopySettings> = /* @__PURE__ */ combine(
       async function copyWebhooks() {
         await copy(AdvancedWebhookConfigEntity, same);
         await copy(BasicWebhookConfigEntity, (from, to) =>
-          copyWithSecret(from, to, 'useWebhookService', 'webhookServiceConfig', 'authToken'),
+          copyWithSecret(from, to, 'useWebhookService', 'webhookServiceConfig', 'authToken', [
+            'rawNotificationUrl',
+            'processedNotificationUrl',
+          ]),
         );
       }
     },

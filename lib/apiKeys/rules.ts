@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defaultEmailTriggers } from '../events/rules/catalogue.ts';
+import { parseHttpUrl } from '../net/httpUrl.ts';
 import { invalid } from '../shared/errors.ts';
 import { MailAddress } from '../shared/mailAddress.ts';
 import { defineSchema, ignoredField, list, Name, optional, withRefusal } from '../shared/schema.ts';
@@ -168,8 +169,9 @@ export function requireOwnRegion(
 }
 
 /**
- * Returns `from` with the encrypted secret of `to`, because a secret is encrypted for its API key. The service is off if
- * only `from` has a secret.
+ * Returns `from` with the encrypted secret of `to`, because a secret is encrypted for its API key. Of the URLs in the
+ * fields `urls`, the credentials are not copied. A URL of `to` for the same receiver stays. The secret of `to` stays only
+ * beside URLs of `to`, so no other receiver gets it. The service is off if only `from` has a secret.
  */
 export function copyWithSecret<C extends object>(
   from: C,
@@ -177,14 +179,38 @@ export function copyWithSecret<C extends object>(
   service: keyof C & string,
   group: keyof C & string,
   field: string,
+  urls: readonly string[] = [],
 ): C {
-  const secretOf = (config: C) => (config[group] as Readonly<Record<string, string>>)[field] ?? '';
-  const isLacking = secretOf(from) !== '' && secretOf(to) === '';
+  const [source, target] = [from[group], to[group]] as Readonly<Record<string, string>>[];
+  const textOf = (config: Readonly<Record<string, string>> | undefined, name: string) => config?.[name] ?? '';
+  const copied = Object.fromEntries(urls.map((name) => [name, copyUrl(textOf(source, name), textOf(target, name))]));
+  const isKept = urls.every((name) => copied[name] === '' || copied[name] === textOf(target, name));
+  const secret = isKept ? textOf(target, field) : '';
+  const isNeeded =
+    textOf(source, field) !== '' ||
+    urls.some((name) => hasCredentials(textOf(source, name)) && !hasCredentials(textOf(copied, name)));
   return {
     ...from,
-    [group]: { ...from[group], [field]: secretOf(to) },
-    ...(isLacking && { [service]: false }),
+    [group]: { ...from[group], ...copied, [field]: secret },
+    ...(isNeeded && secret === '' && { [service]: false }),
   };
+}
+
+function copyUrl(from: string, to: string): string {
+  const copied = withoutCredentials(from);
+  return hasCredentials(to) && withoutCredentials(to) === copied ? to : copied;
+}
+
+function hasCredentials(text: string): boolean {
+  return withoutCredentials(text) !== text;
+}
+
+/** Returns any other text unchanged. */
+function withoutCredentials(text: string): string {
+  const url = parseHttpUrl(text);
+  if (!url?.username && !url?.password) return text;
+  [url.username, url.password] = ['', ''];
+  return url.href;
 }
 
 export function copyAiSettings<C extends { readonly aiKeys: unknown }>(from: C, { aiKeys }: C): C {

@@ -82,13 +82,57 @@ describe('apikey/copy', () => {
     const [source, target, other] = [await newKey(), await newKey(), await newKey()];
     const sent = (authToken: string) => ({ [service]: true, [group]: { ...fields, authToken } });
     await send(`${config}/update`, source.headers, sent('of-the-source'));
-    await send(`${config}/update`, target.headers, { [group]: { authToken: 'of-the-target' } });
+    await send(`${config}/update`, target.headers, { [group]: { ...fields, authToken: 'of-the-target' } });
     const copied = async ({ apiKey, headers }: Awaited<ReturnType<typeof newKey>>) => {
       await copy({ sourceApiKey: source.apiKey, targetApiKey: apiKey });
       return (await send(`${config}/get`, headers, {})).result.data;
     };
     expect(await copied(target)).toMatchObject(sent('of-the-target'));
     expect(await copied(other)).toMatchObject({ ...sent(''), [service]: false });
+  });
+
+  const R = 'https://hooks.example.com/raw';
+  const SECRET = 'https://ada:source-password@hooks.example.com/raw';
+  test.each<[string, object, object, object]>([
+    ['the password of a URL', { rawNotificationUrl: SECRET }, {}, { on: false, token: '', raw: R }],
+    [
+      'the password of the URL of the same receiver',
+      { rawNotificationUrl: SECRET },
+      { rawNotificationUrl: 'https://bob:target-password@hooks.example.com/raw' },
+      { on: true, token: '', raw: 'https://bob:target-password@hooks.example.com/raw' },
+    ],
+    [
+      'a token of the target to the URL of the source',
+      { rawNotificationUrl: R },
+      { rawNotificationUrl: 'https://other.example.com/raw', authToken: 'of-the-target' },
+      { on: true, token: '', raw: R },
+    ],
+    [
+      'a token of the target to a further URL of the source',
+      { rawNotificationUrl: R, processedNotificationUrl: 'https://more.example.com/', authToken: 'of-the-source' },
+      { rawNotificationUrl: R, authToken: 'of-the-target' },
+      { on: false, token: '', raw: R },
+    ],
+    [
+      'a token of a target without a URL',
+      { rawNotificationUrl: R, authToken: 'of-the-source' },
+      { authToken: 'of-the-target' },
+      { on: false, token: '', raw: R },
+    ],
+    [
+      'a password, but the token of the target stays beside its URLs',
+      { rawNotificationUrl: SECRET },
+      { rawNotificationUrl: R, processedNotificationUrl: 'https://more.example.com/', authToken: 'of-the-target' },
+      { on: true, token: 'of-the-target', raw: R },
+    ],
+  ])('never gives away %s', async (_what, ofSource, ofTarget, expected) => {
+    const source = await newKey({ useWebhookService: true, webhookServiceConfig: ofSource });
+    const target = await newKey({ useWebhookService: true, webhookServiceConfig: ofTarget });
+    await copy({ sourceApiKey: source.apiKey, targetApiKey: target.apiKey });
+    const { useWebhookService: on, webhookServiceConfig } = (await send('webhookconfig/get', target.headers, {})).result
+      .data;
+    const { authToken: token, rawNotificationUrl: raw } = webhookServiceConfig;
+    expect({ on, token, raw }).toEqual(expected);
   });
 
   test('leaves what neither API key has set', async () => {
