@@ -12,18 +12,18 @@ import type { ScopedResource } from './userWriter.ts';
 
 /**
  * Returns the organization if neither document nor folder is named. Throws NOT_FOUND, and FAILED_PRECONDITION for a
- * document that a migration still fills, with `settled` for any that is being migrated, and with `writable` for any that
+ * document that a migration still fills, with `unmigrated` for any that is being migrated, and with `writable` for any that
  * can only be read.
  */
 export async function requireResource(
   stores: { readonly documents: Pick<DocumentReader, 'require'>; readonly folders: Pick<FolderReader, 'require'> },
   scope: OrganizationScope,
   { documentId, folderId }: { readonly documentId?: string | undefined; readonly folderId?: string | undefined },
-  { writable = false, settled = false } = {},
+  { writable = false, unmigrated = false } = {},
 ): Promise<Resource> {
   if (documentId !== undefined) {
     const document = await stores.documents.require(scope, documentId);
-    if (settled) refuseMigrating([document]);
+    if (unmigrated) refuseMigrating([document]);
     if (writable) requireWritable({ document });
     return documentResource(document);
   }

@@ -68,7 +68,7 @@ describe('domains/request', () => {
     expect(await list()).toHaveLength(1);
   });
 
-  test('that simultaneous calls stored above the limit are listed', async () => {
+  test('lists requests above the limit, which simultaneous calls can store', async () => {
     await fill(MAX_DOMAIN_REQUESTS + 20);
     expect(await list()).toHaveLength(MAX_DOMAIN_REQUESTS + 20);
   });

@@ -50,7 +50,7 @@ export const endpoint = defineEndpoint(
     if (writable) requireWritable({ organization });
     const scope = organizationScope(caller.tenant, organization);
     const [resource] = await Promise.all([
-      requireResource(deps, scope, input, { writable, settled: true }),
+      requireResource(deps, scope, input, { writable, unmigrated: true }),
       user && authToken !== undefined ? deps.requireTokenOf(caller.tenant, user.userId, authToken, now) : undefined,
     ]);
     const { userId = '', ...profile } = user ?? {};
