@@ -3,7 +3,7 @@ import { createDecoder, readVarString, readVarUint } from 'lib0/decoding';
 import { createEncoder, toUint8Array, writeVarString, writeVarUint } from 'lib0/encoding';
 import { applyAwarenessUpdate, Awareness, encodeAwarenessUpdate, removeAwarenessStates } from 'y-protocols/awareness';
 import * as Y from 'yjs';
-import { isFinal, pauseBeforeRetry, type ServiceError } from './calls.ts';
+import { isFinal, pauseBeforeRetry, ServiceError } from './calls.ts';
 import { Emitter } from './emitter.ts';
 import type { DocumentName, EditorMessage, LiveDocument, LiveStatus } from './liveDocument.ts';
 import type { CallOptions } from './types.ts';
@@ -51,6 +51,8 @@ export interface EditorProviderEvents {
   readonly synced: boolean;
   readonly status: LiveStatus;
   readonly saved: boolean;
+  /** The document has another id, and the provider has stopped. Another provider under the new id sends unsaved edits. */
+  readonly migrated: { readonly newDocumentId: string };
   /**
    * A retry would be rejected too, so the provider stops and hides the cursors. After NOT_FOUND, an editor that was
    * deleted and added again needs a new provider with a new Yjs document.
@@ -63,6 +65,8 @@ const COLLECT_MILLISECONDS = 100;
 const MAX_UNMERGED = 256;
 const AWARENESS_MILLISECONDS = 50;
 const QUERY_MILLISECONDS = 1_000;
+/** The service usually sends `system.migrated` 4 s after the old id has ended, and at most a minute. */
+const MIGRATED_MILLISECONDS = 60_000;
 const EMPTY_UPDATE_BYTES = 2;
 
 const TWO_COPIES =
@@ -83,7 +87,7 @@ export class EditorProvider {
   readonly doc: Y.Doc;
   /**
    * Rejects with the ServiceError of the event `rejected`, with that of a denied live connection, or with an AbortError
-   * if the provider is destroyed before the first read.
+   * if the provider is destroyed or the document gets another id before the first read.
    */
   readonly whenSynced: Promise<void>;
   readonly awareness: Awareness;
@@ -109,6 +113,8 @@ export class EditorProvider {
   #mustReadAgain = false;
   #version: number | undefined;
   #failures = 0;
+  /** Epoch ms until which a refusal is repeated. Infinity if the document is being migrated, otherwise 0. */
+  #migratedBy = 0;
   #isSynced = false;
   #hasStopped = false;
   readonly #firstRead = Promise.withResolvers<undefined>();
@@ -165,6 +171,7 @@ export class EditorProvider {
       }),
       this.#live.on('reload', () => this.#read()),
       this.#live.on('status', (status) => this.#followStatus(status)),
+      this.#live.on('migrated', (event) => this.#events.emit('migrated', event)),
     );
     if (this.#live.status === 'live') this.#followStatus('live');
   }
@@ -195,10 +202,10 @@ export class EditorProvider {
     for (const end of this.#endings.splice(0)) end();
     const hidden = this.#removeOwnState();
     clearTimeout(this.#sendTimer);
-    if (this.#version === undefined) this.#stop(destroyedEarly());
+    if (this.#version === undefined) this.#stop(endedEarly());
     else if (!this.#hasStopped) await this.#send().catch(() => undefined);
     await hidden;
-    this.#stop(destroyedEarly());
+    this.#stop(endedEarly());
     if (this.#ownsAwareness) this.awareness.destroy();
     await this.#live.close();
     this.#events.clear();
@@ -216,6 +223,7 @@ export class EditorProvider {
       this.#setSynced(false);
       this.#removeOtherStates();
       if (status === 'denied') this.#firstRead.reject(this.#live.denial);
+      if (status === 'migrated') this.#stop(endedEarly());
     }
   }
 
@@ -330,6 +338,7 @@ export class EditorProvider {
       .then(() => {
         this.#unsent = this.#unsent.slice(1);
         this.#failures = 0;
+        this.#migratedBy = 0;
         if (this.saved) this.#events.emit('saved', true);
         else this.#scheduleSend(COLLECT_MILLISECONDS);
       })
@@ -364,7 +373,9 @@ export class EditorProvider {
 
   #retryLater(error: unknown, retry: (pause: number) => void): void {
     if (this.#hasStopped) return;
-    if (isFinal(error)) {
+    if (refusesForMigration(error)) this.#migratedBy = Infinity;
+    else if (isFinal(error)) this.#migratedBy = Math.min(this.#migratedBy, Date.now() + MIGRATED_MILLISECONDS);
+    if (isFinal(error) && Date.now() >= this.#migratedBy) {
       this.#removeOtherStates();
       void this.#removeOwnState();
       this.#stop(error);
@@ -446,8 +457,13 @@ export class EditorProvider {
   }
 }
 
-function destroyedEarly(): DOMException {
-  return new DOMException('The provider was destroyed before its first read.', 'AbortError');
+function endedEarly(): DOMException {
+  return new DOMException('The provider has ended before its first read.', 'AbortError');
+}
+
+function refusesForMigration(error: unknown): boolean {
+  if (!(error instanceof ServiceError) || error.status !== 'FAILED_PRECONDITION') return false;
+  return typeof error.details === 'object' && error.details !== null && 'migrationId' in error.details;
 }
 
 function hasOnlyDeletions(update: Uint8Array): boolean {

@@ -48,7 +48,7 @@ export interface LiveEvents {
    * no longer read.
    */
   readonly reload: undefined;
-  /** The document has another id. Open it under the new id. */
+  /** The document has another id, and the connection has ended. Open the document under the new id. */
   readonly migrated: { readonly newDocumentId: string };
   readonly presence: readonly PresenceResponse[];
   /** A listener that is added later first gets the last state of each id. */

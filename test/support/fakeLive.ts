@@ -15,9 +15,11 @@ type Json = Record<string, any>;
 
 class Refusal extends Error {
   readonly status: ErrorStatus;
-  constructor(status: ErrorStatus, message = 'refused') {
+  readonly details: object | undefined;
+  constructor(status: ErrorStatus, message = 'refused', details?: object) {
     super(message);
     this.status = status;
+    this.details = details;
   }
 }
 
@@ -58,6 +60,8 @@ export class FakeLive {
   isDenied = false;
   /** The error status of the calls that fail, by path. */
   readonly refusals = new Map<string, ErrorStatus>();
+  /** Whether a job gives the document another id, so that edits fail. */
+  isMigrating = false;
   /** Returns whether the service refuses a user token. */
   refusesToken: (token: string) => boolean = () => false;
   /** Whether messages to the channels of the document and of the user get lost. */
@@ -98,8 +102,10 @@ export class FakeLive {
       );
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      const status = errorCatalogue[error.status].http;
-      return new Response(JSON.stringify({ error: { status: error.status, message: error.message } }), { status });
+      const { status, message, details } = error;
+      return new Response(JSON.stringify({ error: { status, message, details } }), {
+        status: errorCatalogue[status].http,
+      });
     }
   }) as unknown as typeof fetch;
 
@@ -181,6 +187,15 @@ export class FakeLive {
     for (const socket of this.sockets) socket.deliver(document, { type: 'system.revoked' });
   }
 
+  /** Gives the document a new id, at the end of its migration. */
+  migrate(newDocumentId: string): void {
+    const { document } = this.channels;
+    this.isMigrating = false;
+    this.epoch += 1;
+    this.refusals.clear();
+    for (const socket of this.sockets) socket.deliver(document, { type: 'system.migrated', newDocumentId });
+  }
+
   #isUnreachable(): boolean {
     return this.isDown;
   }
@@ -256,6 +271,7 @@ export class FakeLive {
         };
       }
       case '/v2/crdt/updates/push': {
+        if (this.isMigrating) throw new Refusal('FAILED_PRECONDITION', 'migrates', { migrationId: 'mig_0' });
         this.#requireEditor(data);
         const update = Buffer.from(data.update, 'base64');
         if (!Y.snapshotContainsUpdate(Y.snapshot(this.editor), update)) {

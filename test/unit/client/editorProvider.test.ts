@@ -7,6 +7,7 @@ import { Awareness, encodeAwarenessUpdate } from 'y-protocols/awareness';
 import * as Y from 'yjs';
 import { EditorProvider } from '../../../lib/client/editorProvider.ts';
 import { createUserClient } from '../../../lib/client/userClient.ts';
+import type { ErrorStatus } from '../../../lib/shared/errors.ts';
 import { type Connection, FakeLive, inBrowser } from '../../support/fakeLive.ts';
 
 const name = { organizationId: 'acme', documentId: 'nda', editorId: 'summary' };
@@ -493,6 +494,71 @@ describe('whenSynced', () => {
     await setImmediate();
     process.off('unhandledRejection', listen);
     expect(unhandled).toEqual([]);
+  });
+});
+
+describe('an editor provider whose document gets another id', () => {
+  async function openMigrating(doc?: Y.Doc, editorKey?: string) {
+    const provider = open(doc, editorKey);
+    const events: unknown[] = [];
+    provider.on('rejected', ({ status }) => events.push(status));
+    provider.on('migrated', (event) => events.push(event));
+    await wait();
+    service.isMigrating = true;
+    write(provider.doc, 'typed');
+    await wait(60_000);
+    return { provider, events };
+  }
+  const refuse = (status: ErrorStatus) => {
+    for (const path of ['/v2/crdt/updates/push', '/v2/crdt/updates/get']) service.refusals.set(path, status);
+  };
+
+  test.each(['NOT_FOUND', 'PERMISSION_DENIED'] as const)(
+    'waits for the new id after %s, and another provider saves the edits of the meantime',
+    async (status) => {
+      const { provider, events } = await openMigrating();
+      service.isMigrating = false;
+      refuse(status);
+      await wait(50_000);
+      expect([events, provider.saved]).toEqual([[], false]);
+      service.migrate('contract');
+      await wait(120_000);
+      expect([events, provider.saved, provider.synced]).toEqual([[{ newDocumentId: 'contract' }], false, false]);
+      await provider.destroy();
+      const next = open(provider.doc, provider.editorKey);
+      await wait();
+      expect([textOf(service.editor), next.saved, next.synced]).toEqual(['typed', true, true]);
+    },
+  );
+
+  test('reports the refusal after a minute or two without the new id', async () => {
+    const { provider, events } = await openMigrating();
+    service.isMigrating = false;
+    refuse('NOT_FOUND');
+    await wait(120_000);
+    expect([events, provider.saved]).toEqual([['NOT_FOUND'], false]);
+  });
+
+  test('reports a refusal at once after the migration has ended without a new id', async () => {
+    const { provider, events } = await openMigrating();
+    service.isMigrating = false;
+    await wait(60_000);
+    expect(provider.saved).toBe(true);
+    refuse('NOT_FOUND');
+    write(provider.doc, 'more');
+    await wait(1_000);
+    expect(events).toEqual(['NOT_FOUND']);
+  });
+
+  test('rejects whenSynced if the document gets the new id before the first read', async () => {
+    service.refusals.set('/v2/crdt/updates/get', 'UNAVAILABLE');
+    const provider = open();
+    await wait();
+    service.migrate('contract');
+    await wait();
+    await expect(provider.whenSynced).rejects.toMatchObject({ name: 'AbortError' });
+    await wait(60_000);
+    expect(provider.synced).toBe(false);
   });
 });
 
