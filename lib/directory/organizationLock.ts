@@ -48,7 +48,7 @@ export class OrganizationLock {
     return outcome;
   }
 
-  /** Adds `startedJobs` to the organization's field `count`, in the transaction of `ops`. */
+  /** Adds `startedJobs` to the field of the organization that `count` names, in the transaction of `ops`. */
   async write(count: JobCount, startedJobs: number, ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
     const { _r, ...organization } = this.#organization;
     const next = { ...organization, [count]: (organization[count] ?? 0) + startedJobs };

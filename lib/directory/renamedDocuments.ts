@@ -29,7 +29,7 @@ export function recordRename(
 
 /**
  * Returns the document with an internal key under its present id, or undefined if it was deleted. `named` is what the
- * id of the event, job or session leads to. Costs up to two more reads if `named` is another document.
+ * id of the event, job or session leads to. Costs up to two more reads if `named` is undefined or another document.
  */
 export async function findRenamed(
   table: Table,

@@ -131,8 +131,8 @@ export class UserWriter {
   }
 
   /**
-   * Returns a result for each membership, or one for the user if there are none. A membership fails if the user was
-   * removed from the organization after `now`.
+   * Returns a result for each membership, or one for the user if there are none. A membership that must be written
+   * fails if the user was removed from the organization after `now`.
    */
   async register(
     tenant: string,

@@ -20,8 +20,8 @@ export interface GroupPagePart<G, M> {
 }
 
 /**
- * `remainingRoom` counts groups and members together. A page gets at least one group and one member. The next page
- * continues in the group.
+ * `remainingRoom` counts groups and members together. A page gets at least one group, with one member if it has any. If
+ * not all members of a group fit, the next page continues in it.
  */
 export function fillPage<G, M>(
   readGroups: readonly ReadGroup<G, M>[],
