@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** SHA-256. Only the hash of a token is stored. */
+/** Returns the SHA-256 hash. */
 export function tokenHash(token: string): Uint8Array {
   // `hash` with hexadecimal text is three times as fast as `createHash`.
   return Buffer.from(hash('sha256', token, 'hex'), 'hex');

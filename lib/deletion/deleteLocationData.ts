@@ -20,8 +20,9 @@ export class LocationDeleter {
   }
 
   /**
-   * Deletes in all organizations of the tenant, even disabled ones. Throws UNAVAILABLE after 20 s, and a repeated call
-   * continues. Records that were just written can stay, because the index is eventually consistent.
+   * Deletes in all organizations of the tenant, even disabled ones. Throws FAILED_PRECONDITION while a document with
+   * the id is being migrated, and UNAVAILABLE after 20 s: a repeated call continues. Records that were just written can
+   * stay, because the index is eventually consistent.
    */
   async delete(tenant: string, documentId: string, location: Location, clock: () => number = Date.now): Promise<void> {
     await refuseMigratingId(this.#table, tenant, documentId);

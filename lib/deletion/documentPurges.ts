@@ -13,7 +13,7 @@ export function purgesOf(kinds: readonly ContentKind[]): KindPurge[] {
   return kinds.flatMap(({ purge }) => (purge === 'none' ? [] : [purge]));
 }
 
-/** Each entity with `ownedBy: 'document'` belongs to one of the hooks. */
+/** Without `withOrganization`, each entity with `ownedBy: 'document'` belongs to one of the hooks. */
 export function documentPurges(
   { withOrganization = false }: Pick<DeletedDocument, 'withOrganization'> = {},
   kinds: readonly ContentKind[] = contentKinds,

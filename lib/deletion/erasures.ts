@@ -46,7 +46,7 @@ export const ErasureJob = z.object({
   userIds: z.array(z.string()),
   /** The recipients (`recipientOf`) of the addresses in the profiles, which the erasure empties first. */
   recipients: z.array(z.string()).optional(),
-  /** Internal ids. Undefined: all organizations, and the profiles. */
+  /** Internal ids. If undefined, the job erases the users in all organizations, and their profiles. */
   organizations: z.array(z.string()).optional(),
   /** Data that was made after this time (epoch ms) stays. */
   at: z.number(),
@@ -58,7 +58,7 @@ export interface ErasureRequest {
   readonly tenant: string;
   readonly jobId: string;
   readonly userIds: readonly string[];
-  /** Undefined: everywhere. */
+  /** If undefined, the users are erased everywhere. */
   readonly organizations: readonly Organization[] | undefined;
   readonly now: number;
   readonly log: Log;
@@ -110,12 +110,12 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
 );
 
 /**
- * Hides users with revocations. For an erasure everywhere, also empties profiles that did not change after the request.
+ * Hides users by revocations. For an erasure everywhere, also empties profiles that did not change after the request.
  * The job repeats this, because the request can be interrupted. Users with too many revocations stay visible until the
  * job erases them.
  *
- * User tokens must stay invalid after the revocations. An erasure everywhere therefore gives users another internal id,
- * any other erasure records the removals.
+ * User tokens must stay invalid when the revocations are removed. An erasure everywhere therefore gives users another
+ * internal id, any other erasure records the removals.
  */
 export async function hideUsers(
   table: Table,

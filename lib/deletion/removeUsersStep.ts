@@ -78,7 +78,7 @@ export async function removeUsersStep(
 }
 
 interface Portion {
-  /** Internal ids. Undefined: the whole organization. */
+  /** Internal ids. Undefined for the whole organization. */
   readonly keys: ReadonlySet<string> | undefined;
   readonly next: WalkStack | undefined;
 }

@@ -61,15 +61,16 @@ export interface UserWalk {
   readonly recipients?: ReadonlySet<string> | undefined;
   /** The time of the request (epoch ms). Later content stays. */
   readonly at: number;
-  /** Folders and documents of a removal. Undefined: the whole organization. */
+  /** The folders and documents of a removal. Undefined for the whole organization. */
   readonly within?: ReadonlySet<string> | undefined;
   readonly limitsOf: (user: MaybeUser) => UserLimits | undefined;
   readonly kinds?: readonly ContentKind[];
 }
 
 /**
- * Removes users from an organization, or from folders and documents of it. Threads that a user started go, with
- * recordings and reactions. Comments in threads of others keep the author's id (`remove`) or go (`erase`).
+ * Removes users from an organization, or from folders and documents of it. Deletes the threads that a user started, and
+ * the user's recordings and reactions. Comments in threads of others keep the author's id (`remove`) or are deleted
+ * (`erase`).
  *
  * Returns the position at the end of the budget. Emits no events. Idempotent: it can run twice, in parallel, or from an
  * older position. Throws ABORTED if others keep changing a record.

@@ -15,7 +15,7 @@ export class DocumentCounter {
     this.#table = table;
   }
 
-  /** While a job moves or deletes folders, a count of all documents reads each document and its folder. */
+  /** While a job changes folders, a count of all documents reads each document and its folder. */
   async all(scope: OrganizationScope, { outsideFolders = false } = {}): Promise<number> {
     if (outsideFolders) return this.#table.count(DocumentEntity, scope, [], { without: ['folder', 'arriving'] });
     if (!scope.hasFolderChanges) return this.#table.count(DocumentEntity, scope, [], { without: ['arriving'] });

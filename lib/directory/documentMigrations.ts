@@ -16,7 +16,10 @@ const Schema = z.object({
   status: z.enum(migrationStatuses),
   /** Epoch ms. */
   changedAt: z.number(),
-  /** Also if the document was deleted. A migration that failed for another reason has not ended: it can be continued. */
+  /**
+   * Epoch ms. Set if the migration is complete, or failed because the document was deleted. A migration that failed for
+   * another reason can be continued.
+   */
   endedAt: z.number().optional(),
 });
 export type DocumentMigration = z.output<typeof Schema>;

@@ -187,7 +187,7 @@ export class DocumentReader {
     };
   }
 
-  /** Undefined for a document in a deleted folder. Reads nothing if no document is in a folder. */
+  /** A result is undefined for a document in a deleted folder. Reads nothing if no document is in a folder. */
   async attachFolders(
     scope: OrganizationScope,
     documents: readonly (Stored<Document> | undefined)[],
@@ -257,8 +257,8 @@ export class DocumentWriter {
   }
 
   /**
-   * Without `create`, throws NOT_FOUND for a missing document. Otherwise creates it, also if another request deletes it
-   * meanwhile.
+   * Without `create`, throws NOT_FOUND for a missing document, and FAILED_PRECONDITION for one that a migration still
+   * fills. Otherwise creates it, also if another request deletes it meanwhile.
    */
   async ensure(
     scope: OrganizationScope,

@@ -72,7 +72,7 @@ export async function changeFoldersStep(
   }
 
   // Stored ancestors of folders that another job is deleting stay outdated, and requests would see these folders
-  // without this job's `FolderChange` items. So this job keeps them until the other job has ended.
+  // without this job's `FolderChange` items. So this job keeps the items until the other job has ended.
   const otherDeletions = allChanges
     .filter(({ kind, jobId }) => kind === 'removed' && jobId !== job.jobId)
     .map(({ jobId }) => jobId);

@@ -55,7 +55,7 @@ export interface FolderUpdate {
 interface AccessChange {
   readonly folderId: string;
   readonly folderName?: string | undefined;
-  /** Undefined: inherited from the parent. */
+  /** If undefined, the folder inherits from its parent. */
   readonly accessType: AccessType | undefined;
 }
 
@@ -119,7 +119,7 @@ export class FolderChanger {
     return updates.map(({ folderId }) => results.get(folderId) as ItemResult);
   }
 
-  /** Undefined `accessType`: inherited. Ids must be distinct. */
+  /** If `accessType` is undefined, the folders inherit from their parents. Ids must be distinct. */
   async updateAccess(
     request: FolderRequest,
     folderIds: readonly string[],
