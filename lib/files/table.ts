@@ -26,7 +26,7 @@ export const tableLimits = {
   columns: 100,
   /**
    * Longer cells are cut. No text of an agent may be this long, so a cut cell is rejected when its agent is validated.
-   * A reader of lists must reject such cells itself.
+   * Code that splits a cell into a list must itself reject a cell of this length.
    */
   cellCharacters: 40_000,
 } as const;

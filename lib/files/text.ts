@@ -12,7 +12,7 @@ const marks: readonly [mark: string, encoding: string][] = [
 
 /**
  * Line ends become `\n`. The byte order mark wins over `charset`, and UTF-8 is the default. Throws InvalidFileError for
- * other bytes.
+ * bytes that are not text in this encoding.
  */
 export function decodeText(bytes: Uint8Array, charset?: string): string {
   const encoding = markedEncoding(bytes) ?? charset;

@@ -106,7 +106,10 @@ export class Vocabulary {
     );
   }
 
-  /** The declared kind, otherwise that of the previous value (`before`), otherwise the usual kind of this attribute. */
+  /**
+   * Returns the value of the declared kind, otherwise of the kind of the previous value (`before`), otherwise of the
+   * usual kind of this attribute.
+   */
   attributeValue(owner: string, name: string, text: string, before: unknown, isLexical: boolean): unknown {
     const key = attributeKey(owner, name);
     const declared = this.#declared.get(key) as Kind | 'mixed' | undefined;
