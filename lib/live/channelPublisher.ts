@@ -28,8 +28,8 @@ export class ChannelPublisher {
   }
 
   /**
-   * If a publish fails after all retries, its events are dropped: clients find a gap in the versions and read the
-   * missing changes. A publish that starts late first asks `isCurrent` whether the channel is still in use.
+   * If a publish fails after all retries, its events are dropped. Clients notice missing hints by a gap in the
+   * versions, and read them. A publish that starts late first asks `isCurrent` whether the channel is still in use.
    */
   async publish(
     channel: string,

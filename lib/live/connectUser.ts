@@ -27,8 +27,8 @@ export interface ConnectPorts {
 }
 
 /**
- * The endpoint must already have checked the rights of the user. Throws PERMISSION_DENIED or ABORTED if the user has
- * just lost access.
+ * The endpoint must already have checked the rights of the user. Throws the errors of `find`, and PERMISSION_DENIED or
+ * ABORTED if the user has just lost access.
  */
 export async function connectUser(
   { find, sessionStore, audienceReader, keys, address }: ConnectPorts,
