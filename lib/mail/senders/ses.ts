@@ -111,7 +111,7 @@ function failureOf(error: unknown): MailResult {
   };
 }
 
-/** SES has certainly not sent the mail, and a later call can succeed. */
+/** SES has not accepted the mail, and a later call can succeed. */
 export function isUnsent(error: unknown): boolean {
   const result = failureOf(error);
   return result.outcome === 'throttled' || (result.outcome === 'failed' && result.retry);
