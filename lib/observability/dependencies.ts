@@ -7,7 +7,7 @@ import { FaultShare } from './faultShare.ts';
 export const dependencies = ['table', 'queues', 'model', 'mail'] as const;
 export type Dependency = (typeof dependencies)[number];
 
-/** A call that its caller aborts after this time was waiting for an answer. */
+/** A call that its caller aborts after this time counts as a failure of the dependency. */
 const HANGING_MILLISECONDS = 5_000;
 
 const outageNames: ReadonlySet<unknown> = new Set([

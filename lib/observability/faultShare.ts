@@ -18,7 +18,7 @@ export class FaultShare {
   #before = none;
   #current = none;
 
-  /** Returns whether at least 1 % of the calls in the two windows were faults. `now` is epoch ms. */
+  /** Returns whether at least 1 % of the calls in this and the previous window were faults. `now` is epoch ms. */
   add(now: number, { calls, faults }: Counts): boolean {
     const window = Math.floor(now / WINDOW_MILLISECONDS);
     if (window !== this.#window) {

@@ -20,7 +20,7 @@ export class InvocationMeasures implements Measures {
   }
 
   record(name: RecordedMetric, value: number): void {
-    // CloudWatch charges a metric for each hour in which it is written.
+    // A gauge of 0 is not written, because CloudWatch charges a metric for each hour in which it is written.
     if (!Number.isFinite(value) || (value === 0 && deliveryMetrics[name].kind === 'gauge')) return;
     const values = this.#values.get(name);
     if (values) values.push(value);

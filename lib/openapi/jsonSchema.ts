@@ -109,7 +109,7 @@ function addText(schema: z.core.$ZodType, json: JsonSchema): void {
   if (text !== undefined) json.description = [text, ...(rules === undefined ? [] : [rules])].join(' ');
 }
 
-/** A copy with a text of its own inherits the reference, but zod also writes out the whole schema. */
+/** A copy of a named schema with a text of its own inherits the reference, but zod also writes out the whole schema. */
 function keepText(reference: JsonSchema): void {
   for (const keyword of Object.keys(reference))
     if (keyword !== '$ref' && keyword !== 'description') Reflect.deleteProperty(reference, keyword);
@@ -191,7 +191,10 @@ function withoutNullFields(node: unknown): unknown {
 
 const ALWAYS_NULL = { type: ['object', 'null'], description: 'Always null.' };
 
-/** Client generators ignore `then`. They would read an `anyOf` or `allOf` as a choice of types or as a base type. */
+/**
+ * Puts rules into `then`, which client generators ignore. They would read an `anyOf` or `allOf` as a choice of types or
+ * as a base type.
+ */
 function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
   // null means the same as a missing field.
   const requires = (name: string) => ({ properties: { [name]: { not: { type: 'null' } } }, required: [name] });

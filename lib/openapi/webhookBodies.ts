@@ -1,4 +1,6 @@
-/** Schemas for the OpenAPI document. Tests check sent bodies with them. Deliveries do not use them. */
+/**
+ * Schemas for the OpenAPI document and the typed client. Tests check sent bodies with them. Deliveries do not use them.
+ */
 import * as z from 'zod';
 import { CommentResponse } from '../comments/rules/commentResponses.ts';
 import { ThreadResponse } from '../comments/rules/threadResponses.ts';
