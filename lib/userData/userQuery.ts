@@ -97,7 +97,7 @@ export interface UserListing {
 /** The map has lists by document id. */
 type UserData = UserResponse[] | Record<string, UserResponse[]>;
 
-/** Without e-mail addresses. */
+/** Other users may not see the remaining fields, such as the e-mail address. */
 export function toPublicUsers(data: UserData): UserData {
   const toPublic = ({ userId, name, photoUrl, color, textColor, initial }: UserResponse) => ({
     userId,
@@ -109,7 +109,7 @@ export function toPublicUsers(data: UserData): UserData {
 
 /**
  * If `isPublic` is true, the search ignores e-mail addresses, which the caller could otherwise guess. Throws NOT_FOUND
- * for an unknown document or folder.
+ * for an unknown document or folder, and FAILED_PRECONDITION for a document that a migration still fills.
  */
 export async function openUserListing(
   stores: UserQueryStores,
