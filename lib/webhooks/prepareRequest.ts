@@ -84,8 +84,8 @@ export class WebhookRequests {
   }
 
   /**
-   * `cancelled` if the event, its thread or the target was deleted, or if the target is off. The settings are read last: after a delete call
-   * has answered, only requests that were already prepared are still sent.
+   * Returns `cancelled` if the event or the target does not exist, its thread was deleted, or the target is off. The
+   * settings are read last: after a delete call has answered, only requests that were already prepared are still sent.
    */
   async prepare(
     { tenant, endpointId }: DeliveryKey,
@@ -143,7 +143,10 @@ export class WebhookRequests {
     };
   }
 
-  /** Returns `deleted` if the thread was deleted, except for `comment.delete`, which is sent nevertheless. */
+  /**
+   * Returns `deleted` if the thread, its document or its organization was deleted, except for `comment.delete`, which
+   * is sent nevertheless.
+   */
   async #readThread({
     tenant,
     event,

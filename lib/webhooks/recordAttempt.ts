@@ -165,7 +165,7 @@ export function isFirst({ _r }: { readonly _r: number }): boolean {
   return _r === 0;
 }
 
-/** During a first attempt, a resend or a copy of the message can store such a delivery. */
+/** During a first attempt, a resend or a copy of the message can store the delivery without an attempt. */
 function isUnattempted(delivery: StoredDelivery | undefined, now: number): boolean {
   return delivery?.status === 'PENDING' && delivery.attempts === 0 && !isClaimed(delivery, now);
 }
