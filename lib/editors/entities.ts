@@ -59,7 +59,7 @@ export type EditorUpdate = z.output<typeof Update>;
 const Part = z.object({
   internalId: z.string(),
   bytes: Bytes,
-  /** Epoch ms. A compaction removes old parts that no item refers to. */
+  /** Epoch ms. A compaction removes old parts. */
   at: z.number(),
 });
 type EditorPart = z.output<typeof Part>;

@@ -5,7 +5,7 @@ export class TooManyConflicts extends Error {}
 
 /**
  * To place a struct (a piece of content), Yjs passes all structs that other clients inserted at the same position: n
- * structs can take n² steps. Documents that `work` opened must be discarded after TooManyConflicts.
+ * structs can take n²/2 steps. Documents that `work` opened must be discarded after TooManyConflicts.
  */
 export function withBoundedConflicts<T>(work: () => T): T {
   let steps: number = crdtLimits.conflictSteps;

@@ -13,7 +13,7 @@ export function* itemsOf(list: Shared): Generator<Y.Item> {
   for (let item = list._start; item !== null; item = item.right) if (!item.deleted) yield item;
 }
 
-/** By the client that wrote a key first, and in the order of its writes. */
+/** Orders entries by the client that first wrote the key, then by the order of its writes. */
 export function entriesOf(map: Shared): [string, Y.Item][] {
   return [...map._map]
     .filter(([, item]) => !item.deleted)
