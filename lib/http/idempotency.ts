@@ -27,8 +27,8 @@ const Schema = z.object({
 type IdempotencyRecord = z.output<typeof Schema>;
 
 /**
- * First the claim of a call, later its answer. A secret of the caller, which the table does not contain, encrypts the
- * answer.
+ * First the claim of a call, later its answer. A secret of the caller, which the table does not contain in clear text,
+ * encrypts the answer.
  */
 export const IdempotencyEntity = defineEntity({
   type: 'Idempotency',

@@ -57,7 +57,7 @@ export interface BucketRequest extends BucketKey {
 }
 
 export interface TokenTaken {
-  /** Await these writes to shared buckets before the answer, because Lambda stops the process after it. */
+  /** Await these writes to shared buckets before the answer, because Lambda freezes the process after the answer. */
   readonly sharedBucketWrites: readonly Promise<void>[];
 }
 
