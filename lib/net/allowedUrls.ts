@@ -2,8 +2,8 @@ import { invalid } from '../shared/errors.ts';
 import { type AddressPolicy, isAllowedHost } from './addressPolicy.ts';
 
 /**
- * Throws INVALID_ARGUMENT with an issue for each URL whose host is a local name or not public. `urls` has the URLs by
- * field name, below `path`. Host names are resolved and checked at each delivery, not here.
+ * Throws INVALID_ARGUMENT with an issue for each URL whose host is a local name or not public, unless `policy` allows
+ * it. `urls` has the URLs by field name, below `path`. Host names are resolved and checked at each delivery, not here.
  */
 export function requireAllowedUrls(
   urls: Readonly<Record<string, string | undefined>>,

@@ -91,7 +91,7 @@ const CommentData = z.object({
   targetComment: optional(Comment),
 });
 
-/** Other fields are the publisher's own. */
+/** Other fields, apart from `metadata` and `notifyUsers`, are the publisher's own. */
 const HuddleData = z.looseObject({ actionUser: Actor });
 
 export function createsNotifications(config: NotificationConfig | undefined, event: string): boolean {
