@@ -236,7 +236,7 @@ describe('documents/migrate', () => {
     }
   });
 
-  describe('that starts during a call for 60 documents', () => {
+  describe('a start during a call for 60 documents', () => {
     const documentIds = times(60, (i) => `d${i}`);
     const named = documentIds.map((documentId) => ({ documentId, documentName: 'x' }));
     const DELETE = '/v2/organizations/documents/delete';
