@@ -22,7 +22,7 @@ export const endpoint = defineEndpoint(
     path,
     summary: 'Get documents by id, or those of an organization or folder in pages, optionally filtered by metadata',
     description:
-      'Documents that do not exist, or that do not meet the other conditions of the call, are left out of the answer. With `filters`, a page looks at about 2,000 documents, so it can be short or empty and still have a `pageToken`. User tokens get the documents that the user may read. The top level and the whole organization are PERMISSION_DENIED for a user who is no member of it. An unknown folder is NOT_FOUND.',
+      'Documents that do not exist, or that do not meet the other conditions of the call, are left out of the answer. With `filters`, a page looks at about 2,000 documents, so it can be short or empty and still have a `pageToken`. Without `filters`, this can happen too, such as while documents are being migrated to another id. Read until `pageToken` is null. User tokens get the documents that the user may read. The top level and the whole organization are PERMISSION_DENIED for a user who is no member of it. An unknown folder is NOT_FOUND.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'selection' }),
     kind: 'read',

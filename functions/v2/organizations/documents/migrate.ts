@@ -11,7 +11,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/organizations/documents/migrate',
     summary: 'Give a document, with all its content, another id',
     description:
-      'A job changes the id in about a minute, or longer for a large document. Until it ends, the old id can be read, and its records can already name the new id. Changes under either id, and reads of the new one, are FAILED_PRECONDITION with `details.migrationId` and the `details.documentId` that was sent. `/v2/organizations/documents/add` of the new id fails in its own result, with `already-exists`. Then the old id is NOT_FOUND and free for another document. Grants and user tokens open the document under the new id. Open pages get `system.migrated`. Events from before keep the old id. ' +
+      'A job changes the id in about a minute, or longer for a large document. Until it ends, the old id can be read, and its records can already name the new id. Changes under either id, and reads of the new one, are FAILED_PRECONDITION with `details.migrationId` and the `details.documentId` that was sent. Repeat such a call with another `Idempotency-Key`. `/v2/organizations/documents/add` of the new id fails in its own result, with `already-exists`. Then the old id is NOT_FOUND and free for another document. Grants and user tokens open the document under the new id. Open pages get `system.migrated`. Events from before keep the old id. ' +
       'An unknown document is NOT_FOUND. If the new id belongs to a document, the answer is ALREADY_EXISTS. The same call returns the running migration, and continues a failed one. After the end it is NOT_FOUND: repeat it with the same `Idempotency-Key`, or read `/v2/organizations/documents/migrate/status`.',
     auth: 'apiKey',
     kind: 'write',
