@@ -37,6 +37,9 @@ const texts = {
   status:
     'The state: `PENDING`, the answer, or `EXPIRED` if 30 days have passed since the last invitation without an answer.',
   acceptUrl: 'The link in the mail.',
+  organizationName: 'The name of the organization in the mail.',
+  documentName: 'The name of the document in the mail of `doc_user`. With another type, no mail has it.',
+  folderName: 'The name of the folder in the mail of `folder_user`. With another type, no mail has it.',
   accessRole: 'The role that the user gets.',
 } as const;
 
@@ -203,11 +206,9 @@ export const InvitationRequest = /* @__PURE__ */ defineSchema(() =>
   z
     .object({
       ...target,
-      organizationName: optional(Name).describe(
-        'The name of the organization in the mail. The stored name is not used.',
-      ),
-      documentName: optional(Name).describe('The name of the document in the mail. The stored name is not used.'),
-      folderName: optional(Name).describe('The name of the folder in the mail. The stored name is not used.'),
+      organizationName: optional(Name).describe(`${texts.organizationName} The stored name is not used.`),
+      documentName: optional(Name).describe(`${texts.documentName} The stored name is not used.`),
+      folderName: optional(Name).describe(`${texts.folderName} The stored name is not used.`),
       invitedBy: optional(Inviter).describe('The user who invites. The mail has the name, or else the address.'),
       accessRole: optional(z.enum(accessRoles)).describe(
         'The role that the user gets with ACCEPTED. By default `viewer`.',
@@ -297,9 +298,9 @@ export const InvitationResponse = /* @__PURE__ */ defineNamedSchema('Invitation'
       status: z.enum(shownStatuses).describe(texts.status),
       documentId: z.string().optional().describe('The document, by the id that you chose. Only of `doc_user`.'),
       folderId: z.string().optional().describe('The folder, by the id that you chose. Only of `folder_user`.'),
-      organizationName: z.string().optional().describe('The name of the organization in the mail.'),
-      documentName: z.string().optional().describe('The name of the document in the mail.'),
-      folderName: z.string().optional().describe('The name of the folder in the mail.'),
+      organizationName: z.string().optional().describe(texts.organizationName),
+      documentName: z.string().optional().describe(texts.documentName),
+      folderName: z.string().optional().describe(texts.folderName),
       invitedBy: z
         .object({
           email: z.string().describe('The address of the user.'),

@@ -37,7 +37,7 @@ export function mailboxOf(text: string): string | undefined {
   return mailableAddress(text)?.toLowerCase();
 }
 
-/** The domain becomes punycode: both spellings name the same owner, and headers of mails are ASCII. */
+/** The domain becomes punycode: both spellings name the same mailbox, and headers of mails are ASCII. */
 export const MailAddress = /* @__PURE__ */ defineSchema(() =>
   z
     .string()

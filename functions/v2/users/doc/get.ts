@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint(
     path,
     summary: 'Get the users of all documents of an organization, each user once',
     description:
-      'Lists users with a grant on a document, or in the contact list of a document, in the order of their ids. Members of the organization and users of folders without either are not listed, nor are grants that only a user token has. Expired grants and removed users do not count. Changes of the last moments can be missing: while a user is removed from a folder, only access from after the removal counts, and access to a deleted document counts until its content is purged, some minutes later. A page can be short and still have a `nextPageToken`.',
+      'Lists users with a grant on a document, or in the contact list of a document, in the order of their ids. Only ids of more than 200 bytes, or with `#`, `%` or `~`, stand elsewhere in this order. Members of the organization and users of folders without either are not listed, nor are grants that only a user token has. Expired grants and removed users do not count. Changes of the last moments can be missing: while a user is removed from a folder, only access from after the removal counts, and access to a deleted document counts until its content is purged, some minutes later. A page can be short and still have a `nextPageToken`.',
     auth: 'apiKey',
     kind: 'read',
     input: pagesOrIds('userIds', {
