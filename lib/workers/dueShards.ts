@@ -42,8 +42,8 @@ export interface DueShardPorts {
 }
 
 /**
- * Sends a message for each shard with due work, the most overdue first. If a query fails, the other shards still get
- * their messages, and then the sweep throws the first error.
+ * Sends a message for each shard with due work, in the order of their oldest sort keys. If a query fails, the other
+ * shards still get their messages, and then the sweep throws the first error.
  */
 export function sendDueShards({ reader, indexes, queue }: DueShardPorts): Sweep {
   return async ({ clock }) => {

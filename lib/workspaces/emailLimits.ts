@@ -55,7 +55,7 @@ export const emailStatusLimits: Capability<EmailLimits> = /* @__PURE__ */ combin
   ['EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL'],
 );
 
-/** Everybody can request mails to any e-mail address, so each e-mail address has a limit per hour too. */
+/** Everybody can request links for any e-mail address, so the limit of each e-mail address is per hour. */
 export const loginLinkLimits: Capability<EmailLimits> = /* @__PURE__ */ combine(
   { rateLimits },
   (parts, env) =>

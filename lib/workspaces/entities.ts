@@ -14,7 +14,7 @@ export const OwnerEmailEntity = defineEntity({
     /** The first workspace. A login link may lead only to this service and to the allowed domains of this workspace. */
     workspaceId: z.string(),
     otherWorkspaceIds: z.array(z.string()).optional(),
-    /** When the owner verified the address, epoch ms. Missing if version 0.1.0 verified it. */
+    /** When the owner verified the address, epoch ms. Missing before that, or if version 0.1.0 verified the address. */
     verifiedAt: z.number().optional(),
     /** When the expiry of the API keys was removed after the verification, epoch ms. */
     reactivatedAt: z.number().optional(),

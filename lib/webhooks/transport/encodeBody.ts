@@ -21,7 +21,10 @@ export function encodeBody(json: string, { encodeData, encryptData, publicKey }:
   return { body: encodeData ? JSON.stringify({ encodedPayload: Buffer.from(json).toString('base64') }) : json };
 }
 
-/** AES-256-CBC, and its random key with RSA-OAEP and SHA-256. Undefined for an unusable public key. */
+/**
+ * Encrypts `text` with AES-256-CBC and a random key, and this key with RSA-OAEP and SHA-256. Returns undefined for an
+ * unusable public key.
+ */
 function encrypt(
   text: string,
   publicKey: string,

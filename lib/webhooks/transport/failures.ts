@@ -42,10 +42,10 @@ export function isInternalError({ code = '' }: NodeJS.ErrnoException): boolean {
   return ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'].includes(code);
 }
 
-/** OpenSSL's codes for rejected certificates. Codes of other TLS errors contain TLS or SSL. */
+/** OpenSSL's codes for rejected certificates. Most codes of other TLS errors begin with `ERR_SSL_` or `ERR_TLS_`. */
 const CERTIFICATE = /CERT|CRL|_CA$|^INVALID_|SELF_SIGNED|UNABLE_TO|PATH_LENGTH|HOSTNAME/;
 
-/** The message of an error can contain addresses and the receiver's text. */
+/** Uses only the code, because the message of an error can contain addresses and the receiver's text. */
 export function toFailure({ code = '' }: NodeJS.ErrnoException): Failure {
   const failure = failuresByCode[code];
   if (failure) return failure;

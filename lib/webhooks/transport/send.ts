@@ -25,7 +25,7 @@ const MAX_IDLE = 100;
 
 const MAX_DESTINATIONS = 1_000;
 
-/** Node throws for other characters. */
+/** Node throws for values with other characters. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export interface WebhookRequest {

@@ -28,8 +28,8 @@ interface PartialResponse {
 }
 
 /**
- * Ends when the response is complete or its first 16 KiB have arrived. `stale`: a reused connection ended before any
- * byte was written, so the receiver has not seen the request.
+ * Returns the response when it is complete or has more than 16 KiB. Returns `stale` if a reused connection ended or
+ * brought a response before any byte was written, so the receiver has not seen the request.
  */
 export function sendRequest(
   { secure, options, body }: HttpRequest,

@@ -9,7 +9,7 @@ export interface SignedContent {
 
 const PREFIX = 'whsec_';
 
-/** Keep the key, because creating it takes longer than signing. */
+/** Keep the key, because creating one for each signature takes time. */
 export function signingKey(secret: string): KeyObject {
   return createSecretKey(Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, 'base64'));
 }
@@ -47,7 +47,6 @@ const tokenKeys = new BoundedMap<string, KeyObject>(MAX_CACHED_KEYS);
 function tokenKey(token: string): KeyObject {
   let key = tokenKeys.get(token);
   if (!key) {
-    // Signing with bytes would take four times as long.
     key = createSecretKey(Buffer.from(token));
     tokenKeys.set(token, key);
   }

@@ -35,8 +35,8 @@ export interface FailedAttempt {
 }
 
 /**
- * Returns epoch ms, or undefined if no attempt remains. `Retry-After` can double the pause. No attempt is planned later
- * than half an hour before the deadline.
+ * Returns epoch ms, or undefined if no attempt remains. `Retry-After` can extend the pause to twice the step of the
+ * schedule. No attempt is planned later than half an hour before the deadline.
  */
 export function nextAttemptAt(
   { made, now, deadline, retryAfterSeconds = 0, random }: FailedAttempt,

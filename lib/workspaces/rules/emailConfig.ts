@@ -92,8 +92,8 @@ const firstEnable: Change<EmailConfig> = {
 };
 
 /**
- * While no triggers are stored, `useEmailService: true` or `type: custom` enables the service and sets the default
- * triggers and the type `custom`. Fields of the request take precedence.
+ * While no triggers are stored, `useEmailService: true` or `type: custom` enables e-mail and sets the default triggers
+ * and the type `custom`. Fields of the request take precedence.
  */
 export function changeEmailConfig(stored: EmailConfig = initialEmailConfig, sent: Change<EmailConfig>): EmailConfig {
   const enables = sent.useEmailService === true || sent.emailServiceConfig?.type === 'custom';
