@@ -170,7 +170,7 @@ const TRANSIENT: ReadonlySet<string> = new Set(['TimeoutError', 'RequestTimeout'
 function errorTypeOf(error: CallError & { readonly code?: string }): ErrorType {
   const { name, code, message, $metadata: { httpStatusCode = 0 } = {} } = error;
   if (httpStatusCode === 429 || THROTTLING.has(name)) return 'THROTTLING';
-  // An interrupted response has no code, only the message `aborted`.
+  // A response that closes early without an error has no code, only the message `aborted`.
   const isTransient =
     TRANSIENT_STATUS.has(httpStatusCode) ||
     TRANSIENT.has(name) ||

@@ -45,8 +45,8 @@ export async function queryShards(
 }
 
 /**
- * Like `queryShards`, but reads up to `perShard` entries of each partition. The page ends at the first position after
- * which a partition can have entries that were not read, so it has at least `perShard` entries if more follow.
+ * Like `queryShards`, but reads up to `perShard` + 1 entries of each partition. The page ends at the first position
+ * after which a partition can have entries that were not read, so it has at least `perShard` entries if more follow.
  */
 export async function queryShardsPage(
   table: Pick<Table, 'queryIndex'>,

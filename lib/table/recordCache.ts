@@ -18,7 +18,7 @@ interface CachedRecord<T> {
 
 export class RecordCache<T> {
   readonly #records = new BoundedMap<string, CachedRecord<T>>(MAX_RECORDS);
-  /** A separate map, so that guessed ids cannot displace records. */
+  /** A separate map, so that guessed ids do not stay in the place of records. */
   readonly #missingAt = new BoundedMap<string, number>(MAX_RECORDS);
   readonly #rereadAt = new Map<string, number>();
   readonly #read: (id: string, options: { eventual: boolean }) => Promise<T | undefined>;

@@ -11,7 +11,10 @@ export interface RetryContext {
   readonly clock: () => number;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
   readonly random: () => number;
-  /** Epoch milliseconds, shortly before the function times out. Nothing is retried after it. */
+  /**
+   * Epoch milliseconds: shortly before the function times out, or the end of an outer operation. Nothing is retried
+   * after it.
+   */
   readonly until: number;
   /** Aborted at the deadline of the request. Calls of the table then fail. */
   readonly signal?: AbortSignal;

@@ -234,7 +234,10 @@ export class Table {
     return values as ReadValues<L>;
   }
 
-  /** Values of one partition in the order of their sort keys. `bytes` is the size of all items read, as JSON. */
+  /**
+   * Values of one partition in the order of their sort keys. `bytes` is the size of the items of the page as JSON, also
+   * of expired ones.
+   */
   async query<T, P>(
     entity: QueryableEntity<T, P>,
     partition: P,
@@ -379,7 +382,7 @@ export class Table {
   }
 
   /**
-   * A put with a condition writes a random write id. If the SDK repeats a put whose answer was lost, the condition
+   * A put with a condition writes a random write id. If the client repeats a put whose answer was lost, the condition
    * fails: the put has succeeded if the stored item has its write id.
    */
   async #put(item: Record<string, unknown>, condition: Pick<PutCommandInput, ConditionField>): Promise<void> {
@@ -455,7 +458,7 @@ export class Table {
     );
   }
 
-  /** The SDK does not repeat a cancelled transaction, so a throttled one is sent once more. */
+  /** The client does not repeat a cancelled transaction, so a throttled one is sent once more. */
   async #transact(ops: readonly WriteOp[]): Promise<void> {
     const TransactItems = ops.map((op) => this.#transactItem(op));
     try {
