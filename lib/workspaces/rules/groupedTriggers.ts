@@ -1,7 +1,10 @@
 import * as z from 'zod';
 import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 
-/** Event types by trigger in configurations of notifications and activities. */
+/**
+ * Event types by trigger in configurations of notifications and activities. That of `accessModeChanged` is only an
+ * action type of activities.
+ */
 export const commentVerbs = {
   newlyAdded: 'comment_annotation.add',
   added: 'comment.add',
