@@ -27,7 +27,7 @@ export const endpoint = defineEndpoint(
     output: z.object({}),
     message: 'Permissions removed successfully.',
     // Without an error, a call with a mistyped folder or document id would seem to have revoked the access.
-    errors: ['NOT_FOUND'],
+    errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
     uses: { resources: findResources, users: revokeGrants },
     impact: 'customers cannot revoke access of their users',
     example: {
