@@ -137,7 +137,7 @@ const ERROR_BYTES = 120;
 
 /**
  * The dearest call that is refused for its API key: an unknown key of the right form is read twice, eventually and
- * consistently.
+ * consistently. `costOfCall` adds the eventual read.
  */
 export const refusedCall = costOfCall(
   'a call with an unknown API key',

@@ -102,7 +102,8 @@ export class CommentPages {
     toResponse: (comment: CommentWithReactions) => V,
   ): Promise<ItemPage<V>> {
     const isReadable = commentFilter(viewer);
-    // Each step doubles the number of comments. A listing reads at most about twice as many comments as the thread has.
+    // Each step reads as many comments as all before it. Comments behind the end of a page are read again for the next
+    // one, so all pages together read about twice as many comments as the thread has.
     const read = (from: string | undefined) =>
       this.#threads.listComments(scope, key, { after: from, limit: Math.max(limit, commentsRead) });
     const values: V[] = [];

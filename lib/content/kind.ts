@@ -41,7 +41,7 @@ export interface KindInvolvements<R extends InDocument = InDocument, V extends o
     involvements: readonly Involvement[],
   ): Promise<readonly (InDocument | undefined)[]>;
   toResponse(names: ResponseNames, record: R): V;
-  /** Who may see a record of another user. `none`: all whom it involves. */
+  /** Which of the involved users may see a record that another user made. `none`: no rule, all of them. */
   readonly access:
     | {
         read(

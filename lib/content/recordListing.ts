@@ -34,7 +34,9 @@ export interface ListedDocument {
 }
 
 export interface DocumentSource {
-  /** Begins with the id `from`. Without documents, the list can continue after `lastId`. */
+  /**
+   * Begins with the document `from`, if it exists. If the answer has no documents, the list continues after `lastId`.
+   */
   list(from: string | undefined): Promise<{
     readonly documents: readonly ListedDocument[];
     readonly more: boolean;

@@ -22,7 +22,7 @@ function readDer(der: Buffer, type: 'spki' | 'pkcs1'): KeyObject | undefined {
   try {
     const read = createPublicKey({ key: der, format: 'der', type });
     if (read.asymmetricKeyType !== 'rsa') return undefined;
-    // Node cannot export a key that it read as PKCS#1, so it is built again from its numbers.
+    // Node cannot export a key as PKCS#1 that it read as PKCS#1, so it is built again from its numbers.
     const key = createPublicKey({ key: read.export({ format: 'jwk' }), format: 'jwk' });
     // Node also accepts private keys and additional bytes. The exported key then differs from the input.
     return key.export({ format: 'der', type }).equals(der) ? key : undefined;

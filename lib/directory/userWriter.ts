@@ -212,8 +212,9 @@ export class UserWriter {
   }
 
   /**
-   * Also ends the grants in earlier tokens. Writes the removal records first: a request that issues a token meanwhile
-   * then sees the record, or its write of the membership conflicts, or the grant that it wrote is deleted.
+   * Also ends the grants in earlier tokens. Writes the removal records first, so that a request that issues a token
+   * meanwhile sees the record, or the record's time ends the token. The membership that such a request stores conflicts
+   * or is deleted.
    */
   async revoke(tenant: string, userId: string, resources: readonly ScopedResource[]): Promise<void> {
     const distinctGrants = distinctResources(resources);

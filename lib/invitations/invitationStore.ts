@@ -25,7 +25,7 @@ import {
   type SentInvitation,
 } from './rules.ts';
 
-/** A count reads the keys of so many invitations, about 5 MB. */
+/** A count reads the keys of at most this many invitations, about 5 MB. */
 export const MAX_COUNTED_INVITATIONS = 10_000;
 
 export interface InvitationTarget {
@@ -132,8 +132,9 @@ export class InvitationStore {
   }
 
   /**
-   * At most `MAX_COUNTED_INVITATIONS`. Changes of the last moment can be missing, because it reads an index. Its keys do
-   * not name the document or folder, so invitations to a deleted one count until the purge.
+   * At most `MAX_COUNTED_INVITATIONS`. Changes of the last moment can be missing, because it reads an index. Its keys
+   * have only the internal id of the document or folder, which cannot be looked up, so invitations to a deleted one
+   * count until the purge.
    */
   async countPending(scope: OrganizationScope, type: InvitationType, now: number): Promise<number> {
     const { keys } = await this.#table.queryIndex('gsi1', pendingInvitations(scope, type), {

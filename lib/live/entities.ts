@@ -17,8 +17,8 @@ const ChannelSchema = z.object({
   /** Grows by one when users lose access or the document gets another id. Channel names depend on it. */
   epoch: z.number(),
   /**
-   * Earlier epochs whose channels lack their last event, `system.revoked`. `by` is the id of the stream record that
-   * ended the epoch.
+   * Earlier epochs whose channels lack their last event: `system.migrated` with `migratedTo`, otherwise
+   * `system.revoked`. `by` is the id of the stream record that ended the epoch.
    */
   revoking: z.array(z.object({ epoch: z.number(), by: z.string(), migratedTo: z.string().optional() })).optional(),
   /** The new id of the document, until the channels of the old one have ended. Their last event is `system.migrated`. */

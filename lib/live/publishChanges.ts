@@ -29,7 +29,10 @@ export function publishedTypes({ hintedTypes, pushedTypes }: HintCatalogue): Fro
   return [EditorUpdateEntity.type, ...hintedTypes, ...accessTypesOfItems, ...pushedTypes];
 }
 
-/** The stream record of a removed organization lacks the internal id, which its purge job has. */
+/**
+ * Of a removed item, the worker reads only the keys. Those of an organization lack its internal id, which its purge job
+ * has.
+ */
 export const publishedJobs: FromChanges['newJobs'] = ['purgeOrganization'];
 
 /** Returns the keys of items whose removal is published or can take access away. */

@@ -20,7 +20,10 @@ export interface RecordedAccessChange {
 interface Candidate {
   readonly document: DocumentKeys;
   readonly userIds: readonly string[] | undefined;
-  /** Whether the change can also end access that a user token grants. */
+  /**
+   * Whether the change can end access by a user token although the token's grants still apply to the document. Such
+   * sessions are then checked too.
+   */
   readonly endsTokens: boolean;
   readonly by: string;
 }

@@ -29,7 +29,7 @@ interface ShardedPage {
 
 /**
  * Returns up to `limit` entries of several partitions of an index, in the order of their sort keys. One query per
- * partition, in parallel. If two entries had the same sort key, the next page could repeat or skip entries.
+ * partition, in parallel. If two entries had the same sort key, the next page could skip one of them.
  */
 export async function queryShards(
   table: Pick<Table, 'queryIndex'>,

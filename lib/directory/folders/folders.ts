@@ -225,7 +225,10 @@ export class FolderWriter {
     this.#table = table;
   }
 
-  /** Ids must be distinct, in any order. A folder that cannot be added fails in its own result only. */
+  /**
+   * Ids must be distinct. Parents can come after their subfolders. A folder that cannot be added fails in its own
+   * result only.
+   */
   async add(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<ItemResult[]> {
     const results = new Map<NewFolder, ItemResult>();
     const { waves, circular } = splitIntoWaves(folders);

@@ -50,7 +50,10 @@ export interface AudienceThread {
   readonly createdAt: number;
   readonly organizationId: string;
   readonly authorId: string;
-  /** The delivery uses `visibility` and `accessFields` if the thread is no longer stored. */
+  /**
+   * If the thread is no longer stored, `visibility` and `accessFields` decide which users may get a `comment.delete`.
+   * Notifications keep a copy.
+   */
   readonly visibility?: Visibility | undefined;
   readonly accessFields?: readonly string[] | undefined;
   readonly commentId?: number | undefined;

@@ -2,7 +2,7 @@ import type { Grant, UserAccess } from '../../app/rules/access.ts';
 import { type DocumentAccess, documentPermission, findAccessEnd } from '../../directory/rules/access.ts';
 
 export interface SessionAccess {
-  /** If false, only the user token lets the user in. */
+  /** If false, the session uses the access by the user token: the only one, or the one that lasts longer. */
   readonly hasStoredAccess: boolean;
   /** Epoch ms. Undefined if the access has no end. */
   readonly accessEndsAt?: number | undefined;

@@ -10,7 +10,7 @@ export interface HeadlineFacts {
   readonly actor: string;
   readonly mentioned: boolean;
   readonly assigned: boolean;
-  /** The recipient wrote the comment or thread. */
+  /** The recipient started the thread or, for a reaction, wrote the comment. */
   readonly own: boolean;
   readonly assignee: string | undefined;
   readonly status: string | undefined;

@@ -20,8 +20,8 @@ export interface AccessRemoval {
 }
 
 /**
- * A request writes at most this long after its start, on all clocks. So a removal or a move can have a time this much
- * before its write.
+ * A request writes at most this long after its start, even by the clock of another function. So a removal or a move can
+ * have a time that is this much earlier than its write.
  */
 export const MAX_REQUEST_MILLISECONDS = 60_000;
 

@@ -134,8 +134,8 @@ class HttpWebhookClient implements WebhookClient {
   }
 
   /**
-   * After a long time without a request, closes idle connections, because receivers may have closed them. Timers cannot
-   * do that while Lambda freezes the process.
+   * After `IDLE_MILLISECONDS` without a request, closes idle connections, because receivers may have closed their ends.
+   * The timers of the agent cannot close them while Lambda freezes the process.
    */
   #agent(secure: boolean): http.Agent {
     const now = this.#now();

@@ -19,7 +19,7 @@ export function merge<T extends object>(stored: T, sent: Change<T>): T {
 
 const MAX_SECRET_CHARACTERS = 4_096;
 
-/** A secret for a header. An empty text deletes the stored one. */
+/** A text that can be sent in a header. In a configuration of the API key, an empty one deletes the stored secret. */
 export const HeaderSecret = /* @__PURE__ */ defineSchema(() =>
   z
     .string()

@@ -29,8 +29,8 @@ export function findXmlFault(text: string, limits: XmlLimits): string | undefine
 }
 
 /**
- * `findXmlFault` must have accepted the text. Gives instructions to `vocabulary`. The nodes contain no XML declaration,
- * comments, instructions and indentation.
+ * `findXmlFault` must have accepted the text. Passes processing instructions to `vocabulary`. The nodes contain no XML
+ * declaration, comments, processing instructions or indentation.
  */
 export function parseXml(text: string, kind: ListKind, vocabulary: Vocabulary): XmlNode[] {
   const parsed = parseElements(text, noLimits, vocabulary);

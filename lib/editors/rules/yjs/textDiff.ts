@@ -7,10 +7,9 @@ export interface TextEdit {
   readonly insert: string;
 }
 
-/**
- * About 10 ms for a comparison of whole texts. Each difference that the search has not reached then becomes one edit.
- */
+/** About 10 ms. After these steps, words are compared instead of the characters of whole texts. */
 const MAX_STEPS = 1_000_000;
+/** After these steps, each difference that the search has not reached becomes one edit. */
 const MAX_STEPS_IN_PARTS = 400_000;
 /**
  * About what an edit adds to an update. One edit over fewer unchanged characters than this is smaller than two edits.
