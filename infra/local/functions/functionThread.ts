@@ -12,7 +12,7 @@ import type { LogFile } from './functionLog.ts';
 
 /** Loading has a limit of its own, because the timeout of a call starts after loading. */
 const LOAD_MILLISECONDS = 60_000;
-/** Half of V8's default, with which many threads together keep a gigabyte of garbage. */
+/** Far below V8's default, with which many threads together keep much garbage. */
 const YOUNG_GENERATION_MB = 24;
 const UTILIZATION_MILLISECONDS = 25;
 
