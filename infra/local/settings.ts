@@ -8,7 +8,7 @@ export interface LocalSettings {
   /** 0 stands for any free port. */
   readonly port: number;
   readonly dataDir: string;
-  /** Host headers besides the names of this machine. */
+  /** Host headers that the API accepts besides the loopback names. */
   readonly allowedHosts: readonly string[];
   readonly serviceName: string;
   readonly engine: EngineKind;

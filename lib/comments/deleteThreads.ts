@@ -44,8 +44,8 @@ const Leftover = z.object({
   documentKey: z.string(),
   documentId: z.string(),
   /**
-   * A thread without head. Its id stays reserved until its last comment is purged. Otherwise a new thread would get old
-   * comments.
+   * A thread without head. Its id stays reserved until its last comment is purged. Otherwise a new thread with the same
+   * id and creation time would get old comments.
    */
   thread: z
     .object({

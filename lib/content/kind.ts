@@ -123,7 +123,7 @@ export interface ContentKind {
   /** For the listings of a user's data and of the documents that involve the user. */
   readonly involve: KindInvolvements | 'none';
   readonly locate: KindLocations | 'none';
-  /** Writes the new id of a document that is migrated into the records. */
+  /** Writes the new id of a migrated document into its records. */
   readonly rename: readonly RenameHook[] | 'none';
   readonly hint: KindHints | KindPushes | 'none';
   readonly purge: KindPurge | 'none';

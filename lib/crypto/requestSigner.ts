@@ -16,7 +16,9 @@ export interface UnsignedRequest {
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
-/** Signature Version 4 of POST requests for one service and region. The signer of the SDK takes three times as long. */
+/**
+ * Signature Version 4 of POST requests for one service and region. The signer of the SDK takes several times as long.
+ */
 export class RequestSigner {
   readonly #region: string;
   readonly #service: string;

@@ -58,7 +58,7 @@ export class LocationDeleter {
       deletion.requireTime();
       if ((await this.#table.write(group.flatMap(({ ops }) => ops))) !== 'done') isComplete = false;
     });
-    // Backwards, because a deletion changes the records of kinds before its own.
+    // Backwards through the list: the deletion of a reaction changes its comment, which is deleted after it.
     for (const { locate, records } of kinds.toReversed())
       if ('run' in locate.deletion && !(await locate.deletion.run(deletion, records))) isComplete = false;
     return isComplete;

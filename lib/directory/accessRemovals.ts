@@ -20,7 +20,7 @@ const Schema = z.object({
   folder: z.boolean().optional(),
 });
 
-/** Makes the grants in earlier user tokens invalid. */
+/** Makes grants on the resource in earlier user tokens invalid. */
 export const AccessRemovalEntity = defineEntity({
   type: 'AccessRemoval',
   version: 2,

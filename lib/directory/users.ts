@@ -96,7 +96,10 @@ export const GrantEntity = defineEntity({
   },
 });
 
-/** Grants, notification settings and invitations of a resource in gsi2, so a purge finds them with one query. */
+/**
+ * Grants on a resource, its notification settings and, of a document or folder, its invitations in gsi2, so a purge
+ * finds them with one query.
+ */
 export function usersOfResource(tenant: string, internalId: string): string[] {
   return [tenant, 'USERS_OF', internalId];
 }

@@ -96,7 +96,7 @@ export function isMailPaused(stored: Pick<Invitation, 'mailedAt'> | undefined, n
 
 /**
  * A pending invitation is renewed. After its end, a new one begins. The time of the last mail stays in both cases, so a
- * withdrawal in between does not permit another mail. Leave it out of `stored` if that mail was not sent.
+ * withdrawal in between does not permit another mail. Leave `mailedAt` out of `stored` if the last mail was not sent.
  */
 export function invite(
   key: InvitationKey,

@@ -77,8 +77,8 @@ export const removeNotifiedUser: RemoveInvolved = async (removal, involvement) =
 };
 
 /**
- * Returns none if another document has a notification with this id by now: the purge of the deleted document then
- * deletes the given notification.
+ * Returns no operations if the notification's document was deleted and another document has its id by now. The purge of
+ * the deleted document deletes the notification.
  */
 async function deletionOps({ table, scope }: DocumentRemoval, notification: Stored<Notification>): Promise<WriteOp[]> {
   const [position] = await findRecordIds(table, scope, [recordIdKey('notification', notification.id)]);

@@ -10,7 +10,7 @@ export interface Decision<R> {
 export interface EachOptions<I, S, R> {
   readonly table: Table;
   readonly items: readonly I[];
-  /** Nothing has been written before attempt 1. */
+  /** `attempt` counts from 1. Only attempt 1 may refuse the whole call, because later ones follow writes. */
   readonly read: (items: readonly I[], attempt: number) => Promise<readonly S[]>;
   /** Runs again with a new state after a conflict. */
   readonly decide: (item: I, state: S) => Decision<R>;

@@ -130,7 +130,7 @@ export class AttemptRecorder {
       const isUnchanged = isFirst(claimed)
         ? isUnattempted(stored, this.#call.clock())
         : hasClaim(stored, claimed.claim);
-      // A success ends the delivery, whatever another worker does at the same time.
+      // A success ends a pending delivery, even if another worker has changed it meanwhile.
       const mayContinue = isUnchanged || (next.status === 'DELIVERED' && stored?.status === 'PENDING');
       if (!stored || !mayContinue) {
         this.#call.log.warn(logMessages.webhookAttemptResultDiscarded, this.#logKeys(claimed));

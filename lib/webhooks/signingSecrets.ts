@@ -11,7 +11,7 @@ const signingSecretOf = (tenant: string, endpointId: string): SecretOwner => ({
   id: endpointId,
 });
 
-/** `whsec_` and 32 random bytes in base64. */
+/** `text` is for the customer, `stored` is sealed. */
 export async function createSigningSecret(
   box: SecretBox,
   tenant: string,

@@ -2,7 +2,7 @@ import type { QueueName } from '../app/capability.ts';
 
 export interface QueueDeclaration {
   readonly purpose: string;
-  /** Alarms say what is broken, and for whom, if messages wait too long or become dead letters. */
+  /** Who is affected and how, if messages wait too long or become dead letters. Alarms quote it. */
   readonly impact: string;
   readonly batchSize: number;
   readonly maxConcurrency: number;

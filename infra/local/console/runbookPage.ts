@@ -9,7 +9,7 @@ import { textPage } from './textPage.ts';
 
 const projectDir = join(import.meta.dirname, '../../..');
 
-/** By address. Steps of the runbook name the last two. */
+/** By address. The runbook links to the others. */
 const files: Readonly<Record<string, string>> = {
   [RUNBOOK]: 'infra/RUNBOOK.md',
   [`${RUNBOOK}/restore`]: 'infra/RESTORE.md',

@@ -35,8 +35,8 @@ export interface PoolOptions {
 }
 
 /**
- * Ends threads that had no calls for a minute. When the limit of threads is reached, the one that has been idle longest
- * ends before another starts.
+ * Ends threads that had no calls for a minute. When `maxLive` threads run, the one that has been idle longest ends
+ * before another starts.
  */
 export class FunctionPool {
   readonly #options: Required<PoolOptions>;

@@ -51,7 +51,7 @@ export function signatureVerifier(
     return key;
   };
   return ({ scope, signedHeaders, signature }, request) => {
-    // The signature must cover these headers. Otherwise it would also be valid for another operation, host or day.
+    // The signature must cover the host and the target. Otherwise it would also be valid for another host or operation.
     const { host, 'x-amz-date': date, 'x-amz-target': target } = request.headers;
     const isBound =
       host !== undefined &&

@@ -137,10 +137,7 @@ export const threadJsonFields = [
 ] as const;
 export const threadPlainFields = ['assignedTo', 'visibility', 'isPageAnnotation', ...pageNumbers] as const;
 
-/**
- * Returns a thread as a user who may see only these comments gets it. Users are ordered by id, because the order of
- * their first comments would tell who wrote hidden ones.
- */
+/** Returns a thread as a user who may see only these comments gets it. Users are ordered by id. */
 export function withComments(thread: Thread, comments: readonly Comment[]): Thread {
   const visible = { ...thread, participants: countParticipants([], comments, []) };
   const byId = participantsOf(visible).toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -4,7 +4,7 @@ import { defineNamedSchema, Id, jsonBytesAtMost, list, optional } from '../../sh
 const visibilityTypes = ['public', 'organizationPrivate', 'restricted'] as const;
 
 const MAX_USERS = 500;
-/** Small, because every event of the thread contains the visibility twice. */
+/** Small, because even a reduced event of the thread contains the visibility twice. */
 const MAX_BYTES = 32 * 1024;
 
 const visibilityObject = () =>

@@ -20,7 +20,7 @@ const picture: CleanValue = (value, mayShow) => {
   return url && mayShow(url) ? value.trim() : undefined;
 };
 
-/** Markup with other classes could cover the page by its styles. */
+/** With other classes, markup could get styles of the page with which it covers the page. */
 const CLASS = /^(?:ql-[\w-]+|language-[\w-]+|mention[\w-]*|task-list(?:-item)?)$/;
 const classes: CleanValue = (value) =>
   value

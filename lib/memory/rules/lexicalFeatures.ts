@@ -43,9 +43,9 @@ const ENDINGS: readonly (readonly [ending: string, replacement: string])[] = [
 const MIN_STEM = 4;
 
 /**
- * Returns words, stems, pieces of words and pairs of neighbouring words with their weights. Pieces make words with
- * other endings, compounds and typos similar. Without letters and digits, the characters are the features. An empty
- * text has a feature of its own.
+ * Returns words, stems, pieces of words and pairs of neighbouring words with their weights. Through its pieces, a word
+ * resembles its compounds and its forms with other endings or typos. Without letters and digits, the characters are the
+ * features. An empty text has a feature of its own.
  */
 export function features(text: string): Map<string, number> {
   const counts = new Map<string, number>();

@@ -7,8 +7,8 @@ export interface Edit {
 }
 
 /**
- * The steps and the memory of a search grow with the square of the number of differences. All searches share this
- * budget.
+ * The steps and the memory of a search grow with the square of the number of differences. So all searches of a `diff`
+ * take from one budget.
  */
 export interface Budget {
   steps: number;
