@@ -138,7 +138,7 @@ const [MIN_RENEWAL, MAX_RENEWAL] = [60_000, 14 * 60_000];
 const CHECK_MILLISECONDS = 120_000;
 /** Hints of the user's own channel have no version, so the client compares their texts to report each once. */
 const MAX_REMEMBERED_HINTS = 1_000;
-/** The service may use the former access for up to 10 s, so the client sends `reload` after that time. */
+/** The service may use the former access for up to 10 s, so listeners get `reload` after that time. */
 const ACCESS_MILLISECONDS = 11_000;
 /** With this value as `after`, `live/changes` answers with the newest version and no hints of the document channel. */
 const NEWEST = Number.MAX_SAFE_INTEGER;

@@ -18,7 +18,7 @@ const PARALLEL = 8;
 export interface UserAccessPurge {
   /** Items that were written after this time (epoch ms) stay. */
   readonly removedAt: number;
-  /** Limits the purge to these folders and documents. If undefined, purges the whole organization, with its groups. */
+  /** Only on these folders and documents. If undefined, in the whole organization, including its groups. */
   readonly within?: ReadonlySet<string> | undefined;
 }
 
