@@ -25,6 +25,7 @@ export function findUpdateFault(
   type: CrdtType,
   contentKey: string,
   update: Uint8Array,
+  isOwn = false,
 ): string | undefined {
   if (update.length > crdtLimits.stateBytes) return `Update must not be larger than ${crdtLimits.stateBytes} bytes.`;
   try {
@@ -33,7 +34,7 @@ export function findUpdateFault(
     const decoded = readUpdate(() => Y.decodeUpdate(update));
     if (!isWellFormed(decoded)) return `${MALFORMED}.`;
     return (
-      findForeignChange(doc, decoded) ??
+      (isOwn ? undefined : findForeignChange(doc, decoded)) ??
       findAdditionFault(doc, contentKey, decoded) ??
       findDocumentFault(doc, copyWith(doc, update, decoded), type, contentKey)
     );

@@ -1,0 +1,218 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import * as Y from 'yjs';
+import {
+  encodeState,
+  openDocument,
+  stateVectorOf,
+  updateSince,
+  withoutKnownChanges,
+} from '../../../lib/editors/rules/yjs/document.ts';
+import { restoreState } from '../../../lib/editors/rules/yjs/restoreState.ts';
+import { entriesOf, itemsOf, type Shared, valueOf } from '../../../lib/editors/rules/yjs/sharedTypes.ts';
+import { findUpdateFault } from '../../../lib/editors/rules/yjs/updateFaults.ts';
+import { type CrdtType, crdtTypes } from '../../../lib/editors/rules/yjs/values.ts';
+import { times } from '../../support/times.ts';
+
+type Random = (below: number) => number;
+
+/** All that editors show of a type: formatting marks count only by the characters that they format. */
+function contentOf(value: unknown): unknown {
+  if (!(value instanceof Y.AbstractType)) return value;
+  const type = value as Shared;
+  const marks = new Map<string, unknown>();
+  const list: { content: unknown; marks: Record<string, unknown> }[] = [];
+  for (const { content } of itemsOf(type)) {
+    if (content instanceof Y.ContentFormat) {
+      const { key, value: mark } = content as { key: string; value: unknown };
+      if (mark === null) marks.delete(key);
+      else marks.set(key, mark);
+      continue;
+    }
+    const contents =
+      content instanceof Y.ContentEmbed ? [{ embed: (content as { embed: unknown }).embed }] : content.getContent();
+    for (const each of contents) list.push({ content: contentOf(each), marks: Object.fromEntries(marks) });
+  }
+  return {
+    class: type._item ? type.constructor.name : 'root',
+    name: (type as { nodeName?: unknown }).nodeName,
+    entries: Object.fromEntries(entriesOf(type).map(([key, item]) => [key, contentOf(valueOf(item))])),
+    list,
+  };
+}
+
+const rootContent = (doc: Y.Doc) => contentOf(doc.get('content'));
+
+const values: readonly unknown[] = [null, 1, 'one', true, { a: [1, null, 12n] }, new Uint8Array([1, 2]), -0, '😀'];
+
+function nestedType(random: Random): Y.AbstractType<unknown> {
+  const made = [
+    () =>
+      new Y.Map([
+        ['x', values[random(values.length)]],
+        ['y', new Y.Text('inner')],
+      ]),
+    () => Y.Array.from([1, new Y.Array()]),
+    () => new Y.Text('shared'),
+    () => Object.assign(new Y.XmlElement('paragraph')),
+    () => new Y.XmlText('words'),
+  ];
+  return made[random(made.length)]!() as Y.AbstractType<unknown>;
+}
+
+function editText(text: Y.Text, random: Random): void {
+  const [at, to] = [random(text.length + 1), random(text.length + 1)].sort((a, b) => a - b) as [number, number];
+  const marks = { [['bold', 'link'][random(2)]!]: [true, null, { href: 'x' }][random(3)] };
+  const action = random(8);
+  if (action < 2) text.insert(at, ['one', 'two ', 'é', '\n'][random(4)]!);
+  else if (action === 2) text.insert(at, 'marked', marks);
+  else if (action === 3) text.delete(at, to - at);
+  else if (action < 6) text.format(at, to - at, marks);
+  else if (action === 6) text.insertEmbed(at, { image: random(3) }, random(2) ? marks : {});
+  else if (text instanceof Y.XmlText) {
+    if (random(2)) text.setAttribute('level', values[random(6)] as string);
+    else text.insertEmbed(at, random(2) ? new Y.Map([['__type', 'text']]) : new Y.XmlText('block'));
+  } else text.insertEmbed(at, { hr: true });
+}
+
+function editList(list: Y.Array<unknown> | Y.XmlFragment, made: () => unknown, random: Random): void {
+  const at = random(list.length + 1);
+  if (random(3) === 0 && at < list.length) list.delete(at, 1 + random(list.length - at));
+  else list.insert(at, times(1 + random(2), made) as never[]);
+}
+
+/** Changes the type or a type in it. */
+function edit(type: Y.AbstractType<unknown>, random: Random): void {
+  const inner = [
+    ...[...itemsOf(type as Shared)].flatMap(({ content }) => (content instanceof Y.ContentType ? content.type : [])),
+    ...entriesOf(type as Shared).flatMap(([, item]) =>
+      item.content instanceof Y.ContentType ? item.content.type : [],
+    ),
+  ];
+  const chosen = inner[random(inner.length + 2)];
+  if (chosen) edit(chosen, random);
+  else if (type instanceof Y.Text) editText(type, random);
+  else if (type instanceof Y.Map) {
+    const key = 'abcd'[random(4)]!;
+    if (random(4) === 0) type.delete(key);
+    else type.set(key, random(2) ? nestedType(random) : values[random(values.length)]);
+  } else if (type instanceof Y.Array) {
+    editList(type, () => (random(2) ? nestedType(random) : values[random(values.length)]), random);
+  } else if (type instanceof Y.XmlElement && random(3) === 0) {
+    if (random(3) === 0) type.removeAttribute('level');
+    else type.setAttribute(['level', 'id'][random(2)]!, values[random(6)] as string);
+  } else if (type instanceof Y.XmlFragment) {
+    const made = [() => new Y.XmlElement('paragraph'), () => new Y.XmlText('text'), () => new Y.XmlElement('heading')];
+    editList(type, () => made[random(3)]!(), random);
+  }
+}
+
+const roots: Readonly<Record<CrdtType, (doc: Y.Doc) => Y.AbstractType<unknown>>> = {
+  text: (doc) => doc.getText('content') as Y.AbstractType<unknown>,
+  map: (doc) => doc.getMap('content') as Y.AbstractType<unknown>,
+  array: (doc) => doc.getArray('content') as Y.AbstractType<unknown>,
+  xml: (doc) => doc.getXmlFragment('content') as Y.AbstractType<unknown>,
+};
+
+class Server {
+  readonly type: CrdtType;
+  #log: Uint8Array[] = [];
+
+  constructor(type: CrdtType) {
+    this.type = type;
+  }
+
+  get doc(): Y.Doc {
+    return openDocument(this.#log);
+  }
+
+  push(update: Uint8Array, isOwn = false): void {
+    const { doc } = this;
+    expect(findUpdateFault(doc, this.type, 'content', update, isOwn)).toBeUndefined();
+    this.#log = [encodeState(doc), withoutKnownChanges(doc, update)];
+  }
+
+  restore(version: Uint8Array): void {
+    const { update, fault } = restoreState(this.doc, 'content', version);
+    expect(fault).toBeUndefined();
+    if (update) this.push(update, true);
+    expect(rootContent(this.doc)).toStrictEqual(rootContent(openDocument([version])));
+  }
+}
+
+class Client {
+  readonly doc = new Y.Doc();
+  readonly root: Y.AbstractType<unknown>;
+  readonly undoManager: Y.UndoManager;
+  readonly #server: Server;
+  readonly #unsent: Uint8Array[] = [];
+
+  constructor(server: Server, id: number) {
+    this.#server = server;
+    this.doc.clientID = id;
+    this.root = roots[server.type](this.doc);
+    this.undoManager = new Y.UndoManager(this.root, { captureTimeout: 0 });
+    this.doc.on('update', (update: Uint8Array, origin: unknown) => origin !== 'server' && this.#unsent.push(update));
+  }
+
+  send(): void {
+    for (const update of this.#unsent.splice(0)) this.#server.push(update);
+  }
+
+  receive(): void {
+    Y.applyUpdate(this.doc, updateSince(this.#server.doc, stateVectorOf(this.doc)), 'server');
+  }
+}
+
+function randomOf(seed: number): Random {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) >>> 0;
+    return state % below;
+  };
+}
+
+/** Three clients edit, undo and go offline. Their states are restored in any order. */
+function simulate(type: CrdtType, steps: readonly number[]): void {
+  const random = randomOf(steps.reduce((mixed, step) => Math.imul(mixed ^ step, 0x01000193), steps.length));
+  const server = new Server(type);
+  const clients = times(3, (index) => new Client(server, index + 1));
+  const versions: Uint8Array[] = [encodeState(server.doc)];
+  for (const step of steps) {
+    const client = clients[(step + random(3)) % 3]!;
+    const action = random(12);
+    if (action < 6) client.doc.transact(() => edit(client.root, random));
+    else if (action === 6) client.undoManager.undo();
+    else if (action === 7) client.undoManager.redo();
+    else if (action === 8) client.send();
+    else if (action === 9) client.receive();
+    else if (action === 10) versions.push(encodeState(server.doc));
+    else server.restore(versions[random(versions.length)]!);
+  }
+  const [offline, online, editing] = clients as [Client, Client, Client];
+  offline.send();
+  online.send();
+  online.receive();
+  const version = versions[random(versions.length)]!;
+  server.restore(version);
+  for (const client of [offline, online]) {
+    client.receive();
+    expect(rootContent(client.doc)).toStrictEqual(rootContent(openDocument([version])));
+  }
+  editing.receive();
+  editing.send();
+  for (const client of clients) {
+    client.receive();
+    expect(rootContent(client.doc)).toStrictEqual(rootContent(server.doc));
+  }
+}
+
+test.each(crdtTypes)(
+  'every replica of a %s editor without unsent edits gets the value of the restored version',
+  (type) => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { minLength: 20, maxLength: 80 }), (steps) => simulate(type, steps)),
+      { numRuns: 60 },
+    );
+  },
+);
