@@ -12,6 +12,7 @@ import { restoreState } from '../../../lib/editors/rules/yjs/restoreState.ts';
 import { entriesOf, itemsOf, type Shared, valueOf } from '../../../lib/editors/rules/yjs/sharedTypes.ts';
 import { findUpdateFault } from '../../../lib/editors/rules/yjs/updateFaults.ts';
 import { type CrdtType, crdtTypes } from '../../../lib/editors/rules/yjs/values.ts';
+import { cpuMilliseconds } from '../../support/cpu.ts';
 import { times } from '../../support/times.ts';
 
 type Random = (below: number) => number;
@@ -216,3 +217,96 @@ test.each(crdtTypes)(
     );
   },
 );
+
+test.each(crdtTypes)('unsent edits of a %s editor survive a restore, and undo affects only them', (type) => {
+  const server = new Server(type);
+  const [writer, offline] = [new Client(server, 1), new Client(server, 2)];
+  const random = randomOf(7);
+  const editAndSend = () => {
+    for (let count = 0; count < 30; count++) edit(writer.root, random);
+    writer.send();
+  };
+  editAndSend();
+  const version = encodeState(server.doc);
+  editAndSend();
+  offline.receive();
+  const root = offline.root as Y.Map<unknown> & Y.Array<unknown> & Y.Text;
+  if (type === 'map') root.set('mine', 'token');
+  else root.insert(0, (type === 'array' ? ['token'] : type === 'xml' ? [new Y.XmlElement('token')] : 'token') as never);
+  server.restore(version);
+  const restored = rootContent(server.doc);
+  offline.send();
+  for (const client of [offline, writer]) {
+    client.receive();
+    expect(JSON.stringify(client.root.toJSON()).match(/"?t"?,?"?o"?,?"?k"?,?"?e"?,?"?n/g)).toHaveLength(
+      type === 'xml' ? 2 : 1,
+    );
+  }
+  offline.undoManager.undo();
+  offline.send();
+  expect(rootContent(server.doc)).toStrictEqual(restored);
+});
+
+test.each(crdtTypes)(
+  'a second restore of a %s editor writes nothing, and later ones keep what did not change',
+  (type) => {
+    const server = new Server(type);
+    const client = new Client(server, 1);
+    const root = client.root as Y.Map<unknown> & Y.Array<unknown> & Y.Text;
+    const filler = 'words '.repeat(500);
+    if (type === 'map')
+      root.set(
+        'key',
+        new Y.Map([
+          ['long', filler],
+          ['x', 1],
+        ]),
+      );
+    else if (type === 'array') root.insert(0, [new Y.Map([['long', filler]]), 'x'] as never);
+    else if (type === 'xml') root.insert(0, [new Y.XmlText(filler), new Y.XmlElement('p')] as never);
+    else root.insert(0, filler);
+    client.send();
+    const version = encodeState(server.doc);
+    if (type === 'map') root.delete('key');
+    else (root as Y.Text).delete(0, root.length);
+    client.send();
+    server.restore(version);
+    expect(restoreState(server.doc, 'content', version)).toEqual({});
+    client.receive();
+    if (type === 'map') (root.get('key') as unknown as Y.Map<unknown>).set('x', 2);
+    else
+      root.insert(
+        type === 'text' ? 30 : 1,
+        (type === 'array' ? ['new'] : type === 'xml' ? [new Y.XmlElement('new')] : 'new') as never,
+      );
+    client.send();
+    expect(restoreState(server.doc, 'content', version).update?.length).toBeLessThan(100);
+    server.restore(version);
+  },
+);
+
+test('a text with surrogate pairs and marks of the same client before and after the version comes back', () => {
+  const server = new Server('text');
+  const client = new Client(server, 1);
+  const text = client.root as Y.Text;
+  text.insert(0, '😀');
+  client.send();
+  const version = encodeState(server.doc);
+  text.insert(2, '😁');
+  text.format(0, 4, { bold: true });
+  client.send();
+  server.restore(version);
+  client.receive();
+  expect(text.toDelta()).toEqual([{ insert: '😀' }]);
+});
+
+test('a restore of 20,000 deleted items at the beginning of a type takes linear time', () => {
+  const client = new Y.Doc();
+  const text = new Y.XmlText();
+  client.getXmlFragment('content').insert(0, [text]);
+  for (let index = 0; index < 20_000; index++) text.insert(0, 'ab');
+  const version = encodeState(client);
+  client.getXmlFragment('content').delete(0, 1);
+  const now = openDocument([encodeState(client)]);
+  expect(cpuMilliseconds(() => restoreState(now, 'content', version), { limit: 1_500 })).toBeLessThan(1_500);
+});
