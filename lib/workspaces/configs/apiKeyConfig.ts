@@ -3,7 +3,13 @@ import type { AccessType } from '../../app/rules/access.ts';
 import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
 import { WorkspaceEntity } from '../../http/entities.ts';
 import { openTable } from '../../table/table.ts';
-import { ApiKeyConfig, type ApiKeyConfigChange, initialApiKeyConfig, maskKey } from '../rules/apiKeyConfig.ts';
+import {
+  ApiKeyConfig,
+  type ApiKeyConfigChange,
+  type EditorVersions,
+  initialApiKeyConfig,
+  maskKey,
+} from '../rules/apiKeyConfig.ts';
 import { ConfigStore, defineConfig } from './configStore.ts';
 
 export const ApiKeyConfigEntity = defineConfig(
@@ -53,5 +59,15 @@ export const workspaceOwner: Capability<(workspaceId: string) => Promise<string>
     const workspace = await openTable(env).get(WorkspaceEntity, { workspaceId });
     if (!workspace) throw new Error(`Workspace ${workspaceId} has an API key but does not exist`);
     return workspace.owner.email;
+  },
+};
+
+/** The setting `editorVersions`. Undefined if it is switched off. */
+export const versionSettings: Capability<(tenant: string) => Promise<EditorVersions | undefined>> = {
+  grants: [{ resource: 'table', actions: ['GetItem'] }],
+  env: ['TABLE_NAME'],
+  open: (env) => {
+    const configs = new ConfigStore(openTable(env), ApiKeyConfigEntity);
+    return async (tenant) => (await configs.get(tenant))?.editorVersions ?? undefined;
   },
 };

@@ -20,7 +20,31 @@ export const settingTexts = {
   requireAutoOrgUser: 'Stored, no effect yet. By default false.',
   defaultDocumentAccessType:
     'The access type of new documents outside folders that have none of their own. At first `public`. Existing documents stay as they are.',
+  editorVersions: 'Automatic versions of editors, see `/v2/crdt/versions/get`. Null, the default, switches them off.',
 } as const;
+
+export const EditorVersions = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    everyMinutes: z
+      .int()
+      .min(5)
+      .max(1440)
+      .describe('While an editor changes, the service makes a version at most this often, in minutes.'),
+    keepDays: z
+      .int()
+      .min(1)
+      .max(3650)
+      .describe(
+        'How many days versions stay. Of automatic ones, all stay for a day, then the first of each hour for a week, and the first of each day (UTC) to the end. Versions keep the end that they had when they were made.',
+      ),
+    keepNamed: z
+      .boolean()
+      .default(true)
+      .describe('By default true: named versions stay. False: they end after `keepDays` too.'),
+  }),
+);
+
+export type EditorVersions = z.output<typeof EditorVersions>;
 
 export const ApiKeyConfig = /* @__PURE__ */ defineSchema(() =>
   z.object({
@@ -29,12 +53,14 @@ export const ApiKeyConfig = /* @__PURE__ */ defineSchema(() =>
     requireJwtToken: z.boolean(),
     requireAutoOrgUser: z.boolean(),
     aiKeys: z.record(z.string(), StoredAiKey),
+    editorVersions: EditorVersions.nullish(),
   }),
 );
 export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;
 
 export const ApiKeyConfigChange = /* @__PURE__ */ defineSchema(() =>
   z.object({
+    editorVersions: EditorVersions.nullable().optional().describe(settingTexts.editorVersions),
     enablePrivateComments: optional(z.boolean()).describe(settingTexts.enablePrivateComments),
     requireJwtToken: optional(z.boolean()).describe(settingTexts.requireJwtToken),
     requireAutoOrgUser: optional(z.boolean()).describe(settingTexts.requireAutoOrgUser),
@@ -81,7 +107,8 @@ export function changeApiKeyConfig(
   sent: ApiKeyConfigChange,
   sentKeys: ApiKeyConfig['aiKeys'],
 ): ApiKeyConfig {
-  const { enablePrivateComments, requireJwtToken, requireAutoOrgUser, defaultDocumentAccessType } = sent;
+  const { enablePrivateComments, requireJwtToken, requireAutoOrgUser, defaultDocumentAccessType, editorVersions } =
+    sent;
   const changed = merge(stored, {
     isPrivateCommentsEnabled: enablePrivateComments,
     requireJwtToken,
@@ -90,7 +117,11 @@ export function changeApiKeyConfig(
     aiKeys: sentKeys,
   });
   const remainingKeys = Object.entries(changed.aiKeys).filter(([, { sealedKey }]) => sealedKey !== '');
-  return { ...changed, aiKeys: Object.fromEntries(remainingKeys) };
+  return {
+    ...changed,
+    aiKeys: Object.fromEntries(remainingKeys),
+    ...(editorVersions !== undefined && { editorVersions }),
+  };
 }
 
 const SHOWN_CHARACTERS = 4;

@@ -7,6 +7,7 @@ import { ApiKeyConfigEntity, workspaceOwner } from '../../../../lib/workspaces/c
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import {
   AiModelsResponse,
+  EditorVersions,
   planInfo,
   settingTexts,
   toAiKeysResponse,
@@ -31,6 +32,7 @@ export const endpoint = defineEndpoint(
         isPrivateCommentsEnabled: z.boolean().describe(settingTexts.enablePrivateComments),
         requireJwtToken: z.boolean().describe(settingTexts.requireJwtToken),
         requireAutoOrgUser: z.boolean().describe(settingTexts.requireAutoOrgUser),
+        editorVersions: EditorVersions.nullable().describe(settingTexts.editorVersions),
         aiModelsConfig: AiModelsResponse.optional(),
       }),
     }),
@@ -47,6 +49,7 @@ export const endpoint = defineEndpoint(
           isPrivateCommentsEnabled: false,
           requireJwtToken: false,
           requireAutoOrgUser: false,
+          editorVersions: { everyMinutes: 30, keepDays: 90, keepNamed: true },
           aiModelsConfig: { anthropic: { displayText: '****x7Qa' } },
         },
       },
@@ -58,6 +61,7 @@ export const endpoint = defineEndpoint(
       deps.config.getOrInitial(caller.tenant),
     ]);
     const { defaultDocumentAccessType, isPrivateCommentsEnabled, requireJwtToken, requireAutoOrgUser, aiKeys } = config;
+    const { editorVersions = null } = config;
     const aiModelsConfig = Object.keys(aiKeys).length > 0 ? toAiKeysResponse(aiKeys) : undefined;
     return {
       data: {
@@ -67,6 +71,7 @@ export const endpoint = defineEndpoint(
         isPrivateCommentsEnabled,
         requireJwtToken,
         requireAutoOrgUser,
+        editorVersions,
         aiModelsConfig,
       },
     };

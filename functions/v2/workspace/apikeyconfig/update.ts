@@ -11,6 +11,7 @@ import {
   AiModelsResponse,
   ApiKeyConfigChange,
   changeApiKeyConfig,
+  EditorVersions,
   settingTexts,
   toAiKeysResponse,
 } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
@@ -33,6 +34,7 @@ export const endpoint = defineEndpoint(
         requireJwtToken: z.boolean().optional().describe(settingTexts.requireJwtToken),
         requireAutoOrgUser: z.boolean().optional().describe(settingTexts.requireAutoOrgUser),
         defaultDocumentAccessType: z.enum(accessTypes).optional().describe(settingTexts.defaultDocumentAccessType),
+        editorVersions: EditorVersions.nullable().optional().describe(settingTexts.editorVersions),
         aiModelsConfig: AiModelsResponse.optional(),
       }),
     }),
@@ -42,10 +44,15 @@ export const endpoint = defineEndpoint(
     example: {
       data: {
         defaultDocumentAccessType: 'restricted',
+        editorVersions: { everyMinutes: 30, keepDays: 90, keepNamed: true },
         aiModelApiKey: [{ provider: 'anthropic', customerApiKey: 'a-key-of-the-customer-x7Qa' }],
       },
       result: {
-        data: { defaultDocumentAccessType: 'restricted', aiModelsConfig: { anthropic: { displayText: '****x7Qa' } } },
+        data: {
+          defaultDocumentAccessType: 'restricted',
+          editorVersions: { everyMinutes: 30, keepDays: 90, keepNamed: true },
+          aiModelsConfig: { anthropic: { displayText: '****x7Qa' } },
+        },
       },
     },
   },
