@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { compareValues, type TextOperation, type ValueChange } from '../../../lib/editors/rules/yjs/compareValues.ts';
-import { times } from '../../support/times.ts';
 import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 
 const operationsOf = (from: string, to: string) =>
   (compareValues('text', from, to) as { operations: TextOperation[] }).operations;
@@ -24,7 +24,7 @@ function applyChanges(from: unknown, changes: readonly ValueChange[]): unknown {
     const owner = path.reduce<Record<string | number, unknown>>((value, part) => value[part] as never, root);
     if (Array.isArray(owner) && !('from' in change)) owner.splice(key as number, 0, change.to);
     else if (Array.isArray(owner) && !('to' in change)) owner.splice(key as number, 1);
-    else if (!('to' in change)) delete owner[key];
+    else if (!('to' in change)) Reflect.deleteProperty(owner, key);
     else Object.defineProperty(owner, key, { value: change.to, enumerable: true, configurable: true, writable: true });
   }
   return root.value;

@@ -16,14 +16,14 @@ export interface TextOperation {
  * before this one.
  */
 export interface ValueChange {
-  readonly path: readonly (string | number)[];
+  readonly path: (string | number)[];
   readonly from?: unknown;
   readonly to?: unknown;
 }
 
 export type Comparison =
-  | { readonly operations: readonly TextOperation[]; readonly truncated?: true }
-  | { readonly changes: readonly ValueChange[]; readonly truncated?: true };
+  | { readonly operations: TextOperation[]; readonly truncated?: true }
+  | { readonly changes: ValueChange[]; readonly truncated?: true };
 
 const MAX_ENTRIES = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024;

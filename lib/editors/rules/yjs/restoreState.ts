@@ -204,5 +204,5 @@ function plainContent({ content, length: whole }: Y.Item, length: number, isEnd:
   const [from, to] = isEnd ? [whole - length, whole] : [0, length];
   if (content instanceof Y.ContentString) return ['text', content.str.slice(from, to)];
   if (content instanceof Y.ContentFormat) return ['mark', content.key, content.value];
-  return [content.constructor, ...content.getContent().slice(from, to)];
+  return [content.constructor, content.getContent().slice(from, to)];
 }
