@@ -75,6 +75,10 @@ export const eventTexts: Readonly<Record<EventType, EventText>> = {
     cause: 'The content of an editor was changed',
     audience: `It is sent five seconds after the first change and covers the changes in between. \`/v2/crdt/updates/push\` and \`/v2/crdt/update\` cause it. ${WEBHOOKS_ONLY} The payload has the value of the editor as \`crdtData\`.`,
   },
+  'crdt.version_restore': {
+    cause: 'A version of an editor was restored',
+    audience: `\`/v2/crdt/versions/restore\` causes it, and \`crdt.update_data\` follows. ${WEBHOOKS_ONLY} The payload has the ids of the restored version and of the version before as \`crdtVersion\`.`,
+  },
   'recorder.done': {
     cause: 'A recording was stored',
     audience: `\`/v2/recordings/add\` always causes it for a new recording. ${WEBHOOKS_ONLY} The payload has the files as \`assets\`.`,

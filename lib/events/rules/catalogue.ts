@@ -14,7 +14,7 @@ const thread = [
 ] as const;
 const comment = ['add', 'update', 'delete', 'reaction_add', 'reaction_delete'] as const;
 const huddle = ['create', 'join'] as const;
-const crdt = ['update_data'] as const;
+const crdt = ['update_data', 'version_restore'] as const;
 const recorder = ['done'] as const;
 const workflow = [
   'execution.dispatched',

@@ -1,4 +1,5 @@
 import { editorUpdateData } from '../../editors/rules/editorUpdatePayload.ts';
+import { versionRestoreData } from '../../editors/rules/restorePayload.ts';
 import type { EventType } from '../../events/rules/catalogue.ts';
 import { type EventPayload, sourceOf } from '../../events/rules/payload.ts';
 
@@ -115,6 +116,12 @@ const data: Readonly<Record<EventType, Readonly<Record<string, unknown>>>> = {
     lastUpdatedBy: 'ada',
     sessionId: null,
     lastUpdate: ISO,
+  }),
+  'crdt.version_restore': versionRestoreData({
+    editorId: 'editor-1',
+    versionId: 'ver_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+    versionName: 'Sent to the client',
+    keptVersionId: 'ver_2xgC5RlCXJXwq4Y6hPcWsCPTAEK',
   }),
   'recorder.done': { recorderId: 'rec-5b1', from: ada, assets: [asset], assetsAllVersions: [asset], transcription },
   'execution.dispatched': { ...run, status: 'running', seq: 1 },
