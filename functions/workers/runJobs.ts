@@ -9,10 +9,12 @@ import { purgeOrganizationStep } from '../../lib/deletion/purgeOrganizations.ts'
 import { removeUsersStep } from '../../lib/deletion/removeUsersStep.ts';
 import { changeFoldersStep } from '../../lib/directory/folders/changeFoldersStep.ts';
 import { emitEditorUpdateStep } from '../../lib/editors/emitEditorUpdate.ts';
-import { JobMessage, type StepResult, type StoredJob, updateJobs } from '../../lib/jobs/jobStore.ts';
+import { keepVersionStep, versionMinute } from '../../lib/editors/versions/keepVersionStep.ts';
+import { JobMessage, notifyJobs, type StepResult, type StoredJob, updateJobs } from '../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';
 import { migrateDocumentStep } from '../../lib/migration/migrateDocumentStep.ts';
 import { endPresenceStep } from '../../lib/presence/endPresenceStep.ts';
+import { MAX_DELAY_SECONDS } from '../../lib/shared/sqsLimits.ts';
 import { tableWith } from '../../lib/table/storeCapability.ts';
 import type { Table } from '../../lib/table/table.ts';
 import { recoverStep, runRecoveries } from '../../lib/webhooks/recover.ts';
@@ -31,8 +33,9 @@ export const runsJobs = /* @__PURE__ */ combine(
     queue: sendTo.jobs,
     recovery: runRecoveries,
     parking: releaseParked,
+    minute: versionMinute,
   },
-  ({ table, jobs, queue, recovery, parking }): RunJobDeps => {
+  ({ table, jobs, queue, recovery, parking, minute }): RunJobDeps => {
     const withTable =
       (step: (table: Table, job: StoredJob, clock: () => number) => Promise<StepResult>): Step =>
       (job, clock) =>
@@ -56,7 +59,14 @@ export const runsJobs = /* @__PURE__ */ combine(
         removeUsers: withTable(removeUsersStep),
         eraseUsers: withTable(eraseUsersStep),
         migrateDocument: withTable(migrateDocumentStep),
-        emitEditorUpdate: withTable(emitEditorUpdateStep),
+        emitEditorUpdate: (job, clock, { log }) =>
+          emitEditorUpdateStep(table, job, clock, {
+            minute,
+            notify: async ({ message, wait }) => {
+              if (wait <= MAX_DELAY_SECONDS * 1_000) await notifyJobs(queue, [message], log, wait / 1_000);
+            },
+          }),
+        keepEditorVersion: (job, clock, call) => keepVersionStep(table, job, clock, call),
         endPresence: withTable(endPresenceStep),
         purgeAgent: withTable(purgeAgentStep),
         countAgentRuns: withTable(countAgentRunsStep),

@@ -122,7 +122,7 @@ export function environment(source: Record<string, string | undefined>): Environ
   });
 }
 
-export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY' | 'STRICT_OUTPUT';
+export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY' | 'EDITOR_VERSIONS_IN_SECONDS' | 'STRICT_OUTPUT';
 
 export type RuntimeVariable =
   'AWS_ACCESS_KEY_ID' | 'AWS_ENDPOINT_URL_APPSYNC' | 'AWS_REGION' | 'AWS_SECRET_ACCESS_KEY' | 'AWS_SESSION_TOKEN';

@@ -3,7 +3,7 @@ import type { Key } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
 import { replace, type Table } from '../table/table.ts';
 import { StateBuilder } from './editorState.ts';
-import { type Editor, EditorEntity, EditorItems, type EditorUpdate } from './entities.ts';
+import { type Editor, EditorEntity, EditorItems, editorPart, type EditorUpdate } from './entities.ts';
 import { encodeState, openDocument } from './rules/yjs/document.ts';
 import { pack, writeBlob } from './storedBytes.ts';
 
@@ -60,7 +60,7 @@ export async function compactLog(table: Table, scope: DocumentScope, editorId: s
   const { newest } = state;
   const { _r: revision, ...head } = state.head;
   const bytes = pack(encodeState(openDocument(state.updates)));
-  const blob = await writeBlob(table, { ...scope, editorId, internalId: head.internalId }, bytes, now);
+  const blob = await writeBlob(table, bytes, now, editorPart({ ...scope, editorId, internalId: head.internalId }, now));
   const snapshot = { version: newest.version, blob, bytes: bytes.length, logBytes: newest.logBytes };
   // On a conflict, the blob stays: the SDK may have repeated a write that had succeeded, and the head then refers to
   // it.

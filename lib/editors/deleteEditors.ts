@@ -17,6 +17,7 @@ import {
   EditorPartEntity,
   EditorUpdateEntity,
 } from './entities.ts';
+import { VersionStore } from './versions/versionStore.ts';
 
 const PAGE = { limit: 500, bytes: 4_000_000 };
 const LAST_ITEMS = { limit: 25, bytes: 250_000 };
@@ -45,6 +46,9 @@ export async function purgeEditor(
       scope,
       values.filter(({ value }) => value.internalId === internalId),
     );
+  const editor = { ...scope, editorId, internalId };
+  const versions = new VersionStore(table);
+  await versions.remove(editor, await versions.all(editor));
 }
 
 async function removeItems(table: Table, scope: DocumentScope, items: readonly EditorItem[]): Promise<void> {

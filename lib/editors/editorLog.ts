@@ -1,16 +1,25 @@
 import type * as Y from 'yjs';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import type { JobMessage } from '../jobs/jobStore.ts';
+import { distinct } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, type Table } from '../table/table.ts';
+import { insert, type Table, type WriteOp } from '../table/table.ts';
 import { entryBytes, isDueForCompaction } from './compaction.ts';
 import { EditorReader } from './editorReader.ts';
 import type { EditorState } from './editorState.ts';
-import { type Editor, EditorEntity, type EditorUpdate, EditorUpdateEntity } from './entities.ts';
+import {
+  type Editor,
+  EditorEntity,
+  editorPart,
+  type EditorUpdate,
+  EditorUpdateEntity,
+  stateVersionOf,
+} from './entities.ts';
 import { hasEventJob, startEventJob } from './eventJob.ts';
+import { versionLimits } from './rules/versionLife.ts';
 import { openDocument } from './rules/yjs/document.ts';
 import { pack, writeBlob } from './storedBytes.ts';
 
@@ -29,6 +38,37 @@ export interface Changed {
   /** Undefined if nothing changed, or if such a job was pending already. */
   readonly eventJob?: JobMessage | undefined;
   readonly isDueForCompaction: boolean;
+}
+
+interface Decision {
+  readonly update: Uint8Array;
+  readonly ops: readonly WriteOp[];
+  /** Whether `ops` make a version of the state before the update. */
+  readonly hasVersion?: boolean;
+  readonly finish?: (isWritten: boolean) => Promise<void>;
+}
+
+/** The next update of the log, without a change. */
+export function unchangedUpdate(before: EditorUpdate, now: number): EditorUpdate {
+  const { internalId, changedAt, changedBy, sessionId, version, logBytes, authors, versionDueAt } = before;
+  return {
+    internalId,
+    version: version + 1,
+    at: now,
+    changedAt,
+    changedBy,
+    sessionId,
+    eventJobStartedAt: before.eventJobStartedAt,
+    logBytes: logBytes + entryBytes(),
+    authors,
+    unchangedSince: stateVersionOf(before),
+    versionDueAt,
+  };
+}
+
+function addAuthor(authors: readonly string[] = [], userId: string | undefined): string[] | undefined {
+  const all = userId === undefined ? authors : distinct([...authors, userId]);
+  return all.length > 0 ? all.slice(0, versionLimits.authors) : undefined;
 }
 
 /**
@@ -81,27 +121,43 @@ export class EditorLog {
     author: Author,
     decide: (state: EditorState, doc: Y.Doc) => Uint8Array | undefined,
   ): Promise<Changed> {
+    return this.changeWith(context, editorId, author, (state, doc) => {
+      const update = decide(state, doc);
+      return Promise.resolve(update && { update, ops: [] });
+    });
+  }
+
+  /** Like `change`. The operations are in the transaction of the update. */
+  async changeWith(
+    context: DocumentContext,
+    editorId: string,
+    author: Author,
+    decide: (state: EditorState, doc: Y.Doc) => Promise<Decision | undefined>,
+  ): Promise<Changed> {
     return retryOnConflict(async () => {
       const state = await this.#reader.require(context.scope, editorId);
-      const update = decide(state, openDocument(state.updates));
-      if (!update) return { version: state.newest.version, isDueForCompaction: false };
-      return this.#append(context, state, update, author);
+      const decision = await decide(state, openDocument(state.updates));
+      if (!decision) return { version: state.newest.version, isDueForCompaction: false };
+      const changed = await this.#append(context, state, decision, author);
+      await decision.finish?.(changed !== 'conflict');
+      return changed;
     });
   }
 
   async #append(
     context: DocumentContext,
     { head, newest, updates }: EditorState,
-    update: Uint8Array,
+    { update, ops, hasVersion = false }: Decision,
     author: Author,
   ): Promise<Changed | 'conflict'> {
     const { scope } = context;
     const { now } = author;
     const job = hasEventJob(newest, now) ? undefined : startEventJob(context, head, now);
     const eventJobStartedAt = job ? now : newest.eventJobStartedAt;
-    const entry = await this.#newEntry(scope, head, newest, update, { ...author, eventJobStartedAt });
+    const before = hasVersion ? { ...newest, authors: [] } : newest;
+    const entry = await this.#newEntry(scope, head, before, update, { ...author, eventJobStartedAt });
     const op = insert(EditorUpdateEntity, { ...scope, editorId: head.editorId, ...entry });
-    if ((await this.#table.write(job ? [op, job.op] : [op])) !== 'done') return 'conflict';
+    if ((await this.#table.write([op, ...(job ? [job.op] : []), ...ops])) !== 'done') return 'conflict';
     this.#reader.cache(scope, { head, newest: entry, updates: [...updates, update] });
     return {
       version: entry.version,
@@ -124,12 +180,14 @@ export class EditorLog {
       internalId,
       version: before ? before.version + 1 : first,
       at: now,
-      ...(isLarge ? { blob: await writeBlob(this.#table, owner, packed, now) } : { packed }),
+      ...(isLarge ? { blob: await writeBlob(this.#table, packed, now, editorPart(owner, now)) } : { packed }),
       changedAt: now,
       changedBy: userId,
       sessionId,
       eventJobStartedAt,
       logBytes: (before?.logBytes ?? 0) + entryBytes(update),
+      authors: addAuthor(before?.authors, userId),
+      versionDueAt: before?.versionDueAt,
     };
   }
 

@@ -3,7 +3,7 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { recordPartition } from '../content/involvements.ts';
 import { defineEntity, type Item, type Stored } from '../table/entity.ts';
 import { joinKey, sortableNumber } from '../table/keys.ts';
-import type { QueryableEntity } from '../table/table.ts';
+import { type QueryableEntity, upsert, type WriteOp } from '../table/table.ts';
 import type { CrdtType } from './rules/yjs/values.ts';
 
 /** An import of `crdtTypes` would add the rules of values to bundles that do not need them. */
@@ -11,7 +11,7 @@ const types = ['text', 'map', 'array', 'xml'] as const satisfies readonly CrdtTy
 
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
 
-const Blob = z.object({ id: z.string(), parts: z.number() });
+export const Blob = z.object({ id: z.string(), parts: z.number() });
 export type Blob = z.output<typeof Blob>;
 
 const Head = z.object({
@@ -53,8 +53,19 @@ const Update = z.object({
   eventJobStartedAt: z.number().optional(),
   /** Includes updates that were removed since. */
   logBytes: z.number(),
+  /** Users whose changes came since the last version of the editor. */
+  authors: z.array(z.string()).optional(),
+  /** For an update without a change: the version of the last change. */
+  unchangedSince: z.number().optional(),
+  /** When the pending job that makes the next automatic version is due, epoch ms. */
+  versionDueAt: z.number().optional(),
 });
 export type EditorUpdate = z.output<typeof Update>;
+
+/** Updates with the same result have the same state. */
+export function stateVersionOf({ version, unchangedSince }: EditorUpdate): number {
+  return unchangedSince ?? version;
+}
 
 const Part = z.object({
   internalId: z.string(),
@@ -109,6 +120,14 @@ export const EditorPartEntity = defineEntity({
     String(key.part).padStart(4, '0'),
   ],
 });
+
+/** For `writeBlob`. If the item that refers to the blob is not written, a later compaction removes the part. */
+export function editorPart(
+  owner: DocumentScope & { readonly editorId: string; readonly internalId: string },
+  at: number,
+): (part: { readonly id: string; readonly part: number; readonly bytes: Uint8Array }) => WriteOp {
+  return (part) => upsert(EditorPartEntity, { ...owner, ...part, at });
+}
 
 export function sinceVersion(editorId: string, version: number): [from: string, to: string] {
   return [joinKey([editorId, LOG, sortableNumber(version)]), joinKey([editorId, META])];

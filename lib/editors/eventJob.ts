@@ -1,8 +1,14 @@
 import * as z from 'zod';
 import type { DocumentContext } from '../content/documentScope.ts';
+import type { ContentNames } from '../content/rules/eventMetadata.ts';
+import { DocumentEntity } from '../directory/documents.ts';
+import { OrganizationEntity } from '../directory/organizations.ts';
+import { findRenamed } from '../directory/renamedDocuments.ts';
 import { type JobMessage, startJob } from '../jobs/jobStore.ts';
 import { newId } from '../shared/ids.ts';
-import type { WriteOp } from '../table/table.ts';
+import { itemOf, type Table, type WriteOp } from '../table/table.ts';
+import { ApiKeyConfigEntity } from '../workspaces/configs/apiKeyConfig.ts';
+import type { EditorVersions } from '../workspaces/rules/apiKeyConfig.ts';
 import type { Editor, EditorUpdate } from './entities.ts';
 
 /** The least time from the first change to the event, which also has the changes in between. */
@@ -37,4 +43,21 @@ export function startEventJob(
   const jobId = newId('job', now);
   const job = { jobId, kind: 'emitEditorUpdate', data, dueAt: now + DEBOUNCE_MS + MARGIN_MS } as const;
   return { message: { tenant, jobId }, op: startJob(tenant, job, now) };
+}
+
+/** Undefined if the organization or document was deleted. `settings` are those of automatic versions, if switched on. */
+export async function findEditorNames(
+  table: Table,
+  tenant: string,
+  { organizationKey, organizationId, documentKey, documentId }: EventJobData,
+): Promise<{ readonly names: ContentNames; readonly settings: EditorVersions | undefined } | undefined> {
+  const [organization, named, config] = await table.batchGet(
+    itemOf(OrganizationEntity, { tenant, organizationId }),
+    itemOf(DocumentEntity, { tenant, organizationKey, documentId }),
+    itemOf(ApiKeyConfigEntity, { tenant }),
+  );
+  if (organization?.internalId !== organizationKey) return undefined;
+  const document = await findRenamed(table, { tenant, organizationKey, documentKey }, named);
+  if (!document) return undefined;
+  return { names: { apiKey: tenant, organization, document }, settings: config?.editorVersions ?? undefined };
 }

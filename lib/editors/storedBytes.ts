@@ -1,9 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { DocumentScope } from '../content/documentScope.ts';
 import { newId } from '../shared/ids.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { type Table, upsert } from '../table/table.ts';
-import { type Blob, EditorPartEntity } from './entities.ts';
+import type { Table, WriteOp } from '../table/table.ts';
+import type { Blob } from './entities.ts';
 
 const PLAIN = 0;
 const DEFLATED = 1;
@@ -27,19 +26,19 @@ export function unpack(packed: Uint8Array): Uint8Array {
 }
 
 /**
- * The caller must then write an item that refers to the blob. If that write fails, no reader uses the blob, and a later
- * compaction of the editor removes it.
+ * The caller must then write an item that refers to the blob. If that write fails, no reader uses the parts, which
+ * `toOp` stores.
  */
 export async function writeBlob(
   table: Table,
-  owner: DocumentScope & { readonly editorId: string; readonly internalId: string },
   bytes: Uint8Array,
   now: number,
+  toOp: (part: { readonly id: string; readonly part: number; readonly bytes: Uint8Array }) => WriteOp,
 ): Promise<Blob> {
   const blob = { id: newId('blob', now), parts: Math.ceil(bytes.length / PART_BYTES) };
   await inParallel(partsOf(blob), PARALLEL_WRITES, async ({ id, part }) => {
     const slice = bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
-    await table.write([upsert(EditorPartEntity, { ...owner, id, part, bytes: slice, at: now })]);
+    await table.write([toOp({ id, part, bytes: slice })]);
   });
   return blob;
 }

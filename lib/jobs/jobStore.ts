@@ -23,6 +23,7 @@ export const queueOfJob = {
   recoverDeliveries: 'jobs',
   releaseParked: 'jobs',
   emitEditorUpdate: 'jobs',
+  keepEditorVersion: 'jobs',
   endPresence: 'jobs',
   purgeAgent: 'jobs',
   countAgentRuns: 'jobs',

@@ -12,6 +12,7 @@ import { recordingKind } from '../recordings/kind.ts';
 
 /** A kind comes after those to which its records refer, because an erasure walks the list backwards. */
 export const contentKinds = [
+  editorKind,
   liveStateKind,
   presenceKind,
   commentKind,
@@ -19,7 +20,6 @@ export const contentKinds = [
   recordingKind,
   activityKind,
   notificationKind,
-  editorKind,
   judgmentKind,
   invitationKind,
 ] as const satisfies readonly ContentKind[];

@@ -4,6 +4,7 @@ import type { FunctionModel } from '../assembly/functionModel.ts';
 export const localVariables = [
   'CALL_BURST_SECONDS',
   'DUE_MARGIN_SECONDS',
+  'EDITOR_VERSIONS_IN_SECONDS',
   'EXPENSIVE_CALLS_PER_SECOND_PER_KEY',
   'MAIL_RETRY_SCHEDULE',
   'READS_PER_SECOND_PER_KEY',
@@ -15,8 +16,9 @@ export const localVariables = [
 export type EnvironmentOverrides = Readonly<Partial<Record<'SERVICE_NAME' | (typeof localVariables)[number], string>>>;
 
 /**
- * A deployment has no overrides, no AWS endpoints, no ALLOW_LOOPBACK_DELIVERY (webhooks to this machine) and no
- * STRICT_OUTPUT (an undeclared field of an answer is an error).
+ * A deployment has no overrides, no AWS endpoints, no ALLOW_LOOPBACK_DELIVERY (webhooks to this machine), no
+ * EDITOR_VERSIONS_IN_SECONDS (minutes of automatic versions are seconds) and no STRICT_OUTPUT (an undeclared field of an
+ * answer is an error).
  */
 export function functionEnvironment(
   model: FunctionModel,
@@ -25,7 +27,9 @@ export function functionEnvironment(
 ): Record<string, string> {
   return {
     ...model.environment,
-    ...Object.fromEntries(Object.entries(overrides).filter(([name]) => name in model.environment)),
+    ...Object.fromEntries(
+      Object.entries(overrides).filter(([name]) => name in model.environment || name === 'EDITOR_VERSIONS_IN_SECONDS'),
+    ),
     ...aws,
     ALLOW_LOOPBACK_DELIVERY: 'true',
     STRICT_OUTPUT: 'true',

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { emitEditorUpdateStep } from '../../../lib/editors/emitEditorUpdate.ts';
 import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
+import type { Table } from '../../../lib/table/table.ts';
 import { sampleEvent } from '../../../lib/webhooks/rules/samples.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
@@ -25,7 +26,9 @@ async function jobs(): Promise<StoredJob[]> {
     .filter(({ kind }) => kind === 'emitEditorUpdate')
     .map((item) => ({ ...JobEntity.fromItem(item, 0)!, tenant: customer.apiKey }));
 }
-const runStep = (...step: Parameters<typeof emitEditorUpdateStep>) => runAsJob(() => emitEditorUpdateStep(...step));
+const versionJobs = { minute: 60_000, notify: () => Promise.resolve() };
+const runStep = (on: Table, job: StoredJob, clock: () => number) =>
+  runAsJob(() => emitEditorUpdateStep(on, job, clock, versionJobs));
 /** Returns a clock that shows the time at which a job is due. */
 const dueClock = (job: StoredJob) => () => job.createdAt + 5_000;
 /** Runs each event job at the time at which it is due. Returns the number of jobs. */

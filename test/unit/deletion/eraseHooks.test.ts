@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../../infra/build/build.ts';
 import { eraseHooks } from '../../../lib/deletion/userWalk.ts';
+import type { ContentKind } from '../../../lib/content/kind.ts';
 import { contentKinds } from '../../../lib/kinds/contentKinds.ts';
 import { entities } from '../../../lib/table/entity.ts';
 
@@ -31,6 +32,7 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
     'DomainRequest',
     'Editor',
     'EditorPart',
+    'EditorVersionPart',
     'LiveChannel',
     'LiveStateCount',
     'RecordId',
@@ -46,7 +48,6 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
     'Organization',
     'UserGroup',
   ],
-  'has only the id of the author': ['EditorUpdate'],
   'has only the ids of users and hashes of their addresses, until the job or the record ends': ['Erasure', 'Job'],
   'of agents, which are no users': [
     'Agent',
@@ -91,7 +92,7 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
 describe('an erasure of users', () => {
   const typesOf = (hooks: readonly { readonly entities: readonly { readonly type: string }[] }[]) =>
     hooks.flatMap(({ entities: erased }) => erased.map(({ type }) => type));
-  const hooked = typesOf(contentKinds.flatMap(({ erase }) => (erase === 'none' ? [] : [erase])));
+  const hooked = typesOf(contentKinds.flatMap(({ erase }: ContentKind) => (erase === 'none' ? [] : [erase])));
   const covered = [...hooked, ...Object.keys(erasedBy), ...Object.values(notErased).flat()];
 
   test('handles every entity type once: by a hook, by another step, or as free of user data', () => {
@@ -103,6 +104,7 @@ describe('an erasure of users', () => {
   test('erases notifications before the comments that they quote, and first what other users see', () => {
     expect(typesOf(eraseHooks())).toEqual([
       ...['Notification', 'Activity', 'Recording', 'Reaction', 'Thread', 'Comment', 'Presence', 'LiveState'],
+      ...['EditorVersion', 'EditorUpdate'],
     ]);
     expect(typesOf(eraseHooks(false))).toEqual(['Presence', 'Notification']);
   });

@@ -1,0 +1,75 @@
+import type { DocumentScope } from '../../content/documentScope.ts';
+import type { DocumentRemoval, EraseHook } from '../../content/userRemoval.ts';
+import { inParallel } from '../../shared/inParallel.ts';
+import { retryOnConflict } from '../../table/retryOnConflict.ts';
+import { insert, replace, type Table } from '../../table/table.ts';
+import { unchangedUpdate } from '../editorLog.ts';
+import { beforeEditor, EditorItems, EditorUpdateEntity } from '../entities.ts';
+import { EditorVersionEntity } from './entities.ts';
+
+const PAGE = 500;
+const PARALLEL = 4;
+const EDITORS = 'editors';
+/** The head and the newest update of an editor are its last items. */
+const LAST_ITEMS = { limit: 2, descending: true } as const;
+
+/**
+ * Removes erased users from the authors of versions, and of the changes since the last version. The position is a key of
+ * the versions, then `editors`.
+ */
+export const eraseAuthors: EraseHook = {
+  entities: [EditorVersionEntity, EditorUpdateEntity],
+  async erase(removal, after) {
+    if (after === EDITORS) {
+      await eraseFromEditors(removal);
+      return undefined;
+    }
+    const { table, scope } = removal;
+    const { values, next } = await table.query(EditorVersionEntity, scope, { limit: PAGE, after });
+    await inParallel(values.filter(names(removal)), PARALLEL, (version) =>
+      retryOnConflict(async () => {
+        const stored = await table.get(EditorVersionEntity, { ...scope, ...version });
+        if (!stored || !names(removal)(stored)) return 'done';
+        const authors = without(removal, stored.authors);
+        return table.tryWrite([replace(EditorVersionEntity, { ...scope, ...stored, authors }, stored._r)]);
+      }),
+    );
+    return next ?? EDITORS;
+  },
+};
+
+async function eraseFromEditors(removal: DocumentRemoval): Promise<void> {
+  const { table, scope, clock } = removal;
+  for await (const prefix of editorsOf(table, scope))
+    await retryOnConflict(async () => {
+      const { values } = await table.query(EditorItems, scope, { ...LAST_ITEMS, prefix: [prefix] });
+      const [head, newest] = values;
+      if (head?.kind !== 'head' || newest?.kind !== 'update' || !names(removal)(newest.value)) return 'done';
+      // A later update, because warm functions have the newest one in memory.
+      const entry = {
+        ...unchangedUpdate(newest.value, clock()),
+        authors: without(removal, newest.value.authors ?? []),
+      };
+      return table.tryWrite([insert(EditorUpdateEntity, { ...scope, editorId: head.value.editorId, ...entry })]);
+    });
+}
+
+async function* editorsOf(table: Table, scope: DocumentScope): AsyncGenerator<string> {
+  for (let prefix: string | undefined; ;) {
+    const after = prefix === undefined ? undefined : beforeEditor(prefix);
+    const { values } = await table.query(EditorItems, scope, { ...LAST_ITEMS, limit: 1, after });
+    prefix = values[0]?.prefix;
+    if (prefix === undefined) return;
+    yield prefix;
+  }
+}
+
+function names({
+  removedUsers,
+}: DocumentRemoval): (item: { readonly authors?: readonly string[] | undefined }) => boolean {
+  return ({ authors = [] }) => authors.some((userId) => removedUsers.userIds.has(userId));
+}
+
+function without({ removedUsers }: DocumentRemoval, authors: readonly string[]): string[] {
+  return authors.filter((userId) => !removedUsers.userIds.has(userId));
+}

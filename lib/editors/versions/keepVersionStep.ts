@@ -1,0 +1,109 @@
+import * as z from 'zod';
+import { type Capability, optionalVariable } from '../../app/capability.ts';
+import { endJob, type JobMessage, startJob, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
+import type { Log } from '../../observability/log.ts';
+import * as logMessages from '../../observability/logMessages.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import { Retries } from '../../table/retryOnConflict.ts';
+import { insert, type Table, type WriteOp } from '../../table/table.ts';
+import type { EditorVersions } from '../../workspaces/rules/apiKeyConfig.ts';
+import { unchangedUpdate } from '../editorLog.ts';
+import { EditorReader } from '../editorReader.ts';
+import { type EditorUpdate, EditorUpdateEntity, stateVersionOf } from '../entities.ts';
+import { EventJobData, findEditorNames } from '../eventJob.ts';
+import { editorName, planVersion, type VersionPlan } from './planVersion.ts';
+import { VersionStore } from './versionStore.ts';
+
+/** After this time without a version, a job counts as lost. The next change starts a new one. */
+const LOST_MS = 60 * 60_000;
+
+const VersionJobData = EventJobData.extend({ wait: z.number() });
+
+/** A minute of `everyMinutes`, in milliseconds. */
+export const versionMinute: Capability<number> = {
+  grants: [],
+  env: [],
+  open: (env) => (optionalVariable(env, 'EDITOR_VERSIONS_IN_SECONDS') === '1' ? 1_000 : 60_000),
+};
+
+export interface StartedVersionJob {
+  readonly op: WriteOp;
+  readonly message: JobMessage;
+  /** Milliseconds. */
+  readonly wait: number;
+  readonly dueAt: number;
+}
+
+/** Undefined if automatic versions are switched off, or if such a job is pending. */
+export function startVersionJob(
+  tenant: string,
+  { organizationKey, organizationId, documentKey, documentId, internalId, editorId }: EventJobData,
+  newest: EditorUpdate,
+  { settings, minute, now }: { settings: EditorVersions | undefined; minute: number; now: number },
+): StartedVersionJob | undefined {
+  const isPending = newest.versionDueAt !== undefined && now < newest.versionDueAt + LOST_MS;
+  if (!settings || isPending) return undefined;
+  const wait = settings.everyMinutes * minute;
+  const data = { organizationKey, organizationId, documentKey, documentId, internalId, editorId, wait };
+  const jobId = newId('job', now);
+  const dueAt = now + wait;
+  return {
+    wait,
+    dueAt,
+    message: { tenant, jobId },
+    op: startJob(tenant, { jobId, kind: 'keepEditorVersion', data, dueAt }, now),
+  };
+}
+
+/** Makes an automatic version, unless the newest version has the same state. A later change starts the next job. */
+export async function keepVersionStep(
+  table: Table,
+  job: StoredJob,
+  clock: () => number,
+  { log }: { readonly log: Log },
+): Promise<StepResult> {
+  const { wait, ...data } = VersionJobData.parse(JSON.parse(job.data));
+  const { tenant, jobId, _r: revision } = job;
+  const { organizationKey, documentKey, editorId } = data;
+  const due = job.createdAt + wait;
+  if (clock() < due) return { progress: {}, notBefore: due };
+  const scope = { tenant, organizationKey, documentKey };
+  const reader = new EditorReader(table);
+  const retries = new Retries();
+  do {
+    const [found, state] = await Promise.all([findEditorNames(table, tenant, data), reader.find(scope, editorId)]);
+    if (!found || state?.head.internalId !== data.internalId || state.newest.versionDueAt === undefined) return 'done';
+    const now = clock();
+    const [newest] = (await new VersionStore(table).list(editorName(scope, state), 1)).values;
+    const isNeeded = found.settings && newest?.stateVersion !== stateVersionOf(state.newest);
+    const request = { versionId: newId('ver', now), isAutomatic: true, now, settings: found.settings };
+    const plan = isNeeded ? await planWithin(() => planVersion(table, scope, state, request), log) : undefined;
+    const entry = unchangedUpdate(state.newest, now);
+    const outcome = await table.tryWrite([
+      insert(EditorUpdateEntity, {
+        ...scope,
+        editorId,
+        ...entry,
+        versionDueAt: undefined,
+        ...(plan && { authors: undefined }),
+      }),
+      ...(plan?.ops ?? []),
+      endJob(tenant, jobId, revision),
+    ]);
+    await plan?.finish(outcome === 'done');
+    if (outcome === 'done') return 'done';
+  } while (await retries.next());
+  return { progress: {}, notBefore: clock() + LOST_MS / 60 };
+}
+
+/** Without room, the editor keeps its named versions and gets no automatic one. */
+async function planWithin(plan: () => Promise<VersionPlan>, log: Log): Promise<VersionPlan | undefined> {
+  try {
+    return await plan();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 'RESOURCE_EXHAUSTED') throw error;
+    log.warn(logMessages.editorVersionsFull);
+    return undefined;
+  }
+}
