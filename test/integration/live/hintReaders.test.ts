@@ -274,6 +274,14 @@ const changesWith: Readonly<Record<HintType, () => Promise<ChangedItem[]>>> = {
   },
   'editor.delete': async () =>
     (await changesWith['editor.add']()).map((each) => ({ ...each, change: 'remove', item: undefined })),
+  async 'editor.restore'() {
+    await changesWith['editor.add']();
+    const [{ editorId }] = (await itemsOf('Editor')) as [any];
+    const { versionId } = await customer.ok('/v2/crdt/versions/add', { ...nda, editorId, name: 'One' });
+    await customer.ok('/v2/crdt/update', { ...nda, editorId, type: 'text', data: 'Two' });
+    await customer.ok('/v2/crdt/versions/restore', { ...nda, editorId, versionId });
+    return (await changesOf('insert', 'EditorVersion')).filter(({ item }) => item?.restoredVersionId);
+  },
   async 'crdt.update'() {
     await changesWith['editor.add']();
     const [edit] = await changesOf('insert', 'EditorUpdate');
