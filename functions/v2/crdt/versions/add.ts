@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { versionEditor, versionFields,VersionResponse } from '../../../../lib/editors/rules/versions.ts';
+import { versionEditor, versionFields, VersionResponse } from '../../../../lib/editors/rules/versions.ts';
 import { addVersion } from '../../../../lib/editors/versions/addVersion.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { readEditors } from '../../../../lib/editors/editorReader.ts';
-import { versionEditor,VersionId } from '../../../../lib/editors/rules/versions.ts';
+import { versionEditor, VersionId } from '../../../../lib/editors/rules/versions.ts';
 import { compareValues } from '../../../../lib/editors/rules/yjs/compareValues.ts';
 import { openDocument } from '../../../../lib/editors/rules/yjs/document.ts';
 import { readValue } from '../../../../lib/editors/rules/yjs/readValue.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { versionEditor,VersionId } from '../../../../lib/editors/rules/versions.ts';
+import { versionEditor, VersionId } from '../../../../lib/editors/rules/versions.ts';
 import { findWritableEditor } from '../../../../lib/editors/versions/findVersions.ts';
 import { changeVersions } from '../../../../lib/editors/versions/versionStore.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

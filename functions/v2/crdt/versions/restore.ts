@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { changeEditor } from '../../../../lib/editors/changeEditor.ts';
 import { authorFields } from '../../../../lib/editors/rules/editors.ts';
-import { versionEditor,VersionId } from '../../../../lib/editors/rules/versions.ts';
+import { versionEditor, VersionId } from '../../../../lib/editors/rules/versions.ts';
 import { type Restored, restoreVersion } from '../../../../lib/editors/versions/restoreVersion.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { versionEditor, versionFields,VersionId, VersionResponse } from '../../../../lib/editors/rules/versions.ts';
+import { versionEditor, versionFields, VersionId, VersionResponse } from '../../../../lib/editors/rules/versions.ts';
 import { renameVersion } from '../../../../lib/editors/versions/renameVersion.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { requireChange } from '../../../../lib/shared/schema.ts';
