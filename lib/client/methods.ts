@@ -255,6 +255,20 @@ export interface Methods {
         /** Add an update of Yjs to a collaborative editor. */
         readonly push: Method<typeof registry.crdtUpdatesPush>;
       };
+      readonly versions: {
+        /** Keep the present state of a collaborative editor as a version. */
+        readonly add: Method<typeof registry.crdtVersionsAdd>;
+        /** Compare two versions of a collaborative editor, or a version with the present value. */
+        readonly compare: Method<typeof registry.crdtVersionsCompare>;
+        /** Delete versions of a collaborative editor. */
+        readonly delete: Method<typeof registry.crdtVersionsDelete>;
+        /** Get the versions of a collaborative editor, or one of them with its value. */
+        readonly get: Method<typeof registry.crdtVersionsGet>;
+        /** Give a collaborative editor the value of a version again. */
+        readonly restore: Method<typeof registry.crdtVersionsRestore>;
+        /** Change the name or the data of a version of a collaborative editor. */
+        readonly update: Method<typeof registry.crdtVersionsUpdate>;
+      };
     };
     readonly events: {
       /** Publish an event. The configuration decides whether webhooks, mails and notifications are sent for it. */
@@ -671,6 +685,20 @@ export interface UserMethods {
         /** Add an update of Yjs to a collaborative editor. */
         readonly push: Method<typeof registry.crdtUpdatesPush>;
       };
+      readonly versions: {
+        /** Keep the present state of a collaborative editor as a version. */
+        readonly add: Method<typeof registry.crdtVersionsAdd>;
+        /** Compare two versions of a collaborative editor, or a version with the present value. */
+        readonly compare: Method<typeof registry.crdtVersionsCompare>;
+        /** Delete versions of a collaborative editor. */
+        readonly delete: Method<typeof registry.crdtVersionsDelete>;
+        /** Get the versions of a collaborative editor, or one of them with its value. */
+        readonly get: Method<typeof registry.crdtVersionsGet>;
+        /** Give a collaborative editor the value of a version again. */
+        readonly restore: Method<typeof registry.crdtVersionsRestore>;
+        /** Change the name or the data of a version of a collaborative editor. */
+        readonly update: Method<typeof registry.crdtVersionsUpdate>;
+      };
     };
     readonly live: {
       /** Get the messages about changes of a document (hints) that a client missed. */
@@ -827,6 +855,12 @@ export const operations: readonly Operation[] = [
   { path: '/v2/crdt/update', names: ['v2', 'crdt', 'update'], repeats: true, forUsers: false },
   { path: '/v2/crdt/updates/get', names: ['v2', 'crdt', 'updates', 'get'], repeats: false, forUsers: true },
   { path: '/v2/crdt/updates/push', names: ['v2', 'crdt', 'updates', 'push'], repeats: true, forUsers: true },
+  { path: '/v2/crdt/versions/add', names: ['v2', 'crdt', 'versions', 'add'], repeats: true, forUsers: true },
+  { path: '/v2/crdt/versions/compare', names: ['v2', 'crdt', 'versions', 'compare'], repeats: false, forUsers: true },
+  { path: '/v2/crdt/versions/delete', names: ['v2', 'crdt', 'versions', 'delete'], repeats: true, forUsers: true },
+  { path: '/v2/crdt/versions/get', names: ['v2', 'crdt', 'versions', 'get'], repeats: false, forUsers: true },
+  { path: '/v2/crdt/versions/restore', names: ['v2', 'crdt', 'versions', 'restore'], repeats: true, forUsers: true },
+  { path: '/v2/crdt/versions/update', names: ['v2', 'crdt', 'versions', 'update'], repeats: true, forUsers: true },
   { path: '/v2/events/publish', names: ['v2', 'events', 'publish'], repeats: true, forUsers: false },
   { path: '/v2/live/changes', names: ['v2', 'live', 'changes'], repeats: false, forUsers: true },
   { path: '/v2/live/connect', names: ['v2', 'live', 'connect'], repeats: true, forUsers: true },

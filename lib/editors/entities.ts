@@ -95,7 +95,7 @@ export const EditorEntity = defineEntity({
 
 export const EditorUpdateEntity = defineEntity({
   type: 'EditorUpdate',
-  version: 1,
+  version: 2,
   scope: 'tenant',
   ownedBy: 'document',
   purpose: 'A change of an editor, by its version: the log',

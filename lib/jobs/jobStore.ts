@@ -55,7 +55,7 @@ export type Job = z.output<typeof Schema>;
 
 export const JobEntity = defineEntity({
   type: 'Job',
-  version: 2,
+  version: 3,
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose: 'Work that continues after the response, such as purges',

@@ -181,7 +181,18 @@ const sourceFields = {
   },
 } satisfies Partial<Record<EventSource, z.ZodRawShape>>;
 
-const operationalFields: Readonly<Record<string, z.ZodRawShape>> = {
+/** Of events whose fields differ from others of their source. */
+const eventFields: Readonly<Record<string, z.ZodRawShape>> = {
+  'crdt.version_restore': {
+    crdtVersion: z
+      .object({
+        id: Id.describe('The editor, by the id that you chose.'),
+        restoredVersionId: Id.describe('The version that was restored.'),
+        name: z.string().describe('The name of that version. Missing if it has none.').optional(),
+        keptVersionId: Id.describe('The version with the state before the restore.'),
+      })
+      .describe('What was restored.'),
+  },
   'message.attempt.exhausted': {
     messageId: Id.describe('The message that was not delivered.'),
     event: z.enum(eventTypes).describe('The type of the message.'),
@@ -210,7 +221,7 @@ const operationalFields: Readonly<Record<string, z.ZodRawShape>> = {
 
 function dataFields(event: EventType): z.ZodRawShape {
   const source = sourceOf(event);
-  return operationalFields[event] ?? (source in sourceFields ? sourceFields[source as keyof typeof sourceFields] : {});
+  return eventFields[event] ?? (source in sourceFields ? sourceFields[source as keyof typeof sourceFields] : {});
 }
 
 /** Only customers publish events of these sources, through `/v2/events/publish`. Their data can have any fields. */

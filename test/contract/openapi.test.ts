@@ -565,14 +565,15 @@ describe('the OpenAPI document, for client generators,', () => {
   test('names the unit of each expiresAt, because only those of grants and permissions are in seconds', () => {
     const units = [...nodes(openApi)].flatMap(([path, { properties }]) => {
       const { expiresAt } = (properties ?? {}) as Record<string, JsonSchema>;
-      const unit = expiresAt?.description?.match(/Unix seconds|epoch milliseconds/)?.[0];
-      return expiresAt ? [[path.match(/auth.\w+.\w+|live.\w+|Invitation|TokenGrant/)?.[0], unit]] : [];
+      const unit = expiresAt?.description?.match(/Unix seconds|epoch milliseconds|ISO 8601/)?.[0];
+      return expiresAt ? [[path.match(/auth.\w+.\w+|live.\w+|versions.\w+|Invitation|TokenGrant/)?.[0], unit]] : [];
     });
     const seconds = 'Unix seconds';
     expect(units).toEqual([
       ['auth/generate_signature/post', 'epoch milliseconds'],
       ['auth/permissions/add', seconds],
       ...['folders', 'documents', 'organization'].map(() => ['auth/permissions/get', seconds]),
+      ...['versions', 'version'].map(() => ['versions/get', 'ISO 8601']),
       ['live/connect', 'epoch milliseconds'],
       ['Invitation', 'epoch milliseconds'],
       ['TokenGrant', seconds],

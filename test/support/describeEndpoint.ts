@@ -26,7 +26,7 @@ interface EndpointCases {
   readonly prepare: (send: Send, mark: string) => Promise<void>;
   /** Returns the `data` of a request that succeeds. `n` differs for each request, so that ids can be unique. */
   readonly data: (n: number) => object;
-  /** The `data` of requests with which another customer tries to reach the items of `prepare`. */
+  /** The `data` of requests with which another customer tries to reach the items of `prepare`. Read after `prepare`. */
   readonly foreignData: readonly object[];
 }
 
@@ -36,7 +36,8 @@ const MARK = 'ONLY-FOR-THE-OWNER';
  * Declares the tests that every endpoint needs: a documented answer, isolation between customers, idempotency and
  * cost.
  */
-export function describeEndpoint(path: string, { documents, prepare, data, foreignData }: EndpointCases): void {
+export function describeEndpoint(path: string, cases: EndpointCases): void {
+  const { documents, prepare, data } = cases;
   forAllTests(startEngine);
   const recorder = forAllTests(startRecorder);
   const declared = forAllTests(async () => {
@@ -68,11 +69,13 @@ export function describeEndpoint(path: string, { documents, prepare, data, forei
 
     test('returns nothing of another customer', async () => {
       const send = senderOf(await newWorkspace());
-      for (const foreign of foreignData) {
+      for (const foreign of cases.foreignData) {
         const answer = await send(path, foreign);
         declared.expectDocumented(declared.endpoint, answer);
         expect(answer.status).toBeLessThan(500);
-        for (const text of [MARK, owner.id, owner.apiKey, owner.authToken, owner.workspaceAuthToken])
+        const secrets = [MARK, owner.id, owner.apiKey, owner.authToken, owner.workspaceAuthToken];
+        // An error may repeat an id of the request.
+        for (const text of secrets.filter((secret) => !JSON.stringify(foreign).includes(secret)))
           expect(JSON.stringify(answer.body)).not.toContain(text);
       }
       expect((await sendNext()).status).toBe(200);

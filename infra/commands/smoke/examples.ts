@@ -79,6 +79,7 @@ const firstExamples: readonly string[] = [
   '/v1/notifications/get',
   ...['get', 'config/set', 'config/get', 'update', 'delete'].map((name) => `/v2/notifications/${name}`),
   ...['add', 'get', 'updates/push', 'updates/get', 'update'].map((name) => `/v2/crdt/${name}`),
+  ...['add', 'get', 'compare', 'update', 'restore', 'delete'].map((name) => `/v2/crdt/versions/${name}`),
   ...['add', 'get', 'update', 'delete'].map((name) => `/v2/presence/${name}`),
   ...['broadcast', 'get'].map((name) => `/v2/livestate/${name}`),
   ...['connect', 'changes'].map((name) => `/v2/live/${name}`),

@@ -19,7 +19,7 @@ export const versionFields = {
 
 export const VersionResponse = z.object({
   versionId: z.string().describe('The id of the version.'),
-  createdAt: IsoTime.describe('When the version was made.'),
+  createdAt: IsoTime.describe('When the version was made, in ISO 8601.'),
   name: z.string().optional().describe('The name. Absent for a version without one.'),
   metadata: z.record(z.string(), z.unknown()).optional().describe('Your own data of the version.'),
   authors: z
@@ -34,7 +34,7 @@ export const VersionResponse = z.object({
     .string()
     .optional()
     .describe('Only of a version that a restore made from the state before it: the version that was restored.'),
-  expiresAt: IsoTime.optional().describe('When the version ends. Absent if it stays.'),
+  expiresAt: IsoTime.optional().describe('When the version ends, in ISO 8601. Absent if it stays.'),
   bytes: z.number().describe('The stored size in bytes. Versions of the same state share it.'),
 });
 

@@ -41,6 +41,8 @@ const idFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'loopId',
   'endpointId',
   'messageId',
+  'restoredVersionId',
+  'keptVersionId',
 ]);
 
 const wordFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
@@ -113,6 +115,7 @@ const nestedFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'reactionAnnotation',
   'reactionAnnotations',
   'crdtData',
+  'crdtVersion',
   'notification',
   'assets',
   'assetsAllVersions',

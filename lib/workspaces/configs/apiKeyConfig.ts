@@ -16,6 +16,7 @@ export const ApiKeyConfigEntity = defineConfig(
   'ApiKeyConfig',
   'Settings of an API key, such as the access type of new documents, with encrypted AI keys',
   { schema: ApiKeyConfig, initial: initialApiKeyConfig },
+  2,
 );
 
 const aiKeyOf = (tenant: string, provider: string): SecretOwner => ({ tenant, purpose: 'aiModelKey', id: provider });

@@ -28,10 +28,11 @@ export function defineConfig<S extends z.ZodObject>(
   kind: string,
   purpose: string,
   definition: ConfigDefinition<S>,
+  version = 1,
 ): ConfigEntity<S> {
   const entity = defineEntity({
     type: kind,
-    version: 1,
+    version,
     scope: 'tenant',
     ownedBy: 'tenant',
     purpose,

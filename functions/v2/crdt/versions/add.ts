@@ -35,6 +35,7 @@ export const endpoint = defineEndpoint(
         },
       },
     },
+    cost: { calls: 8, roundTrips: 6, readUnits: 6, writeUnits: 5 },
   },
   async ({ input: { name, metadata, ...editor }, caller, deps, now, repeatableId }) => {
     const version = await deps.addVersion(caller.tenant, editor, {

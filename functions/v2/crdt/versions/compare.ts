@@ -62,6 +62,7 @@ export const endpoint = defineEndpoint(
       },
       result: { data: { operations: [{ at: 23, delete: 0, insert: 'al' }] } },
     },
+    cost: { calls: 6, roundTrips: 4, readUnits: 6, writeUnits: 0 },
   },
   async ({ input: { from, to, ...reference }, caller, deps }) => {
     const found = await deps.findEditor(caller.tenant, reference);

@@ -19,6 +19,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers({ needs: 'editor', on: 'document' }),
     kind: 'write',
+    limitClass: 'expensive',
     input: z.object({
       ...versionEditor,
       versionIds: list(VersionId, 100).describe('The versions to delete.'),
@@ -39,6 +40,7 @@ export const endpoint = defineEndpoint(
       },
       result: { data: { ver_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ: { success: true, message: 'Version deleted.' } } },
     },
+    cost: { calls: 8, roundTrips: 7, readUnits: 6, writeUnits: 2 },
   },
   async ({ input: { versionIds, ...reference }, caller, deps }) => {
     const { editor } = await deps.findWritableEditor(caller.tenant, reference);

@@ -59,6 +59,7 @@ export const endpoint = defineEndpoint(
       data: { organizationId: 'acme', documentId: 'nda', editorId: 'summary', pageSize: 20 },
       result: { data: { versions: [exampleVersion], nextPageToken: null } },
     },
+    cost: { calls: 4, roundTrips: 3, readUnits: 4, writeUnits: 0 },
   },
   async ({ input, caller, deps, now }) => {
     const { versionId, includeState = false, named = false, pageSize = 100, pageToken, ...reference } = input;

@@ -49,6 +49,7 @@ export const endpoint = defineEndpoint(
         },
       },
     },
+    cost: { calls: 9, roundTrips: 8, readUnits: 8, writeUnits: 9 },
   },
   async ({ input, caller, deps, now, log, repeatableId }) => {
     const { editorId, versionId } = input;

@@ -16,6 +16,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers({ needs: 'editor', on: 'document' }),
     kind: 'write',
+    limitClass: 'expensive',
     input: z
       .object({ ...versionEditor, versionId: VersionId, ...versionFields })
       .check(requireChange(['name', 'metadata'], 'name or metadata is required')),
@@ -34,6 +35,7 @@ export const endpoint = defineEndpoint(
       },
       result: { data: { versionId: 'ver_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' } },
     },
+    cost: { calls: 6, roundTrips: 4, readUnits: 5, writeUnits: 1 },
   },
   async ({ input: { versionId, name, metadata, ...editor }, caller, deps }) => {
     const change = { name, metadata: metadata && JSON.stringify(metadata) };

@@ -1,0 +1,12 @@
+import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
+
+const nda = { organizationId: 'acme', documentId: 'nda' };
+
+describeEndpoint('/v2/crdt/versions/add', {
+  documents: ['nda'],
+  prepare: async (send, data) => {
+    for (let n = 0; n < 9; n++) await send('/v2/crdt/add', { ...nda, editorId: `editor-${n}`, type: 'text', data });
+  },
+  data: (n) => ({ ...nda, editorId: `editor-${n}`, name: 'First' }),
+  foreignData: [{ ...nda, editorId: 'editor-0', name: 'theirs' }],
+});
