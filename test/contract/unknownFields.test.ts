@@ -165,6 +165,7 @@ describe('the documented fields', () => {
     expect(own.map(({ path }) => path).toSorted()).toEqual([
       '/v2/crdt/updates/get',
       '/v2/crdt/updates/push',
+      ...['add', 'compare', 'delete', 'get', 'restore', 'update'].map((name) => `/v2/crdt/versions/${name}`),
       '/v2/live/changes',
       '/v2/live/connect',
       '/v2/livestate/get',

@@ -131,7 +131,7 @@ describe('the templates', () => {
     }
   });
 
-  test.each(['ALLOW_LOOPBACK_DELIVERY', 'STRICT_OUTPUT'])('do not have the variable %s of the local run', (name) => {
+  test.each(['ALLOW_LOOPBACK_DELIVERY', 'EDITOR_VERSIONS_IN_SECONDS', 'STRICT_OUTPUT'])('do not have the variable %s of the local run', (name) => {
     expect(JSON.stringify(assembly.templates)).not.toContain(name);
   });
 

@@ -75,6 +75,7 @@ const outsideTemplate: readonly (LocalVariable | RuntimeVariable)[] = [
   'AWS_REGION',
   'AWS_SECRET_ACCESS_KEY',
   'AWS_SESSION_TOKEN',
+  'EDITOR_VERSIONS_IN_SECONDS',
   'STRICT_OUTPUT',
 ];
 

@@ -91,6 +91,7 @@ describe('the action type of an event', () => {
       'huddle.create': 'created',
       'huddle.join': 'join',
       'crdt.update_data': 'updateData',
+      'crdt.version_restore': 'versionRestore',
       'recorder.done': 'done',
     });
   });
