@@ -5,8 +5,8 @@ interface Request {
   readonly iterator?: string | undefined;
 }
 /**
- * Most listings return the token of the next page as `nextPageToken`, some as `pageToken`. Those of webhooks return an
- * `iterator` in their `data`.
+ * Most listings return the token of the next page as `nextPageToken`, some as `pageToken` or within their `data`. Those of
+ * webhooks return an `iterator` in their `data`.
  */
 interface ListingAnswer {
   readonly data?: unknown;
@@ -29,8 +29,9 @@ export async function* pages<D extends Request | undefined, P extends ListingAns
 }
 
 function nextOf({ nextPageToken, pageToken, data }: ListingAnswer): Request | undefined {
-  const token = nextPageToken ?? pageToken;
+  const inside = Object(data) as ListingAnswer & { readonly iterator?: unknown; readonly done?: unknown };
+  const token = nextPageToken ?? pageToken ?? inside.nextPageToken;
   if (token) return { pageToken: token };
-  const { iterator, done } = Object(data) as { readonly iterator?: unknown; readonly done?: unknown };
+  const { iterator, done } = inside;
   return typeof iterator === 'string' && done === false ? { iterator } : undefined;
 }

@@ -329,23 +329,31 @@ describe('createClient: retries', () => {
   });
 });
 
-test('pages() yields every page of a listing in order, with one request per page', async () => {
-  const all: Answer = (response, { body: { data } }) =>
-    success({
-      data: [{ page: data.pageToken ?? 'first' }],
-      ...(data.pageToken !== 'c' && { nextPageToken: { undefined: 'b', b: 'c' }[String(data.pageToken)] }),
-    })(response, undefined as never);
-  const { client, received } = await serviceOf(all);
-  const seen: unknown[] = [];
-  for await (const { data } of pages(client.v2.users.get, { organizationId: 'acme', pageSize: 2 }))
-    seen.push(...(data as unknown[]));
-  expect(seen).toEqual([{ page: 'first' }, { page: 'b' }, { page: 'c' }]);
-  expect(received.map(({ body }) => body.data)).toEqual([
-    { organizationId: 'acme', pageSize: 2 },
-    { organizationId: 'acme', pageSize: 2, pageToken: 'b' },
-    { organizationId: 'acme', pageSize: 2, pageToken: 'c' },
-  ]);
-});
+test.each([
+  ['beside its data', (values: unknown[], nextPageToken: unknown) => ({ data: values, nextPageToken })],
+  ['in its data', (values: unknown[], nextPageToken: unknown) => ({ data: { values, nextPageToken } })],
+])(
+  'pages() yields every page of a listing with the token %s in order, with one request per page',
+  async (_where, answer) => {
+    const all: Answer = (response, { body: { data } }) =>
+      success(
+        answer(
+          [{ page: data.pageToken ?? 'first' }],
+          data.pageToken === 'c' ? null : { undefined: 'b', b: 'c' }[String(data.pageToken)],
+        ),
+      )(response, undefined as never);
+    const { client, received } = await serviceOf(all);
+    const seen: unknown[] = [];
+    for await (const { data } of pages(client.v2.users.get, { organizationId: 'acme', pageSize: 2 }))
+      seen.push(...[data, (data as any).values].find(Array.isArray)!);
+    expect(seen).toEqual([{ page: 'first' }, { page: 'b' }, { page: 'c' }]);
+    expect(received.map(({ body }) => body.data)).toEqual([
+      { organizationId: 'acme', pageSize: 2 },
+      { organizationId: 'acme', pageSize: 2, pageToken: 'b' },
+      { organizationId: 'acme', pageSize: 2, pageToken: 'c' },
+    ]);
+  },
+);
 
 test('pages() follows the iterator of listings that have one', async () => {
   const { client, received } = await serviceOf((response, { body }) => {
