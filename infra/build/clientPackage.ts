@@ -24,6 +24,7 @@ const entryPoints = { index: 'index.ts', user: 'userClient.ts', editor: 'editorP
 const typedFiles = [
   'calls',
   'editorProvider',
+  'editorVersions',
   'emitter',
   'eventSocket',
   'index',

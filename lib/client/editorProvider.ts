@@ -4,11 +4,10 @@ import { createEncoder, toUint8Array, writeVarString, writeVarUint } from 'lib0/
 import { applyAwarenessUpdate, Awareness, encodeAwarenessUpdate, removeAwarenessStates } from 'y-protocols/awareness';
 import * as Y from 'yjs';
 import { isFinal, pauseBeforeRetry, ServiceError } from './calls.ts';
+import { type Call, type EditorVersions, editorVersions, type VersionMethods } from './editorVersions.ts';
 import { Emitter } from './emitter.ts';
-import type { DocumentName, EditorMessage, LiveDocument, LiveStatus } from './liveDocument.ts';
-import type { CallOptions } from './types.ts';
+import type { DocumentName, EditorMessage, LiveDocument, LiveHint, LiveStatus } from './liveDocument.ts';
 
-type Call<D, R> = (data: D, options?: CallOptions) => Promise<{ readonly data: R }>;
 type EditorName = DocumentName & { editorId: string; editorKey?: string | undefined };
 
 export interface EditorClient {
@@ -26,6 +25,7 @@ export interface EditorClient {
         >;
         readonly push: Call<EditorName & { update: string; sessionId?: string }, unknown>;
       };
+      readonly versions: VersionMethods;
     };
   };
   live(document: DocumentName): EditorConnection;
@@ -53,6 +53,8 @@ export interface EditorProviderEvents {
   readonly saved: boolean;
   /** The document has another id, and the provider has stopped. Another provider under the new id sends unsaved edits. */
   readonly migrated: { readonly newDocumentId: string };
+  /** A user or your server restored a version. The change of the document comes shortly before or after this event. */
+  readonly restored: { readonly versionId: string };
   /**
    * A retry would be rejected too, so the provider stops and hides the cursors. After NOT_FOUND, an editor that was
    * deleted and added again needs a new provider with a new Yjs document.
@@ -91,6 +93,7 @@ export class EditorProvider {
    */
   readonly whenSynced: Promise<void>;
   readonly awareness: Awareness;
+  readonly versions: EditorVersions;
   readonly #ownsAwareness: boolean;
   readonly #client: EditorClient;
   /** After the first read, calls have the key of the editor, and fail for another editor with the same id. */
@@ -134,7 +137,14 @@ export class EditorProvider {
     this.#ownsAwareness = awareness === undefined;
     this.#client = client;
     this.#name = name;
-    this.#live = client.live({ organizationId: name.organizationId, documentId: name.documentId });
+    const { organizationId, documentId, editorId } = name;
+    this.versions = editorVersions({
+      methods: client.v2.crdt.versions,
+      editor: { organizationId, documentId, editorId },
+      sessionId: this.#sessionId,
+      send: () => this.#sendUnsent(),
+    });
+    this.#live = client.live({ organizationId, documentId });
     const content = Y.encodeStateAsUpdate(doc);
     if (content.length > EMPTY_UPDATE_BYTES) this.#unsent.push(content);
     const onEdit = (update: Uint8Array, origin: unknown) => {
@@ -166,9 +176,7 @@ export class EditorProvider {
       () => window.removeEventListener?.('pageshow', onPageShow),
       this.#live.on('crdt', (message) => this.#receive(message)),
       this.#live.on('awareness', (event) => this.#receiveAwareness(event as AwarenessMessage)),
-      this.#live.on('editor', ({ ids }) => {
-        if (ids?.editorId === this.#name.editorId) this.#read();
-      }),
+      this.#live.on('editor', (hint) => this.#receiveHint(hint)),
       this.#live.on('reload', () => this.#read()),
       this.#live.on('status', (status) => this.#followStatus(status)),
       this.#live.on('migrated', (event) => this.#events.emit('migrated', event)),
@@ -233,6 +241,12 @@ export class EditorProvider {
     // any order.
     if (update === undefined || editorKey !== this.#name.editorKey) this.#read();
     else this.#apply(fromBase64(update));
+  }
+
+  #receiveHint({ type, ids: { editorId, versionId } = {} }: LiveHint): void {
+    if (editorId !== this.#name.editorId || this.#hasStopped) return;
+    if (type !== 'editor.restore') this.#read();
+    else this.#events.emit('restored', { versionId: String(versionId) });
   }
 
   #apply(update: Uint8Array): void {
@@ -344,6 +358,13 @@ export class EditorProvider {
       })
       .finally(() => (this.#sending = undefined));
     await this.#sending;
+  }
+
+  async #sendUnsent(): Promise<void> {
+    await this.whenSynced;
+    await this.#sending?.catch(() => undefined);
+    // A send that another caller started meanwhile has all edits of the time of this call.
+    await (this.#sending ?? this.#send());
   }
 
   /**

@@ -51,6 +51,8 @@ export class FakeLive {
   readonly log: Json[] = [];
   readonly users = new Map<string, Json>();
   readonly states = new Map<string, Json>();
+  /** The versions of the editor, the oldest first. `doc` has the state. */
+  readonly versions: { versionId: string; name?: string; doc: Y.Doc }[] = [];
   readonly sockets = new Set<FakeSocket>();
   readonly calls: { path: string; data: Json; authorization: string; keepalive: boolean }[] = [];
   /** All hints of the user's channel, in order. */
@@ -96,9 +98,11 @@ export class FakeLive {
       const result = this.#answer(path, data, headers.authorization ?? '');
       await this.#travel();
       if (this.#isUnreachable() || this.crash()) throw new TypeError('fetch failed');
-      const { nextPageToken, ...answer } = result;
+      const { nextPageToken, listed, ...answer } = result;
       return new Response(
-        JSON.stringify({ result: { status: 'success', message: 'Done.', data: answer, nextPageToken } }),
+        JSON.stringify({
+          result: { status: 'success', message: 'Done.', data: { ...answer, ...listed }, nextPageToken },
+        }),
       );
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -196,6 +200,21 @@ export class FakeLive {
     for (const socket of this.sockets) socket.deliver(document, { type: 'system.migrated', newDocumentId });
   }
 
+  /** Keeps the state of the editor as a version, and returns its id. */
+  keepVersion(name?: string): string {
+    const doc = new Y.Doc();
+    Y.applyUpdate(doc, Y.encodeStateAsUpdate(this.editor));
+    const versionId = `ver_${this.versions.length}`;
+    this.versions.push({ versionId, ...(name !== undefined && { name }), doc });
+    return versionId;
+  }
+
+  #version(id: string): Json {
+    const version = this.versions.find(({ versionId }) => versionId === id);
+    if (!version) throw new Refusal('NOT_FOUND');
+    return version;
+  }
+
   #isUnreachable(): boolean {
     return this.isDown;
   }
@@ -280,6 +299,43 @@ export class FakeLive {
         }
         return { version: this.log.length };
       }
+      case '/v2/crdt/versions/add':
+        return { versionId: this.keepVersion(data.name), createdAt: '', authors: [] };
+      case '/v2/crdt/versions/get': {
+        if (data.versionId === undefined) {
+          const from = Number(data.pageToken ?? 0);
+          const versions = this.versions.toReversed().map(({ doc: _, ...version }) => version);
+          const end = from + Number(data.pageSize ?? 100);
+          return {
+            versions: versions.slice(from, end),
+            listed: { nextPageToken: end < versions.length ? String(end) : null },
+          };
+        }
+        const { doc, ...version } = this.#version(data.versionId);
+        const state = Buffer.from(Y.encodeStateAsUpdate(doc)).toString('base64');
+        if (data.includeState) return { version, state };
+        return { version, data: doc.getText('content').toJSON() };
+      }
+      case '/v2/crdt/versions/restore': {
+        const { doc } = this.#version(data.versionId);
+        const keptVersionId = this.keepVersion('Before restore');
+        const text = this.editor.getText('content');
+        const before = Y.encodeStateVector(this.editor);
+        this.editor.transact(() => {
+          text.delete(0, text.length);
+          text.insert(0, doc.getText('content').toJSON());
+        });
+        this.hintEditor(Y.encodeStateAsUpdate(this.editor, before));
+        this.hint({ type: 'editor.restore', ids: { editorId: data.editorId, versionId: data.versionId } });
+        return { restoredVersionId: data.versionId, keptVersionId };
+      }
+      case '/v2/crdt/versions/update':
+        this.#version(data.versionId).name = data.name;
+        return { versionId: data.versionId };
+      case '/v2/crdt/versions/delete':
+        return Object.fromEntries(data.versionIds.map((id: string) => [id, { success: true, message: '' }]));
+      case '/v2/crdt/versions/compare':
+        return { operations: [{ at: 0, delete: 0, insert: `${data.from} to ${data.to ?? 'now'}` }] };
       default:
         throw new Refusal('NOT_FOUND');
     }

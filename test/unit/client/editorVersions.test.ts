@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import * as Y from 'yjs';
+import { EditorProvider } from '../../../lib/client/editorProvider.ts';
+import { createUserClient, pages, ServiceError } from '../../../lib/client/userClient.ts';
+import { FakeLive } from '../../support/fakeLive.ts';
+
+const name = { organizationId: 'acme', documentId: 'nda', editorId: 'summary' };
+
+let service: FakeLive;
+let opened: EditorProvider[];
+beforeEach(() => {
+  jest.useFakeTimers({ now: 1_800_000_000_000 });
+  service = new FakeLive();
+  opened = [];
+});
+afterEach(async () => {
+  const closing = Promise.all(opened.map((provider) => provider.destroy()));
+  await wait(120_000);
+  await closing;
+  jest.useRealTimers();
+});
+
+function newClient() {
+  const { fetch, WebSocket } = service.connection();
+  return createUserClient({ baseUrl: 'https://api.test', token: () => Promise.resolve('h.e30.s'), fetch, WebSocket });
+}
+
+function open(): EditorProvider {
+  const provider = new EditorProvider(new Y.Doc(), { ...name, client: newClient() });
+  opened.push(provider);
+  return provider;
+}
+
+const wait = (milliseconds = 400) => jest.advanceTimersByTimeAsync(milliseconds);
+const textOf = (doc: Y.Doc) => doc.getText('content').toJSON();
+const write = (doc: Y.Doc, text: string, at = 0) => doc.getText('content').insert(at, text);
+const calls = () =>
+  service.calls.filter(({ path }) => /versions|push/.test(path)).map(({ path, data }) => [path.slice(9), data]);
+
+/** Returns the value or the status of the error of a call. */
+async function outcome<T>(call: Promise<T>, milliseconds = 120_000): Promise<T | string> {
+  const settled = call.catch((error: unknown) =>
+    error instanceof ServiceError ? error.status : (error as Error).name,
+  );
+  await wait(milliseconds);
+  return settled;
+}
+
+describe('the versions of an editor provider', () => {
+  test('are kept, listed in pages, compared, named and deleted for its own editor', async () => {
+    const { versions } = open();
+    await wait();
+    const { versionId } = (await outcome(versions.add({ name: 'One', metadata: { stage: 1 } }))) as any;
+    await outcome(versions.add());
+    const listed = (async () => {
+      const found = [];
+      for await (const page of pages(versions.list, { pageSize: 1 })) found.push(page);
+      return found;
+    })();
+    expect(await outcome(listed)).toEqual([
+      { versions: [{ versionId: 'ver_1' }], nextPageToken: '1' },
+      { versions: [{ versionId, name: 'One' }], nextPageToken: null },
+    ]);
+    await outcome(versions.list({ named: true }));
+    const [toNow, between] = [versions.compare(versionId), versions.compare(versionId, 'ver_1')];
+    expect([await outcome(toNow), await outcome(between)]).toEqual(
+      ['ver_0 to now', 'ver_0 to ver_1'].map((insert) => ({ operations: [{ at: 0, delete: 0, insert }] })),
+    );
+    await outcome(versions.rename(versionId, 'Uno'));
+    expect(await outcome(versions.delete([versionId]))).toEqual({ ver_0: { success: true, message: '' } });
+    expect(calls()).toEqual([
+      ['versions/add', { ...name, name: 'One', metadata: { stage: 1 } }],
+      ['versions/add', name],
+      ['versions/get', { ...name, pageSize: 1 }],
+      ['versions/get', { ...name, pageSize: 1, pageToken: '1' }],
+      ['versions/get', { ...name, named: true }],
+      ['versions/compare', { ...name, from: versionId }],
+      ['versions/compare', { ...name, from: versionId, to: 'ver_1' }],
+      ['versions/update', { ...name, versionId, name: 'Uno' }],
+      ['versions/delete', { ...name, versionIds: [versionId] }],
+    ]);
+  });
+
+  test('are shown in a document whose edits go nowhere, with the value also if one answer has no room for both', async () => {
+    write(service.editor, 'then');
+    const versionId = service.keepVersion('Then');
+    write(service.editor, 'now and ');
+    const provider = open();
+    await wait();
+    const preview = await outcome(provider.versions.preview(versionId));
+    if (typeof preview === 'string') throw new Error(preview);
+    expect([textOf(preview.doc), preview.value, preview.version]).toEqual([
+      'then',
+      'then',
+      { versionId, name: 'Then' },
+    ]);
+    write(preview.doc, 'edit');
+    await wait(10_000);
+    expect([textOf(service.editor), textOf(provider.doc), provider.saved]).toEqual([
+      'now and then',
+      'now and then',
+      true,
+    ]);
+  });
+
+  test.each([
+    ['have not been sent', 0, 0],
+    ['are on their way', 104, 0],
+    ['wait for those that are on their way', 104, 150],
+  ])(
+    'are restored after edits that %s, so that the version of the state before has them',
+    async (_what, until, then) => {
+      write(service.editor, 'then');
+      const versionId = service.keepVersion();
+      const provider = open();
+      await wait();
+      // Each later call travels faster, so it would overtake those before it.
+      let pause = 260;
+      service.latency = () => Math.max((pause -= 60), 5);
+      write(provider.doc, 'typed ');
+      await wait(until);
+      write(provider.doc, 'just ');
+      await wait(then);
+      const restored = await outcome(provider.versions.restore(versionId));
+      expect(restored).toEqual({ restoredVersionId: versionId, keptVersionId: 'ver_1' });
+      expect([textOf(service.versions[1]!.doc), textOf(provider.doc)]).toEqual(['just typed then', 'then']);
+    },
+  );
+
+  test('are kept with edits that have not been sent', async () => {
+    const provider = open();
+    await wait();
+    write(provider.doc, 'typed');
+    await outcome(provider.versions.add({ name: 'Mine' }));
+    expect(textOf(service.versions[0]!.doc)).toBe('typed');
+  });
+
+  test.each([
+    ['an edit cannot be sent', '/v2/crdt/updates/push', 'PERMISSION_DENIED'],
+    ['the service is not reached', '/v2/crdt/updates/push', 'UNAVAILABLE'],
+  ] as const)('are not restored if %s', async (_why, path, status) => {
+    const versionId = service.keepVersion();
+    const provider = open();
+    await wait();
+    service.refusals.set(path, status);
+    write(provider.doc, 'typed');
+    expect(await outcome(provider.versions.restore(versionId))).toBe(status);
+    expect(calls().filter(([path]) => path === 'versions/restore')).toEqual([]);
+  });
+
+  test('are not restored before the first read, and not by a provider that was destroyed before it', async () => {
+    write(service.editor, 'then');
+    const versionId = service.keepVersion();
+    service.isDown = true;
+    const [waiting, destroyed] = [open(), open()];
+    const outcomes = [waiting, destroyed].map((provider) => outcome(provider.versions.restore(versionId), 0));
+    await Promise.all([destroyed.destroy(), wait(5_000)]);
+    service.isDown = false;
+    await wait(120_000);
+    expect(await Promise.all(outcomes)).toEqual([
+      { restoredVersionId: versionId, keptVersionId: 'ver_1' },
+      'AbortError',
+    ]);
+  });
+
+  test('tell every open provider of the editor that one was restored', async () => {
+    write(service.editor, 'then');
+    const versionId = service.keepVersion();
+    const [ada, grace] = [open(), open()];
+    const other = new EditorProvider(new Y.Doc(), { ...name, editorId: 'other', client: newClient() });
+    opened.push(other);
+    const told: unknown[] = [];
+    for (const [index, provider] of [ada, grace, other].entries())
+      provider.on('restored', (event) => told.push([index, event]));
+    await wait();
+    write(grace.doc, 'now ');
+    await wait();
+    service.calls.length = 0;
+    await outcome(ada.versions.restore(versionId));
+    expect(told).toEqual([
+      [0, { versionId }],
+      [1, { versionId }],
+    ]);
+    expect([textOf(ada.doc), textOf(grace.doc)]).toEqual(['then', 'then']);
+    expect(service.calls.filter(({ path }) => path === '/v2/crdt/updates/get')).toEqual([]);
+  });
+});
