@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import type { UserRule } from '../../../lib/app/rules/userRule.ts';
 import { dataSchema } from '../contract.ts';
-import { type Attacker, MENTIONED, ownId, type Place } from './world.ts';
+import { type Attacker, MENTIONED, ownId, type Place, versionIn } from './world.ts';
 
 export type Data = Record<string, any>;
 
@@ -30,7 +30,9 @@ export function inputOf(endpoint: Endpoint, as: Pick<Attacker, 'userId'>, at: Pl
     commentIds: () => [1],
     userId: () => as.userId,
     userIds: () => [as.userId],
-    from: () => ({ userId: as.userId }),
+    from: () => (path.includes('/versions/') ? versionIn(at) : { userId: as.userId }),
+    versionId: () => versionIn(at),
+    versionIds: () => [versionIn(at)],
     actionUser: () => ({ userId: as.userId }),
     users: () => [{ userId: as.userId, status: 'away' }],
     assignedTo: () => ({ userId: MENTIONED }),

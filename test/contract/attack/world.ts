@@ -141,6 +141,10 @@ const userIds = [
   ...['removed', 'left', 'reborn', 'expired'],
 ];
 
+const versionIds = new Map<string, string>();
+/** Returns the id of the version of the editor in a place. A place without content has none. */
+export const versionIn = ({ name }: Place): string => versionIds.get(name) ?? 'ver_unknown';
+
 /** Adds the content of a document. Texts are canaries of the scope. */
 async function addContent(customer: Customer, at: Place, scope: string): Promise<void> {
   const { organizationId, documentId } = at;
@@ -187,7 +191,10 @@ async function addContent(customer: Customer, at: Place, scope: string): Promise
     liveStateDataId: 'state',
     data: { text: canary(scope) },
   });
-  await customer.ok('/v2/crdt/add', { ...document, editorId: 'summary', type: 'text', data: canary(scope) });
+  const summary = { ...document, editorId: 'summary' };
+  await customer.ok('/v2/crdt/add', { ...summary, type: 'text', data: canary(scope) });
+  const { versionId } = await customer.ok('/v2/crdt/versions/add', { ...summary, name: canary(scope) });
+  if (scope !== 'foreign') versionIds.set(at.name, versionId);
   await customer.ok('/v2/presence/add', { ...document, users: [from] });
 }
 

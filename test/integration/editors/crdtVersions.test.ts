@@ -203,7 +203,7 @@ describe('a restore', () => {
     expect((await add()).authors).toEqual(['ada']);
   });
 
-  test('that meets another change keeps the state with that change, and leaves no parts of a first attempt', async () => {
+  test('beside another change keeps the state with that change, and leaves no parts of a first attempt', async () => {
     await addEditor('one');
     const { versionId } = await add({ name: 'One' });
     await write('two');
@@ -213,7 +213,7 @@ describe('a restore', () => {
     expect(await parts()).toHaveLength(2);
   });
 
-  test('that cannot be written changes nothing', async () => {
+  test('in a disabled document changes nothing', async () => {
     await addEditor('one');
     const { versionId } = await add({ name: 'One' });
     await write('two');

@@ -38,36 +38,34 @@ const calls = () =>
   service.calls.filter(({ path }) => /versions|push/.test(path)).map(({ path, data }) => [path.slice(9), data]);
 
 /** Returns the value or the status of the error of a call. */
-async function outcome<T>(call: Promise<T>, milliseconds = 120_000): Promise<T | string> {
-  const settled = call.catch((error: unknown) =>
-    error instanceof ServiceError ? error.status : (error as Error).name,
-  );
+async function answerOf<T>(call: Promise<T>, milliseconds = 120_000): Promise<T | string> {
+  const answer = call.catch((error: unknown) => (error instanceof ServiceError ? error.status : (error as Error).name));
   await wait(milliseconds);
-  return settled;
+  return answer;
 }
 
 describe('the versions of an editor provider', () => {
   test('are kept, listed in pages, compared, named and deleted for its own editor', async () => {
     const { versions } = open();
     await wait();
-    const { versionId } = (await outcome(versions.add({ name: 'One', metadata: { stage: 1 } }))) as any;
-    await outcome(versions.add());
+    const { versionId } = (await answerOf(versions.add({ name: 'One', metadata: { stage: 1 } }))) as any;
+    await answerOf(versions.add());
     const listed = (async () => {
       const found = [];
       for await (const page of pages(versions.list, { pageSize: 1 })) found.push(page);
       return found;
     })();
-    expect(await outcome(listed)).toEqual([
+    expect(await answerOf(listed)).toEqual([
       { versions: [{ versionId: 'ver_1' }], nextPageToken: '1' },
       { versions: [{ versionId, name: 'One' }], nextPageToken: null },
     ]);
-    await outcome(versions.list({ named: true }));
+    await answerOf(versions.list({ named: true }));
     const [toNow, between] = [versions.compare(versionId), versions.compare(versionId, 'ver_1')];
-    expect([await outcome(toNow), await outcome(between)]).toEqual(
+    expect([await answerOf(toNow), await answerOf(between)]).toEqual(
       ['ver_0 to now', 'ver_0 to ver_1'].map((insert) => ({ operations: [{ at: 0, delete: 0, insert }] })),
     );
-    await outcome(versions.rename(versionId, 'Uno'));
-    expect(await outcome(versions.delete([versionId]))).toEqual({ ver_0: { success: true, message: '' } });
+    await answerOf(versions.rename(versionId, 'Uno'));
+    expect(await answerOf(versions.delete([versionId]))).toEqual({ ver_0: { success: true, message: '' } });
     expect(calls()).toEqual([
       ['versions/add', { ...name, name: 'One', metadata: { stage: 1 } }],
       ['versions/add', name],
@@ -87,7 +85,7 @@ describe('the versions of an editor provider', () => {
     write(service.editor, 'now and ');
     const provider = open();
     await wait();
-    const preview = await outcome(provider.versions.preview(versionId));
+    const preview = await answerOf(provider.versions.preview(versionId));
     if (typeof preview === 'string') throw new Error(preview);
     expect([textOf(preview.doc), preview.value, preview.version]).toEqual([
       'then',
@@ -121,7 +119,7 @@ describe('the versions of an editor provider', () => {
       await wait(until);
       write(provider.doc, 'just ');
       await wait(then);
-      const restored = await outcome(provider.versions.restore(versionId));
+      const restored = await answerOf(provider.versions.restore(versionId));
       expect(restored).toEqual({ restoredVersionId: versionId, keptVersionId: 'ver_1' });
       expect([textOf(service.versions[1]!.doc), textOf(provider.doc)]).toEqual(['just typed then', 'then']);
     },
@@ -131,7 +129,7 @@ describe('the versions of an editor provider', () => {
     const provider = open();
     await wait();
     write(provider.doc, 'typed');
-    await outcome(provider.versions.add({ name: 'Mine' }));
+    await answerOf(provider.versions.add({ name: 'Mine' }));
     expect(textOf(service.versions[0]!.doc)).toBe('typed');
   });
 
@@ -144,7 +142,7 @@ describe('the versions of an editor provider', () => {
     await wait();
     service.refusals.set(path, status);
     write(provider.doc, 'typed');
-    expect(await outcome(provider.versions.restore(versionId))).toBe(status);
+    expect(await answerOf(provider.versions.restore(versionId))).toBe(status);
     expect(calls().filter(([path]) => path === 'versions/restore')).toEqual([]);
   });
 
@@ -153,7 +151,7 @@ describe('the versions of an editor provider', () => {
     const versionId = service.keepVersion();
     service.isDown = true;
     const [waiting, destroyed] = [open(), open()];
-    const outcomes = [waiting, destroyed].map((provider) => outcome(provider.versions.restore(versionId), 0));
+    const outcomes = [waiting, destroyed].map((provider) => answerOf(provider.versions.restore(versionId), 0));
     await Promise.all([destroyed.destroy(), wait(5_000)]);
     service.isDown = false;
     await wait(120_000);
@@ -176,7 +174,7 @@ describe('the versions of an editor provider', () => {
     write(grace.doc, 'now ');
     await wait();
     service.calls.length = 0;
-    await outcome(ada.versions.restore(versionId));
+    await answerOf(ada.versions.restore(versionId));
     expect(told).toEqual([
       [0, { versionId }],
       [1, { versionId }],
