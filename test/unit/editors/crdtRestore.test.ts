@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
 import {
@@ -318,4 +318,18 @@ test('a restore of 20,000 deleted items at the beginning of a type takes linear 
   client.getXmlFragment('content').delete(0, 1);
   const now = openDocument([encodeState(client)]);
   expect(cpuMilliseconds(() => restoreState(now, 'content', version), { limit: 1_500 })).toBeLessThan(1_500);
+});
+
+test('values that were inserted one by one come back in one item, because Yjs joins many in quadratic memory', () => {
+  const client = new Y.Doc();
+  for (let n = 0; n < 100; n++) client.getArray('content').insert(0, [n]);
+  const version = encodeState(client);
+  client.getArray('content').delete(0, 100);
+  const now = openDocument([encodeState(client)]);
+  const joined = jest.spyOn(Y.ContentAny.prototype, 'mergeWith');
+  const { update } = restoreState(now, 'content', version);
+  expect(joined.mock.calls.length).toBeLessThan(5);
+  joined.mockRestore();
+  Y.applyUpdate(now, update!);
+  expect(now.getArray('content').toJSON()).toEqual(times(100, (n) => 99 - n));
 });

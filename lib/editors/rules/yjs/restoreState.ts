@@ -129,18 +129,31 @@ class Replacement {
     const isAligned = present.length === wanted.length;
     if (!isAligned) for (const item of present) item.delete(this.#transaction);
     let last = starts.at(-1) ?? left;
+    let values: Y.Item[] = [];
+    const insertValues = () => {
+      const [first] = values;
+      if (first) last = this.#insertCopy(target, last, first, null, joinedValues(values));
+      values = [];
+    };
     for (const [index, item] of wanted.entries()) {
       const current = isAligned ? present[index] : undefined;
       if (current && this.#canStay(current, item)) {
+        insertValues();
         this.#restoreInner(current, item);
         last = current;
         continue;
       }
       current?.delete(this.#transaction);
+      if (item.content instanceof Y.ContentAny) {
+        values.push(item);
+        continue;
+      }
+      insertValues();
       // Copies of texts are together, which needs fewer structs. A copy of a type is where unsent edits expect the type.
       const isInPlace = isEmpty && item.parent === target && item.content instanceof Y.ContentType;
       last = this.#insertCopy(target, isInPlace ? item.left : last, item);
     }
+    insertValues();
   }
 
   /** Removes equal items from the end of both lists, and returns those of `present`. `isEnd` compares ends of items. */
@@ -184,15 +197,26 @@ class Replacement {
     if (target && source) this.restore(target, source);
   }
 
-  #insertCopy(parent: Shared, left: Y.Item | null, item: Y.Item, key: string | null = null): Y.Item {
+  #insertCopy(
+    parent: Shared,
+    left: Y.Item | null,
+    item: Y.Item,
+    key: string | null = null,
+    content = item.content.copy(),
+  ): Y.Item {
     const { clientID, store } = this.#transaction.doc;
     const right = key === null ? (left ? left.right : parent._start) : null;
     const id = Y.createID(clientID, Y.getState(store, clientID));
-    const copy = new Y.Item(id, left, left?.lastId ?? null, right, right?.id ?? null, parent, key, item.content.copy());
+    const copy = new Y.Item(id, left, left?.lastId ?? null, right, right?.id ?? null, parent, key, content);
     copy.integrate(this.#transaction, 0);
     this.#restoreInner(copy, item);
     return copy;
   }
+}
+
+/** As one content, because the memory in which Yjs joins many items of values is quadratic in their number. */
+function joinedValues(items: readonly Y.Item[]): Y.ContentAny {
+  return new Y.ContentAny(items.flatMap(({ content }) => content.getContent() as unknown[]));
 }
 
 function typeOf({ content }: Y.Item): Shared | undefined {
