@@ -9,6 +9,7 @@ import { floodBill } from './cost/flood.ts';
 import { type CostLine, heartbeatBill, idleBill, totalOf } from './cost/idle.ts';
 import { liveBill, workday } from './cost/live.ts';
 import { metricBill } from './cost/metrics.ts';
+import { versionCosts } from './cost/versions.ts';
 import { watchingBill } from './cost/watching.ts';
 import { parseArguments, runCommand } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
@@ -85,6 +86,9 @@ export function costReport(
       return `${row('', 0, [total, table, queue, functions, logs, dataOut])}  ${label}`;
     }),
     `${dollars(prices.mails)}${' '.repeat(5 * 9)}  mails through Amazon SES, without their units and runs`,
+    '',
+    'A million, dollars',
+    ...versionCosts().map(([subject, sum]) => `${dollars(sum)}  ${subject}`),
     '',
     'Vector indexes, in addition to units: gigabytes and dollars of a million requests',
     heading(width, ['written', 'searched', 'dollars']),

@@ -9,6 +9,7 @@ import { floodBill } from '../../infra/commands/cost/flood.ts';
 import { heartbeatBill, idleBill, totalOf } from '../../infra/commands/cost/idle.ts';
 import { liveBill, workday } from '../../infra/commands/cost/live.ts';
 import { metricBill } from '../../infra/commands/cost/metrics.ts';
+import { versionCosts } from '../../infra/commands/cost/versions.ts';
 import { watchingBill, widgetCosts } from '../../infra/commands/cost/watching.ts';
 import {
   consumptionOfRequests,
@@ -183,6 +184,10 @@ describe('costsOfCalls', () => {
     expect(one).toBeGreaterThan(core);
     expect(more).toBe(core);
   });
+});
+
+test('versionCosts prices a version and a restore by the size of the text', () => {
+  expect(versionCosts().map(([, dollars]) => Math.round(dollars))).toEqual([9, 15, 126, 260, 963, 1983]);
 });
 
 describe('deliveryCost', () => {

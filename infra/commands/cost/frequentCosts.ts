@@ -3,6 +3,7 @@ import { costOfCall, costsOfCalls, refusedCall, withIdempotencyKey } from '../..
 import { prices } from '../../cost/prices.ts';
 import { vectorConsumption, vectorDollars } from '../../cost/vectors.ts';
 import { deliveryConsumption, deliveryCost } from './deliveries.ts';
+import { versionCosts } from './versions.ts';
 
 export function frequentCosts(): [subject: string, dollars: number][] {
   const calls = new Map(costsOfCalls(registeredEndpoints()).map(({ name, total }) => [name, total]));
@@ -22,6 +23,7 @@ export function frequentCosts(): [subject: string, dollars: number][] {
       label,
       deliveryCost(used).total,
     ]),
+    ...versionCosts(),
     ['writes of one vector, in addition to units', vectors('/v2/memory/judgments/add one')],
     ['searches of few vectors, in addition to units', vectors('/v2/memory/search a document')],
     ['mails through Amazon SES, without their units and runs', prices.mails],
