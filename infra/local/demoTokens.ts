@@ -47,6 +47,7 @@ async function createDocument(client: Methods): Promise<void> {
   for (const { userId } of demoUsers)
     await client.v2.auth.permissions.add({ user: { userId }, permissions: { resources: [resource] } });
   await client.v2.workspace.notificationconfig.update({ useNotificationService: true });
+  await client.v2.workspace.apikeyconfig.update({ editorVersions: { everyMinutes: 5, keepDays: 30 } });
   // The last step: without the editor, the next call repeats all steps.
   await client.v2.crdt.add({ ...demoDocument, ...demoEditor, type: 'text', data: TEXT });
 }

@@ -146,6 +146,41 @@ describe('the demo page in two browsers', () => {
     await withTexts(grace, ['Last words']);
   });
 
+  test('restores a version while the other user types, and loses no typed words', async () => {
+    const { ada, grace, problems } = await openBoth();
+    await typeAt(ada, 'End', '\nThe first draft.');
+    const versions = ada.getByRole('list', { name: 'Versions' });
+    const preview = ada.locator('#preview');
+    const openVersion = (name: RegExp) => versions.getByRole('button', { name }).first().press('Enter');
+    await ada.getByRole('button', { name: 'History' }).press('Enter');
+    await ada.getByRole('textbox', { name: 'Name of the version' }).fill('Draft');
+    await ada.keyboard.press('Enter');
+    await openVersion(/^Draft .* Ada Lovelace/);
+    await preview.getByText('No difference to now.').waitFor();
+    await typeAt(grace, 'End', ' Later words!');
+    await withTexts(ada, ['Later words!']);
+    await openVersion(/^Draft/);
+    await preview.locator('del', { hasText: 'Later words!' }).waitFor();
+
+    const restored = Promise.withResolvers<undefined>();
+    await grace.route('**/v2/crdt/updates/push', async (route) => {
+      await restored.promise;
+      await route.continue();
+    });
+    await typeAt(grace, 'Home', 'Typed meanwhile. ');
+    await preview.getByRole('button', { name: 'Restore' }).press('Enter');
+    await statusOf(ada, 'You restored “Draft”.').waitFor();
+    await statusOf(grace, 'Another user restored “Draft”.').waitFor();
+    restored.resolve(undefined);
+    await withTexts(ada, ['Typed meanwhile.', 'The first draft.']);
+    expect((await linesOf(ada)).join()).not.toContain('Later words!');
+    expect(await linesOf(grace)).toEqual(await linesOf(ada));
+    await openVersion(/^Before restore .* Grace Hopper/);
+    await preview.locator('ins', { hasText: 'Later words!' }).waitFor();
+    await preview.locator('del', { hasText: 'Typed meanwhile.' }).waitFor();
+    expect(problems()).toEqual([]);
+  });
+
   test('shows comments, replies and resolved threads to the other user', async () => {
     const { ada, grace, problems } = await openBoth();
     await addComment(ada, 'Is this right?');
@@ -269,6 +304,7 @@ describe('the demo page', () => {
       '- navigation "Switch user"',
       '- link "Ada Lovelace"',
       '- region "Document"',
+      '- button "History"',
       '- textbox "Text of the document"',
       '- region "Comments"',
       '- textbox "New comment"',

@@ -1,8 +1,9 @@
-/** Shows one document to one of the demo's users: an editor, comments, present users and notifications. */
+/** Shows one document to one of the demo's users: an editor and its history, comments, present users and notifications. */
 import type { LiveStatus } from '../../../../../lib/client/liveDocument.ts';
 import { createUserClient } from '../../../../../lib/client/userClient.ts';
 import { demoDocument, type DemoUser, demoUsers, type TokenAnswer, type TokenRequest } from '../../demoDocument.ts';
 import { byId, setText } from '../dom.ts';
+import { HistoryPanel } from './history.ts';
 import { NotificationList } from './notifications.ts';
 import { showPeople, showUserLinks } from './people.ts';
 import { showTextEditor } from './textEditor.ts';
@@ -38,6 +39,7 @@ function showDemo(user: DemoUser): void {
   const refreshNotifications = () => void notifications.refresh().catch(reportError);
   const editor = showTextEditor(client, user, () => threads.showQuote());
   const threads = new ThreadList({ client, user, editor, report: reportError });
+  new HistoryPanel({ provider: editor.provider, report: reportError });
   const refreshThreads = () => void threads.refresh();
 
   live.on('status', showStatus);
