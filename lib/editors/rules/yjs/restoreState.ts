@@ -132,7 +132,7 @@ class Replacement {
     let values: Y.Item[] = [];
     const insertValues = () => {
       const [first] = values;
-      if (first) last = this.#insertCopy(target, last, first, null, joinedValues(values));
+      if (first) last = this.#insertCopy(target, last, first, null, joinedValues(first, values));
       values = [];
     };
     for (const [index, item] of wanted.entries()) {
@@ -215,8 +215,10 @@ class Replacement {
 }
 
 /** As one content, because the memory in which Yjs joins many items of values is quadratic in their number. */
-function joinedValues(items: readonly Y.Item[]): Y.ContentAny {
-  return new Y.ContentAny(items.flatMap(({ content }) => content.getContent() as unknown[]));
+function joinedValues(first: Y.Item, items: readonly Y.Item[]): Y.Item['content'] {
+  const content = first.content.copy();
+  if (content instanceof Y.ContentAny) content.arr = items.flatMap((item) => item.content.getContent() as unknown[]);
+  return content;
 }
 
 function typeOf({ content }: Y.Item): Shared | undefined {
