@@ -17,6 +17,7 @@ import { VersionStore } from './versionStore.ts';
 
 /** After this time without a version, a job counts as lost. The next change starts a new one. */
 const LOST_MS = 60 * 60_000;
+const PAUSE_MS = 60_000;
 
 const VersionJobData = EventJobData.extend({ wait: z.number() });
 
@@ -94,7 +95,7 @@ export async function keepVersionStep(
     await plan?.finish(outcome === 'done');
     if (outcome === 'done') return 'done';
   } while (await retries.next());
-  return { progress: {}, notBefore: clock() + LOST_MS / 60 };
+  return { progress: {}, notBefore: clock() + PAUSE_MS };
 }
 
 /** Without room, the editor keeps its named versions and gets no automatic one. */

@@ -49,7 +49,7 @@ describe('versions of an editor', () => {
     expect([version.name, data]).toEqual(['First', 'three!']);
     const doc = new Y.Doc();
     Y.applyUpdate(doc, Buffer.from(state, 'base64'));
-    expect(doc.getText('content').toString()).toBe('three!');
+    expect(doc.getText('content').toJSON()).toBe('three!');
     expect(await value()).toBe('four');
   });
 

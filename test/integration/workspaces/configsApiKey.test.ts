@@ -17,6 +17,7 @@ const initial = {
   ownerEmail: expect.stringMatching(/^owner-.*@example\.com$/),
   planInfo: { type: 'selfHosted' },
   defaultDocumentAccessType: 'public',
+  editorVersions: null,
   isPrivateCommentsEnabled: false,
   requireJwtToken: false,
   requireAutoOrgUser: false,

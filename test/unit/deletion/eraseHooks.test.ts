@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../../infra/build/build.ts';
-import { eraseHooks } from '../../../lib/deletion/userWalk.ts';
 import type { ContentKind } from '../../../lib/content/kind.ts';
+import { eraseHooks } from '../../../lib/deletion/userWalk.ts';
 import { contentKinds } from '../../../lib/kinds/contentKinds.ts';
 import { entities } from '../../../lib/table/entity.ts';
 

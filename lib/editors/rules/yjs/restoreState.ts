@@ -215,10 +215,10 @@ class Replacement {
 }
 
 /** As one content, because the memory in which Yjs joins many items of values is quadratic in their number. */
-function joinedValues(first: Y.Item, items: readonly Y.Item[]): Y.Item['content'] {
-  const content = first.content.copy();
-  if (content instanceof Y.ContentAny) content.arr = items.flatMap((item) => item.content.getContent() as unknown[]);
-  return content;
+function joinedValues({ content }: Y.Item, items: readonly Y.Item[]): Y.Item['content'] {
+  const copy = content.copy();
+  const values = items.flatMap((item) => item.content.getContent() as unknown[]);
+  return content instanceof Y.ContentAny ? Object.assign(copy, { arr: values }) : copy;
 }
 
 function typeOf({ content }: Y.Item): Shared | undefined {
