@@ -322,6 +322,7 @@ describe('invalid updates of configurations', () => {
       [
         [],
         ...[
+          'editorVersions',
           'enablePrivateComments',
           'requireJwtToken',
           'requireAutoOrgUser',

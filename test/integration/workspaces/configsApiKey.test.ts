@@ -21,6 +21,7 @@ const initial = {
   isPrivateCommentsEnabled: false,
   requireJwtToken: false,
   requireAutoOrgUser: false,
+  editorVersions: null,
 };
 
 describe('apikeyconfig get and update', () => {
@@ -54,6 +55,18 @@ describe('apikeyconfig get and update', () => {
       defaultDocumentAccessType: 'organizationPrivate',
       aiModelsConfig: { anthropic: { displayText: '****x7Qa' }, openai: { displayText: '****' } },
     });
+  });
+
+  test('update switches automatic versions of editors on, changes sent fields only, and off with null', async () => {
+    const update = (editorVersions: object | null) => customer.ok(UPDATE, { editorVersions });
+    const stored = async () => (await customer.ok(GET, {})).editorVersions;
+    const on = { everyMinutes: 5, keepDays: 3650, keepNamed: true };
+    expect(await update({ everyMinutes: 5, keepDays: 3650 })).toEqual({ editorVersions: on });
+    expect(await stored()).toEqual(on);
+    await customer.ok(UPDATE, { requireJwtToken: true });
+    expect(await stored()).toEqual(on);
+    expect(await update(null)).toEqual({ editorVersions: null });
+    expect(await stored()).toBeNull();
   });
 
   test('update changes the key of one provider only, and deletes it if the sent key is empty', async () => {
@@ -118,6 +131,13 @@ describe('apikeyconfig get and update', () => {
       { aiModelApiKey: [{ provider: 'openai', customerApiKey: 'k'.repeat(4_097) }] },
       'aiModelApiKey[0].customerApiKey must have at most 4096 characters',
     ],
+    ...[{ everyMinutes: 4 }, { everyMinutes: 1441 }, { keepDays: 0 }, { keepDays: 3651 }].map(
+      (field): [string, object, string] => [
+        `versions with ${JSON.stringify(field)}`,
+        { editorVersions: { everyMinutes: 5, keepDays: 1, ...field } },
+        expect.stringContaining(`editorVersions.${Object.keys(field)[0]}`),
+      ],
+    ),
     ['no key', { aiModelApiKey: [{ provider: 'openai' }] }, 'aiModelApiKey[0].customerApiKey is required'],
   ])('update rejects %s and stores nothing', async (_what, data, message) => {
     expect(await customer.error(UPDATE, data)).toEqual(invalid(message));
