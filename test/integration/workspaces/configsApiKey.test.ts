@@ -135,7 +135,7 @@ describe('apikeyconfig get and update', () => {
       (field): [string, object, string] => [
         `versions with ${JSON.stringify(field)}`,
         { editorVersions: { everyMinutes: 5, keepDays: 1, ...field } },
-        expect.stringContaining(`editorVersions.${Object.keys(field)[0]}`),
+        expect.stringContaining(`editorVersions.${Object.keys(field)[0]}`) as unknown as string,
       ],
     ),
     ['no key', { aiModelApiKey: [{ provider: 'openai' }] }, 'aiModelApiKey[0].customerApiKey is required'],
