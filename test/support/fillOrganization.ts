@@ -171,6 +171,7 @@ export async function fillDocument(
     });
   // The first editor's state fits into one item, the second editor's needs several.
   await customer.ok('/v2/crdt/add', { ...scope, editorId: 'notes', type: 'map', data: { mark } });
+  await customer.ok('/v2/crdt/versions/add', { ...scope, editorId: 'notes', name: mark });
   await customer.ok('/v2/crdt/add', {
     ...scope,
     editorId: 'report',

@@ -17,7 +17,6 @@ const initial = {
   ownerEmail: expect.stringMatching(/^owner-.*@example\.com$/),
   planInfo: { type: 'selfHosted' },
   defaultDocumentAccessType: 'public',
-  editorVersions: null,
   isPrivateCommentsEnabled: false,
   requireJwtToken: false,
   requireAutoOrgUser: false,

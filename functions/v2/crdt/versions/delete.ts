@@ -27,7 +27,7 @@ export const endpoint = defineEndpoint(
     output: z.object({
       data: z.record(z.string(), ItemOutcome).describe('The result for each version, by its id.'),
     }),
-    message: batchMessage('Version(s)', 'deleted', () => 'Version(s) deleted successfully.'),
+    message: batchMessage('version', 'deleted', () => 'Version(s) deleted successfully.'),
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { findWritableEditor, versions: changeVersions },
     impact: 'users cannot delete versions of their editors',
