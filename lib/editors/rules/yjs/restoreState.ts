@@ -23,7 +23,7 @@ export function restoreState(now: Y.Doc, contentKey: string, version: Uint8Array
   const update = changeToVersion(doc, now, contentKey);
   const result = openDocument([encodeState(now), ...(update ? [update] : [])]);
   if (isDeepStrictEqual(contentsOf(result, contentKey), wanted)) return update ? { update } : {};
-  return { fault: 'The version cannot be restored: only the clients that wrote its content can rebuild it.' };
+  return { fault: 'Only the clients that wrote its content can rebuild it.' };
 }
 
 function rootsOf(doc: Y.Doc, contentKey: string): Shared[] {
@@ -179,6 +179,8 @@ class Replacement {
   #isEqual(a: Y.Item, b: Y.Item, isEnd: boolean): boolean {
     const [typeA, typeB] = [typeOf(a), typeOf(b)];
     if (typeA && typeB) return isDeepStrictEqual(this.#readPresent(typeA), this.#readWanted(typeB));
+    // A client can have removed a mark as redundant, and sends this later.
+    if (a.content instanceof Y.ContentFormat && a !== b) return false;
     if (a.length !== b.length && this.#splits-- <= 0) return false;
     const length = Math.min(a.length, b.length);
     return isDeepStrictEqual(plainContent(a, length, isEnd), plainContent(b, length, isEnd));
