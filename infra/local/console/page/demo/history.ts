@@ -14,6 +14,8 @@ export interface HistoryOptions {
   readonly report: (error: unknown) => void;
 }
 
+const OWN_HINT_MILLISECONDS = 5_000;
+
 /** Reads nothing while it is closed. */
 export class HistoryPanel {
   readonly #provider: EditorProvider;
@@ -149,14 +151,18 @@ export class HistoryPanel {
     const version = this.#shown?.version;
     if (!version || this.#ownRestores.has(version.versionId)) return;
     this.#ownRestores.add(version.versionId);
+    const forget = () => this.#ownRestores.delete(version.versionId);
     try {
       const { keptVersionId } = await this.#provider.versions.restore(version.versionId);
-      if (keptVersionId === null) this.#ownRestores.delete(version.versionId);
+      const isChanged = keptVersionId !== null;
+      // The hint of the own restore comes shortly before or after the answer.
+      setTimeout(forget, isChanged ? OWN_HINT_MILLISECONDS : 0);
+      const news = isChanged ? 'The text before is kept as “Before restore”.' : 'The text is the same already.';
+      setText(byId('history-news'), `You restored ${nameOf(version)}. ${news}`);
     } catch (error) {
-      this.#ownRestores.delete(version.versionId);
+      forget();
       throw error;
     }
-    setText(byId('history-news'), `You restored ${nameOf(version)}. The text before is kept as “Before restore”.`);
     this.#closePreview();
   }
 
