@@ -49,6 +49,7 @@ export async function purgeEditor(
   const editor = { ...scope, editorId, internalId };
   const versions = new VersionStore(table);
   await versions.remove(editor, await versions.all(editor));
+  await versions.purgeParts(editor);
 }
 
 async function removeItems(table: Table, scope: DocumentScope, items: readonly EditorItem[]): Promise<void> {

@@ -50,6 +50,7 @@ export const workspaceOwnerVerified = 'workspace owner verified';
 // Content
 export const agentFileRead = 'agent file read by model';
 export const editorCompactionFailed = 'editor compaction failed';
+export const editorVersionCleanupFailed = 'cleanup after a version of an editor failed';
 export const editorVersionsFull = 'editor has no room for automatic versions';
 export const judgmentEmbeddingDelayed = 'judgment embedding delayed';
 export const embeddingModelChangeFailed = 'embedding model change failed';

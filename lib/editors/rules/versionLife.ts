@@ -29,7 +29,7 @@ export function expiryOf(
   const least = restoredVersionId === undefined ? 0 : MONTH;
   if (!settings) return least === 0 ? undefined : createdAt + least;
   const all = settings.keepDays * DAY;
-  if (!isAutomatic) return settings.keepNamed ? undefined : createdAt + all;
+  if (!isAutomatic) return settings.keepNamed ? undefined : createdAt + Math.max(all, least);
   const isFirstOf = (unit: number) =>
     before === undefined || Math.floor(before / unit) !== Math.floor(createdAt / unit);
   const life = isFirstOf(DAY) ? all : Math.min(all, isFirstOf(HOUR) ? WEEK : DAY);
@@ -37,25 +37,39 @@ export function expiryOf(
 }
 
 interface Stored extends Version {
+  readonly versionId: string;
+  readonly metadata?: string | undefined;
   readonly blob: { readonly id: string };
   readonly bytes: number;
 }
 
+/** Of an item without metadata. */
+const ITEM_BYTES = 500;
+
 /**
- * Returns the oldest automatic versions that must go to make room for another version. Throws RESOURCE_EXHAUSTED if
- * this is not enough, or for a named version too many. `versions` begin with the newest.
+ * Returns the oldest automatic versions that must go to make room for another version, without `kept`. Throws
+ * RESOURCE_EXHAUSTED if this is not enough, or for a named version too many. `versions` begin with the newest.
  */
 export function findSurplus<T extends Stored>(
   versions: readonly T[],
-  added: { readonly isAutomatic: boolean; readonly bytes: number; readonly now: number },
+  added: {
+    readonly isAutomatic: boolean;
+    readonly bytes: number;
+    readonly now: number;
+    readonly kept?: string | undefined;
+  },
 ): T[] {
   const named = versions.filter(({ isAutomatic }) => !isAutomatic).length;
   if (!added.isAutomatic && named >= versionLimits.named)
     throw new ApiError('RESOURCE_EXHAUSTED', `An editor can have at most ${versionLimits.named} named versions.`);
+  const stays = (version: T) =>
+    !version.isAutomatic || version.versionId === added.kept || isProtected(version, added.now);
+  // The removal of a version frees nothing while another one has its blob.
+  const stayingBlobs = new Set(versions.filter(stays).map(({ blob }) => blob.id));
   const left = [...versions];
   const surplus: T[] = [];
   while (storedBytes(left) + added.bytes > versionLimits.bytes) {
-    const oldest = left.findLastIndex((version) => version.isAutomatic && !isProtected(version, added.now));
+    const oldest = left.findLastIndex(({ blob }) => !stayingBlobs.has(blob.id));
     if (oldest === -1)
       throw new ApiError(
         'RESOURCE_EXHAUSTED',
@@ -68,7 +82,8 @@ export function findSurplus<T extends Stored>(
 
 /** Versions of the same state share a blob. */
 function storedBytes(versions: readonly Stored[]): number {
-  return distinctBy(versions, ({ blob }) => blob.id).reduce((sum, { bytes }) => sum + bytes, 0);
+  const blobs = distinctBy(versions, ({ blob }) => blob.id).reduce((sum, { bytes }) => sum + bytes, 0);
+  return versions.reduce((sum, { metadata = '' }) => sum + ITEM_BYTES + metadata.length, blobs);
 }
 
 function isProtected({ restoredVersionId, createdAt }: Version, now: number): boolean {

@@ -9,23 +9,24 @@ import { EditorVersionEntity } from './entities.ts';
 
 const PAGE = 500;
 const PARALLEL = 4;
-const EDITORS = 'editors';
+const VERSIONS = 'versions';
 /** The head and the newest update of an editor are its last items. */
 const LAST_ITEMS = { limit: 2, descending: true } as const;
 
 /**
- * Removes erased users from the authors of versions, and of the changes since the last version. The position is a key of
- * the versions, then `editors`.
+ * Removes erased users from the authors of the changes since the last version, then from those of versions. A version that
+ * is made meanwhile from the old authors conflicts, or is in the list of versions.
  */
 export const eraseAuthors: EraseHook = {
   entities: [EditorVersionEntity, EditorUpdateEntity],
   async erase(removal, after) {
-    if (after === EDITORS) {
+    if (after === undefined) {
       await eraseFromEditors(removal);
-      return undefined;
+      return VERSIONS;
     }
     const { table, scope } = removal;
-    const { values, next } = await table.query(EditorVersionEntity, scope, { limit: PAGE, after });
+    const from = after === VERSIONS ? undefined : after;
+    const { values, next } = await table.query(EditorVersionEntity, scope, { limit: PAGE, after: from });
     await inParallel(values.filter(names(removal)), PARALLEL, (version) =>
       retryOnConflict(async () => {
         const stored = await table.get(EditorVersionEntity, { ...scope, ...version });
@@ -34,7 +35,7 @@ export const eraseAuthors: EraseHook = {
         return table.tryWrite([replace(EditorVersionEntity, { ...scope, ...stored, authors }, stored._r)]);
       }),
     );
-    return next ?? EDITORS;
+    return next;
   },
 };
 

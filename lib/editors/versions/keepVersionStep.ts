@@ -18,6 +18,8 @@ import { VersionStore } from './versionStore.ts';
 /** After this time without a version, a job counts as lost. The next change starts a new one. */
 const LOST_MS = 60 * 60_000;
 const PAUSE_MS = 60_000;
+/** Within a second, the order of versions can differ from that of their states. */
+const NEWEST = 10;
 
 const VersionJobData = EventJobData.extend({ wait: z.number() });
 
@@ -76,9 +78,10 @@ export async function keepVersionStep(
     const [found, state] = await Promise.all([findEditorNames(table, tenant, data), reader.find(scope, editorId)]);
     if (!found || state?.head.internalId !== data.internalId || state.newest.versionDueAt === undefined) return 'done';
     const now = clock();
-    const [newest] = (await new VersionStore(table).list(editorName(scope, state), 1)).values;
-    const isNeeded = found.settings && newest?.stateVersion !== stateVersionOf(state.newest);
-    const request = { versionId: newId('ver', now), isAutomatic: true, now, settings: found.settings };
+    const newest = (await new VersionStore(table).list(editorName(scope, state), NEWEST)).values;
+    const hasState = newest.some(({ stateVersion }) => stateVersion === stateVersionOf(state.newest));
+    const isNeeded = found.settings && !hasState;
+    const request = { versionId: newId('ver', now), isAutomatic: true, now, settings: found.settings, log };
     const plan = isNeeded ? await planWithin(() => planVersion(table, scope, state, request), log) : undefined;
     const entry = unchangedUpdate(state.newest, now);
     const outcome = await table.tryWrite([

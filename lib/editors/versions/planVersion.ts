@@ -1,4 +1,6 @@
 import type { DocumentScope } from '../../content/documentScope.ts';
+import type { Log } from '../../observability/log.ts';
+import * as logMessages from '../../observability/logMessages.ts';
 import type { Stored } from '../../table/entity.ts';
 import { insert, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';
 import type { EditorState } from '../editorState.ts';
@@ -15,13 +17,14 @@ export interface NewVersion extends Pick<
 > {
   readonly now: number;
   readonly settings: VersionSettings;
+  readonly log: Log;
 }
 
 export interface VersionPlan {
   readonly version: EditorVersion;
   /** For the transaction that inserts the next update of the log. */
   readonly ops: readonly WriteOp[];
-  /** Call it after the transaction: removes versions that made room, or what a failed transaction left. */
+  /** Call it after the transaction: removes versions that made room, or what a failed transaction left. Logs failures. */
   readonly finish: (isWritten: boolean) => Promise<void>;
 }
 
@@ -30,19 +33,18 @@ export function editorName(scope: DocumentScope, { head }: Pick<EditorState, 'he
 }
 
 /**
- * Writes the state of an editor as the blob of a new version. A version of the same state shares the blob of the newest
- * version if that lives as long. Throws RESOURCE_EXHAUSTED above the limits of an editor.
+ * Writes the state of an editor as the blob of a new version. A version of the same state shares the blob of one that
+ * lives as long. Throws RESOURCE_EXHAUSTED above the limits of an editor.
  */
 export async function planVersion(
   table: Table,
   scope: DocumentScope,
   state: EditorState,
-  { now, settings, ...fields }: NewVersion,
+  { now, settings, log, ...fields }: NewVersion,
 ): Promise<VersionPlan> {
   const editor = editorName(scope, state);
   const store = new VersionStore(table);
   const versions = await store.all(editor);
-  const [newest] = versions;
   const stateVersion = stateVersionOf(state.newest);
   const before = versions.find(({ isAutomatic }) => isAutomatic)?.createdAt;
   const expiresAt = expiryOf({ ...fields, createdAt: now }, before, settings);
@@ -55,13 +57,15 @@ export async function planVersion(
     authors: state.newest.authors ?? [],
     expiresAt,
   };
-  if (newest?.stateVersion === stateVersion && !outlives({ expiresAt }, newest)) {
-    findSurplus(versions, { ...fields, bytes: 0, now });
-    const version = { ...common, blob: newest.blob, bytes: newest.bytes };
-    return { version, ops: [insertOp(editor, version), unchangedOp(editor, newest)], finish: () => Promise.resolve() };
+  const room = { isAutomatic: fields.isAutomatic, now, kept: fields.restoredVersionId };
+  const same = versions.find((version) => version.stateVersion === stateVersion && !outlives({ expiresAt }, version));
+  if (same) {
+    findSurplus(versions, { ...room, bytes: 0 });
+    const version = { ...common, blob: same.blob, bytes: same.bytes };
+    return { version, ops: [insertOp(editor, version), unchangedOp(editor, same)], finish: () => Promise.resolve() };
   }
   const bytes = pack(encodeState(openDocument(state.updates)));
-  const surplus = findSurplus(versions, { ...fields, bytes: bytes.length, now });
+  const surplus = findSurplus(versions, { ...room, bytes: bytes.length });
   const blob = await writeBlob(table, bytes, now, (part) =>
     upsert(EditorVersionPartEntity, { ...editor, ...part, expiresAt }),
   );
@@ -69,7 +73,12 @@ export async function planVersion(
   return {
     version,
     ops: [insertOp(editor, version)],
-    finish: (isWritten) => (isWritten ? store.remove(editor, surplus) : store.removeParts(editor, [version])),
+    finish: async (isWritten) => {
+      const cleaned = isWritten ? store.removeUnchanged(editor, surplus) : store.removeParts(editor, [version]);
+      await cleaned.catch((error: unknown) => {
+        log.error(logMessages.editorVersionCleanupFailed, { error });
+      });
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import { versionSettings } from '../../workspaces/configs/apiKeyConfig.ts';
 import { expiryOf, findSurplus } from '../rules/versionLife.ts';
 import type { EditorVersion } from './entities.ts';
 import { findWritableEditor } from './findVersions.ts';
-import { changeVersions } from './versionStore.ts';
+import { changeVersions, outlives } from './versionStore.ts';
 
 /** Throws NOT_FOUND, RESOURCE_EXHAUSTED for a named version too many, and ABORTED after too many conflicts. */
 type RenameVersion = (
@@ -22,10 +22,10 @@ export const renameVersion: Capability<RenameVersion> = /* @__PURE__ */ combine(
         const changed = { ...stored, ...(metadata !== undefined && { metadata }) };
         if (name === undefined) return changed;
         if (!stored.isAutomatic) return { ...changed, name };
-        const { createdAt } = stored;
-        findSurplus(await all(), { isAutomatic: false, bytes: 0, now: createdAt });
-        const expiresAt = expiryOf({ createdAt, isAutomatic: false }, undefined, settings);
-        return { ...changed, name, isAutomatic: false, expiresAt };
+        findSurplus(await all(), { isAutomatic: false, bytes: 0, now: stored.createdAt });
+        const named = { ...changed, name, isAutomatic: false };
+        const expiresAt = expiryOf(named, undefined, settings);
+        return outlives({ expiresAt }, stored) ? { ...named, expiresAt } : named;
       });
     },
 );

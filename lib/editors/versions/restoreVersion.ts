@@ -3,6 +3,7 @@ import { type Capability, combine } from '../../app/capability.ts';
 import type { DocumentContext } from '../../content/documentScope.ts';
 import type { ContentNames } from '../../content/rules/eventMetadata.ts';
 import { emit } from '../../events/outbox.ts';
+import type { Log } from '../../observability/log.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { tableWith } from '../../table/storeCapability.ts';
 import { itemOf, type WriteOp } from '../../table/table.ts';
@@ -14,7 +15,7 @@ import { restorePayload } from '../rules/restorePayload.ts';
 import { restoreState } from '../rules/yjs/restoreState.ts';
 import { findUpdateFault } from '../rules/yjs/updateFaults.ts';
 import { editorName, planVersion } from './planVersion.ts';
-import { VersionStore } from './versionStore.ts';
+import { unknownVersion, VersionStore } from './versionStore.ts';
 
 const NAME_OF_KEPT = 'Before restore';
 
@@ -28,14 +29,19 @@ export interface Restored {
  * RESOURCE_EXHAUSTED if there is no room for the version of the present state, and ABORTED after too many conflicts.
  */
 type RestoreVersion = (
-  request: { readonly editorId: string; readonly versionId: string; readonly keptVersionId: string },
+  request: {
+    readonly editorId: string;
+    readonly versionId: string;
+    readonly keptVersionId: string;
+    readonly log: Log;
+  },
   restored: (result: Restored) => void,
 ) => WriteChange;
 
 export const restoreVersion: Capability<RestoreVersion> = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem', 'BatchWriteItem']) },
   ({ table }): RestoreVersion =>
-    ({ editorId, versionId, keptVersionId }, restored) =>
+    ({ editorId, versionId, keptVersionId, log }, restored) =>
     async (editors, context, author) => {
       const { scope, organization, document } = context;
       const store = new VersionStore(table);
@@ -46,13 +52,18 @@ export const restoreVersion: Capability<RestoreVersion> = /* @__PURE__ */ combin
       return editors.changeWith(context, editorId, author, async (state, doc) => {
         const { head } = state;
         const editor = editorName(scope, state);
-        const version = await store.require(editor, versionId);
+        const [version, repeated] = await store.findEach(editor, [versionId, keptVersionId]);
+        if (repeated) {
+          restored({ keptVersionId });
+          return undefined;
+        }
+        if (!version) throw unknownVersion();
         const { update, fault } = restoreState(doc, head.contentKey, await store.readState(editor, version));
         const refusal = fault ?? (update && findUpdateFault(doc, head.type, head.contentKey, update, true));
-        if (refusal !== undefined) throw new ApiError('FAILED_PRECONDITION', refusal);
+        if (refusal !== undefined)
+          throw new ApiError('FAILED_PRECONDITION', `The version cannot be restored. ${refusal}`);
         if (!update) {
-          // Exists if an earlier attempt of the call restored the version.
-          restored({ keptVersionId: (await store.find(editor, keptVersionId))?.versionId });
+          restored({ keptVersionId: undefined });
           return undefined;
         }
         const plan = await planVersion(table, scope, state, {
@@ -62,6 +73,7 @@ export const restoreVersion: Capability<RestoreVersion> = /* @__PURE__ */ combin
           restoredVersionId: versionId,
           now: author.now,
           settings: config?.editorVersions ?? undefined,
+          log,
         });
         restored({ keptVersionId });
         const names = { apiKey: scope.tenant, organization, document };

@@ -5,6 +5,7 @@ import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { beforeWrite, writesItem } from '../../support/beforeWrite.ts';
 import { nda } from '../../support/content.ts';
+import { putItem } from '../../support/items.ts';
 import { JobRunner } from '../../support/jobRunner.ts';
 import { startQueues } from '../../support/queues.ts';
 import { newUser } from '../../support/userTokens.ts';
@@ -14,7 +15,7 @@ const VERSIONS = '/v2/crdt/versions';
 const DAY = 24 * 60 * 60_000;
 const editor = { ...nda, editorId: 'summary' };
 
-const { customer, itemsOf, emitted } = acmeWorld({ documents: ['nda'], table: 'memory' });
+const { customer, engine, itemsOf, emitted } = acmeWorld({ documents: ['nda'], table: 'memory' });
 forAllTests(startQueues);
 
 const addEditor = (data: unknown = 'one', type = 'text') => customer.ok('/v2/crdt/add', { ...editor, type, data });
@@ -119,6 +120,68 @@ describe('versions of an editor', () => {
     expect(version).toMatchObject({ name: 'Kept', metadata: { by: 'ada' }, isAutomatic: false });
     expect(version.expiresAt).toBeUndefined();
     expect((await parts()).map(({ ttl }) => ttl)).toEqual([undefined]);
+  });
+
+  test.each([
+    ['a shorter life of named versions', { keepNamed: false }],
+    ['the life of a named one', {}],
+  ])('of one state keep it whatever is named, with %s', async (_what, settings) => {
+    await addEditor();
+    const { versionId } = await add({ name: 'Signed' });
+    await customer.ok('/v2/workspace/apikeyconfig/update', {
+      editorVersions: { everyMinutes: 5, keepDays: 2, ...settings },
+    });
+    const [second, third] = [await add(), await add()];
+    await customer.ok(`${VERSIONS}/update`, { ...editor, versionId: third.versionId, name: 'Kept' });
+    await customer.ok(`${VERSIONS}/delete`, { ...editor, versionIds: [second.versionId] });
+    const stored = await itemsOf('EditorVersion');
+    for (const { blob, ttl } of stored) {
+      const own = (await parts()).filter(({ SK }) => String(SK).includes(blob.id));
+      expect(own.map((part) => part.ttl ?? Infinity)).toEqual([expect.any(Number)]);
+      expect((own[0]!.ttl as number | undefined) ?? Infinity).toBeGreaterThanOrEqual(
+        (ttl as number | undefined) ?? Infinity,
+      );
+    }
+    expect((await get({ versionId })).version.expiresAt).toBeUndefined();
+    expect(await parts()).toHaveLength(new Set(stored.map(({ blob }) => blob.id)).size);
+  });
+
+  test('do not end because they are named', async () => {
+    await addEditor();
+    const { versionId } = await add();
+    await customer.ok('/v2/workspace/apikeyconfig/update', {
+      editorVersions: { everyMinutes: 5, keepDays: 1, keepNamed: false },
+    });
+    await customer.ok(`${VERSIONS}/update`, { ...editor, versionId, name: 'Kept' });
+    expect((await get()).versions[0].expiresAt).toBeUndefined();
+    await write('two');
+    const { keptVersionId } = await restore(versionId);
+    await customer.ok(`${VERSIONS}/update`, { ...editor, versionId: keptVersionId, name: 'Mine' });
+    const [{ createdAt, expiresAt }] = (await get()).versions;
+    expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(30 * DAY);
+  });
+
+  test('stay if they are named while room is made', async () => {
+    await addEditor();
+    const { versionId } = await add();
+    const [{ PK, SK, ...item }] = (await itemsOf('EditorVersion')) as [any];
+    await putItem(engine, { PK, SK, ...item, bytes: 64 * 1024 * 1024 });
+    await write('two');
+    const rename = () => customer.ok(`${VERSIONS}/update`, { ...editor, versionId, name: 'Precious' });
+    beforeWrite(rename, writesItem('EditorVersion'));
+    await customer.call(`${VERSIONS}/add`, { ...editor, name: 'next' });
+    expect(await names({ named: true })).toContain('Precious');
+  });
+
+  test('leave no parts with the editor after an interrupted call', async () => {
+    await addEditor();
+    beforeWrite(() => Promise.reject(new Error('crash')), writesItem('EditorVersion'));
+    await customer.call(`${VERSIONS}/add`, { ...editor, name: 'x' });
+    expect(await parts()).toHaveLength(1);
+    await customer.ok('/v2/crdt/delete', { ...nda, editorIds: ['summary'] });
+    const [job] = (await itemsOf('Job')).filter(({ kind }) => kind === 'purgeLeftover');
+    await new JobRunner(Date.now() + 61_000).finish({ tenant: customer.apiKey, jobId: job!.jobId as string });
+    expect(await parts()).toEqual([]);
   });
 
   test('number at most 200 with a name', async () => {
@@ -294,6 +357,19 @@ describe('automatic versions', () => {
     await keep();
     expect(await names()).toEqual(['by hand']);
   });
+});
+
+test('an erasure removes the user from a version that is added meanwhile', async () => {
+  await addEditor('one');
+  await write('two', 'ada');
+  await customer.ok('/v2/users/data/delete', { userIds: ['ada'], organizationIds: ['acme'] });
+  const [job] = (await itemsOf('Job')).filter(({ kind }) => kind === 'eraseUsers');
+  const runner = new JobRunner(Date.now() + 61_000);
+  beforeWrite(() => add({ name: 'Two' }), writesItem('EditorUpdate'));
+  await runner.finish({ tenant: customer.apiKey, jobId: job!.jobId as string });
+  runner.now += 61_000;
+  await runner.finish({ tenant: customer.apiKey, jobId: job!.jobId as string });
+  expect((await get()).versions.map(({ authors }: any) => authors)).toEqual([[]]);
 });
 
 test('an erasure removes the user from the authors', async () => {

@@ -82,6 +82,7 @@ describe('findSurplus', () => {
   const MB = 1024 * 1024;
   const version = (id: string, fields: object = {}) => ({
     ...automatic,
+    versionId: id,
     blob: { id },
     bytes: 20 * MB,
     ...fields,
@@ -92,12 +93,12 @@ describe('findSurplus', () => {
 
   test('returns nothing below the limit', () => {
     expect(findSurplus(three.slice(1), added)).toEqual([]);
-    expect(findSurplus(three, { ...added, bytes: 4 * MB })).toEqual([]);
+    expect(findSurplus(three, { ...added, bytes: 4 * MB - 1_500 })).toEqual([]);
   });
 
   test('returns the oldest automatic versions, as few as needed', () => {
     expect(idsOf(findSurplus(three, added))).toEqual(['a']);
-    expect(idsOf(findSurplus(three, { ...added, bytes: 4 * MB + 1 }))).toEqual(['a']);
+    expect(idsOf(findSurplus(three, { ...added, bytes: 4 * MB - 1_499 }))).toEqual(['a']);
     expect(idsOf(findSurplus(three, { ...added, bytes: 30 * MB }))).toEqual(['a', 'b']);
   });
 
@@ -109,6 +110,24 @@ describe('findSurplus', () => {
     ];
     expect(idsOf(findSurplus(protectedOnes, added))).toEqual(['c']);
     expect(idsOf(findSurplus(protectedOnes, { ...added, now: noon + 30 * DAY }))).toEqual(['b']);
+    expect(idsOf(findSurplus(three, { ...added, kept: 'a' }))).toEqual(['b']);
+  });
+
+  test('passes a version whose blob a named version has, because its removal frees nothing', () => {
+    const versions = [
+      version('b'),
+      version('a'),
+      { ...version('a'), versionId: 'named', isAutomatic: false },
+      version('c'),
+    ];
+    expect(idsOf(findSurplus(versions, added))).toEqual(['c']);
+    expect(idsOf(findSurplus(versions.slice(0, 3), { ...added, bytes: 30 * MB }))).toEqual(['b']);
+  });
+
+  test('counts metadata', () => {
+    const metadata = 'x'.repeat(4 * MB);
+    expect(idsOf(findSurplus([version('c', { metadata }), version('b')], { ...added, bytes: 19 * MB }))).toEqual([]);
+    expect(idsOf(findSurplus([version('c', { metadata }), version('b')], { ...added, bytes: 22 * MB }))).toEqual(['b']);
   });
 
   test('counts a shared blob once, and frees it with the last version that has it', () => {

@@ -37,13 +37,14 @@ export const endpoint = defineEndpoint(
     },
     cost: { calls: 8, roundTrips: 6, readUnits: 6, writeUnits: 5 },
   },
-  async ({ input: { name, metadata, ...editor }, caller, deps, now, repeatableId }) => {
+  async ({ input: { name, metadata, ...editor }, caller, deps, now, repeatableId, log }) => {
     const version = await deps.addVersion(caller.tenant, editor, {
       versionId: repeatableId('ver', 0),
       name,
       metadata: metadata && JSON.stringify(metadata),
       isAutomatic: name === undefined,
       now,
+      log,
     });
     return {
       data: {

@@ -49,12 +49,13 @@ export const endpoint = defineEndpoint(
         },
       },
     },
-    cost: { calls: 9, roundTrips: 8, readUnits: 8, writeUnits: 9 },
+    cost: { calls: 9, roundTrips: 8, readUnits: 9, writeUnits: 9 },
   },
   async ({ input, caller, deps, now, log, repeatableId }) => {
     const { editorId, versionId } = input;
     let kept: Restored['keptVersionId'];
-    const change = deps.restoreVersion({ editorId, versionId, keptVersionId: repeatableId('ver', 0) }, (restored) => {
+    const request = { editorId, versionId, keptVersionId: repeatableId('ver', 0), log };
+    const change = deps.restoreVersion(request, (restored) => {
       kept = restored.keptVersionId;
     });
     await deps.changeEditor(caller.tenant, input, change, { now, log });
