@@ -333,3 +333,27 @@ test('values that were inserted one by one come back in one item, because Yjs jo
   Y.applyUpdate(now, update!);
   expect(now.getArray('content').toJSON()).toEqual(times(100, (n) => 99 - n));
 });
+
+test('a version that has another document inside is refused, and so is one above the limits of an editor', () => {
+  const refusalOf = (fill: (map: Y.Map<unknown>) => void) => {
+    const doc = new Y.Doc();
+    const map = doc.getMap('content');
+    fill(map);
+    const version = encodeState(doc);
+    map.clear();
+    const now = openDocument([encodeState(doc)]);
+    const before = encodeState(now);
+    const { update, fault = update && findUpdateFault(now, 'map', 'content', update, true) } = restoreState(
+      now,
+      'content',
+      version,
+    );
+    expect(encodeState(now)).toEqual(before);
+    return fault;
+  };
+  expect(refusalOf((map) => map.set('inner', new Y.Doc()))).toBe(
+    'Only the clients that wrote its content can rebuild it.',
+  );
+  expect(refusalOf((map) => map.set('long', 'x'.repeat(4_194_400)))).toMatch(/4194304/);
+  expect(refusalOf((map) => map.set('short', 'x'))).toBeUndefined();
+});
