@@ -20,8 +20,8 @@ export const endpoint = defineEndpoint(
     path: '/v2/commentannotations/update',
     summary: 'Change comment threads of a document',
     description:
-      'Changes the threads that match every selector, at most 500. Fields that are not sent stay. A thread that cannot be changed has `success: false` in the answer. ' +
-      'With a user token, threads are selected by `annotationIds` only. The author of a thread changes every field. Editors of the document also change status, assignee, priority and suggestion in threads of others. Anything else is PERMISSION_DENIED. ' +
+      'Changes the threads that match every selector, at most 500. Fields that are not sent stay. A thread that cannot be changed has `success: false`. ' +
+      'With a user token, only `annotationIds` selects threads. The author of a thread changes every field. Editors of the document also change status, assignee, priority and suggestion in threads of others. Anything else is PERMISSION_DENIED. ' +
       '`/v2/commentannotations/comments/update` changes the comments of a thread.',
     auth: 'apiKey',
     user: openToUsers(threadUpdatesByUsers, userMarkup),
@@ -39,7 +39,7 @@ export const endpoint = defineEndpoint(
         documentId: 'nda',
         annotationIds: ['clause-4'],
         updatedData: { status: 'RESOLVED' },
-        reason: 'The clause now names the court of jurisdiction.',
+        reason: 'The clause names a court now.',
         actionUser: { userId: 'grace', name: 'Grace Hopper' },
         triggerNotification: true,
       },
