@@ -494,7 +494,9 @@ describe('the documentation', () => {
     const webhook = item(page, 'webhooks.comment.add').and(page.locator('[open]'));
     await webhook.getByRole('row').filter({ hasText: 'The comment that the event is about.' }).waitFor();
     expect(requestedUrls.filter((url) => !url.startsWith(`${system.baseUrl}/docs/`))).toEqual([]);
-    expect(problems).toEqual([]);
+    // The contents can lead to the other page before they are loaded.
+    const interrupted = `GET ${system.baseUrl}/docs/reference: net::ERR_ABORTED`;
+    expect(problems.filter((problem) => problem !== interrupted)).toEqual([]);
   });
 
   test('filters the operations of the contents, and the webhooks of a page', async () => {
