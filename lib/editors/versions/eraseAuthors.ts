@@ -1,10 +1,10 @@
-import type { DocumentScope } from '../../content/documentScope.ts';
 import type { DocumentRemoval, EraseHook } from '../../content/userRemoval.ts';
 import { inParallel } from '../../shared/inParallel.ts';
 import { retryOnConflict } from '../../table/retryOnConflict.ts';
-import { insert, replace, type Table } from '../../table/table.ts';
+import { insert, replace } from '../../table/table.ts';
+import { EditorDeleter } from '../deleteEditors.ts';
 import { unchangedUpdate } from '../editorLog.ts';
-import { beforeEditor, EditorItems, EditorUpdateEntity } from '../entities.ts';
+import { EditorItems, EditorUpdateEntity } from '../entities.ts';
 import { EditorVersionEntity } from './entities.ts';
 
 const PAGE = 500;
@@ -41,9 +41,10 @@ export const eraseAuthors: EraseHook = {
 
 async function eraseFromEditors(removal: DocumentRemoval): Promise<void> {
   const { table, scope, clock } = removal;
-  for await (const prefix of editorsOf(table, scope))
+  const { editorIds } = await new EditorDeleter(table).listIds(scope, Infinity);
+  for (const editorId of editorIds)
     await retryOnConflict(async () => {
-      const { values } = await table.query(EditorItems, scope, { ...LAST_ITEMS, prefix: [prefix] });
+      const { values } = await table.query(EditorItems, scope, { ...LAST_ITEMS, prefix: [editorId] });
       const [head, newest] = values;
       if (head?.kind !== 'head' || newest?.kind !== 'update' || !names(removal)(newest.value)) return 'done';
       // A later update, because warm functions have the newest one in memory.
@@ -51,18 +52,8 @@ async function eraseFromEditors(removal: DocumentRemoval): Promise<void> {
         ...unchangedUpdate(newest.value, clock()),
         authors: without(removal, newest.value.authors ?? []),
       };
-      return table.tryWrite([insert(EditorUpdateEntity, { ...scope, editorId: head.value.editorId, ...entry })]);
+      return table.tryWrite([insert(EditorUpdateEntity, { ...scope, editorId, ...entry })]);
     });
-}
-
-async function* editorsOf(table: Table, scope: DocumentScope): AsyncGenerator<string> {
-  for (let prefix: string | undefined; ;) {
-    const after = prefix === undefined ? undefined : beforeEditor(prefix);
-    const { values } = await table.query(EditorItems, scope, { ...LAST_ITEMS, limit: 1, after });
-    prefix = values[0]?.prefix;
-    if (prefix === undefined) return;
-    yield prefix;
-  }
 }
 
 function names({

@@ -372,6 +372,18 @@ test('an erasure removes the user from a version that is added meanwhile', async
   expect((await get()).versions.map(({ authors }: any) => authors)).toEqual([[]]);
 });
 
+test('an erasure removes the user from the changes of an editor whose id has characters of keys', async () => {
+  const other = { ...nda, editorId: 'a#b%/~ü' };
+  await customer.ok('/v2/crdt/add', { ...other, type: 'text', data: 'one', userId: 'ada' });
+  await customer.ok('/v2/users/data/delete', { userIds: ['ada'], organizationIds: ['acme'] });
+  const [job] = (await itemsOf('Job')).filter(({ kind }) => kind === 'eraseUsers');
+  const runner = new JobRunner(Date.now() + 61_000);
+  await runner.finish({ tenant: customer.apiKey, jobId: job!.jobId as string });
+  runner.now += 61_000;
+  await runner.finish({ tenant: customer.apiKey, jobId: job!.jobId as string });
+  expect((await customer.ok(`${VERSIONS}/add`, other)).authors).toEqual([]);
+});
+
 test('an erasure removes the user from the authors', async () => {
   await addEditor('one');
   await write('two', 'ada');
