@@ -18,7 +18,7 @@ import {
   EditorUpdateEntity,
   stateVersionOf,
 } from './entities.ts';
-import { hasEventJob, startEventJob } from './eventJob.ts';
+import { isJobPending, startEventJob } from './eventJob.ts';
 import { versionLimits } from './rules/versionLife.ts';
 import { openDocument } from './rules/yjs/document.ts';
 import { pack, writeBlob } from './storedBytes.ts';
@@ -152,7 +152,7 @@ export class EditorLog {
   ): Promise<Changed | 'conflict'> {
     const { scope } = context;
     const { now } = author;
-    const job = hasEventJob(newest, now) ? undefined : startEventJob(context, head, now);
+    const job = isJobPending(newest.eventJobStartedAt, now) ? undefined : startEventJob(context, head, now);
     const eventJobStartedAt = job ? now : newest.eventJobStartedAt;
     const before = hasVersion ? { ...newest, authors: [] } : newest;
     const entry = await this.#newEntry(scope, head, before, update, { ...author, eventJobStartedAt });

@@ -205,7 +205,7 @@ function cacheKey({ documentKey }: DocumentScope, editorId: string): string {
   return `${documentKey} ${editorId}`;
 }
 
-function unknownEditor(): ApiError {
+export function unknownEditor(): ApiError {
   return new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.');
 }
 

@@ -8,7 +8,7 @@ import { EditorReader } from './editorReader.ts';
 import { recordOf } from './editorRecords.ts';
 import type { EditorState } from './editorState.ts';
 import { type EditorUpdate, EditorUpdateEntity } from './entities.ts';
-import { DEBOUNCE_MS, EventJobData, findEditorNames } from './eventJob.ts';
+import { DEBOUNCE_MS, EventJobData, readEditorOfJob } from './eventJob.ts';
 import { editorUpdatePayload } from './rules/editorUpdatePayload.ts';
 import { type StartedVersionJob, startVersionJob } from './versions/keepVersionStep.ts';
 
@@ -35,14 +35,13 @@ export async function emitEditorUpdateStep(
   const due = job.createdAt + DEBOUNCE_MS;
   if (clock() < due) return { progress: {}, notBefore: due };
   const scope = { tenant, organizationKey, documentKey };
-  const reader = new EditorReader(table);
+  const editors = new EditorReader(table);
   const retries = new Retries();
   do {
-    const [found, state] = await Promise.all([findEditorNames(table, tenant, data), reader.find(scope, editorId)]);
-    const isDeleted = !found || state?.head.internalId !== data.internalId;
-    if (isDeleted || state.newest.eventJobStartedAt === undefined) return 'done';
+    const found = await readEditorOfJob(table, editors, tenant, data);
+    if (found?.state.newest.eventJobStartedAt === undefined) return 'done';
     const now = clock();
-    const { names, settings } = found;
+    const { names, settings, state } = found;
     const versionJob = startVersionJob(tenant, data, state.newest, { settings, minute, now });
     const entry: EditorUpdate = {
       ...unchangedUpdate(state.newest, now),

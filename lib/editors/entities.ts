@@ -9,7 +9,7 @@ import type { CrdtType } from './rules/yjs/values.ts';
 /** An import of `crdtTypes` would add the rules of values to bundles that do not need them. */
 const types = ['text', 'map', 'array', 'xml'] as const satisfies readonly CrdtType[];
 
-const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
+export const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
 
 export const Blob = z.object({ id: z.string(), parts: z.number() });
 export type Blob = z.output<typeof Blob>;

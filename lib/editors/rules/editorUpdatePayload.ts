@@ -16,12 +16,15 @@ export function editorUpdateData({ id, data, lastUpdatedBy, sessionId, lastUpdat
 }
 
 export function editorUpdatePayload(names: ContentNames, record: EditorRecord): EventPayload {
-  const actionUser = { userId: record.lastUpdatedBy };
-  const payload: EventPayload = {
+  return editorPayload(names, record.lastUpdatedBy, editorUpdateData(record));
+}
+
+export function editorPayload(names: ContentNames, userId: string, data: object): EventPayload {
+  const payloadWith = (metadata: object): EventPayload => ({
     source: 'crdt',
-    data: { actionUser, metadata: eventMetadata(names), ...editorUpdateData(record) },
-  };
-  if (!isLongerThan(JSON.stringify(payload), MAX_PAYLOAD_BYTES)) return payload;
+    data: { actionUser: { userId }, metadata, ...data },
+  });
+  const payload = payloadWith(eventMetadata(names));
   // Names and custom fields can have 128 KB. A payload that is too large with them has only the ids.
-  return { source: 'crdt', data: { actionUser, metadata: eventMetadataIds(names), ...editorUpdateData(record) } };
+  return isLongerThan(JSON.stringify(payload), MAX_PAYLOAD_BYTES) ? payloadWith(eventMetadataIds(names)) : payload;
 }

@@ -1,6 +1,6 @@
-import { type ContentNames, eventMetadata, eventMetadataIds } from '../../content/rules/eventMetadata.ts';
-import { type EventPayload, MAX_PAYLOAD_BYTES } from '../../events/rules/payload.ts';
-import { isLongerThan } from '../../shared/bytes.ts';
+import type { ContentNames } from '../../content/rules/eventMetadata.ts';
+import type { EventPayload } from '../../events/rules/payload.ts';
+import { editorPayload } from './editorUpdatePayload.ts';
 
 export interface RestoredVersion {
   readonly editorId: string;
@@ -17,10 +17,5 @@ export function restorePayload(
   names: ContentNames,
   { userId, ...restored }: RestoredVersion & { readonly userId: string },
 ): EventPayload {
-  const payloadWith = (metadata: Record<string, unknown>): EventPayload => ({
-    source: 'crdt',
-    data: { actionUser: { userId }, metadata, ...versionRestoreData(restored) },
-  });
-  const payload = payloadWith(eventMetadata(names));
-  return isLongerThan(JSON.stringify(payload), MAX_PAYLOAD_BYTES) ? payloadWith(eventMetadataIds(names)) : payload;
+  return editorPayload(names, userId, versionRestoreData(restored));
 }

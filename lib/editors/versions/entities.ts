@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { DocumentScope } from '../../content/documentScope.ts';
 import { recordPartition } from '../../content/involvements.ts';
 import { defineEntity } from '../../table/entity.ts';
-import { Blob } from '../entities.ts';
+import { Blob, Bytes } from '../entities.ts';
 
 const Schema = z.object({
   versionId: z.string(),
@@ -54,7 +54,7 @@ export const EditorVersionPartEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'A part of the state of a version of an editor',
   schema: z.object({
-    bytes: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array),
+    bytes: Bytes,
     expiresAt: z.number().optional(),
   }),
   pk: (of: DocumentScope) => recordPartition(of, 'EDITOR_VERSION_PARTS'),

@@ -5,8 +5,8 @@ import {
   findDocument,
   findWritableDocument,
 } from '../../content/documentScope.ts';
-import { ApiError } from '../../shared/errors.ts';
 import { tableWith } from '../../table/storeCapability.ts';
+import { unknownEditor } from '../editorReader.ts';
 import { type Editor, EditorEntity } from '../entities.ts';
 import type { EditorName } from './entities.ts';
 
@@ -28,7 +28,7 @@ const finding = (findsDocument: Capability<FindDocument>): Capability<FindEditor
       async (tenant, { editorId, ...reference }) => {
         const { scope } = await find(tenant, reference);
         const head = await table.get(EditorEntity, { ...scope, editorId });
-        if (!head) throw new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.');
+        if (!head) throw unknownEditor();
         return { editor: { ...scope, editorId, internalId: head.internalId }, head };
       },
   );

@@ -11,12 +11,10 @@ import type { EditorVersions } from '../../workspaces/rules/apiKeyConfig.ts';
 import { unchangedUpdate } from '../editorLog.ts';
 import { EditorReader } from '../editorReader.ts';
 import { type EditorUpdate, EditorUpdateEntity, stateVersionOf } from '../entities.ts';
-import { EventJobData, findEditorNames } from '../eventJob.ts';
+import { EventJobData, isJobPending, readEditorOfJob } from '../eventJob.ts';
 import { editorName, planVersion, type VersionPlan } from './planVersion.ts';
 import { VersionStore } from './versionStore.ts';
 
-/** After this time without a version, a job counts as lost. The next change starts a new one. */
-const LOST_MS = 60 * 60_000;
 const PAUSE_MS = 60_000;
 /** Within a second, the order of versions can differ from that of their states. */
 const NEWEST = 10;
@@ -45,8 +43,7 @@ export function startVersionJob(
   newest: EditorUpdate,
   { settings, minute, now }: { settings: EditorVersions | undefined; minute: number; now: number },
 ): StartedVersionJob | undefined {
-  const isPending = newest.versionDueAt !== undefined && now < newest.versionDueAt + LOST_MS;
-  if (!settings || isPending) return undefined;
+  if (!settings || isJobPending(newest.versionDueAt, now)) return undefined;
   const wait = settings.everyMinutes * minute;
   const data = { organizationKey, organizationId, documentKey, documentId, internalId, editorId, wait };
   const jobId = newId('job', now);
@@ -72,16 +69,17 @@ export async function keepVersionStep(
   const due = job.createdAt + wait;
   if (clock() < due) return { progress: {}, notBefore: due };
   const scope = { tenant, organizationKey, documentKey };
-  const reader = new EditorReader(table);
+  const editors = new EditorReader(table);
   const retries = new Retries();
   do {
-    const [found, state] = await Promise.all([findEditorNames(table, tenant, data), reader.find(scope, editorId)]);
-    if (!found || state?.head.internalId !== data.internalId || state.newest.versionDueAt === undefined) return 'done';
+    const found = await readEditorOfJob(table, editors, tenant, data);
+    if (found?.state.newest.versionDueAt === undefined) return 'done';
     const now = clock();
+    const { settings, state } = found;
     const newest = (await new VersionStore(table).list(editorName(scope, state), NEWEST)).values;
     const hasState = newest.some(({ stateVersion }) => stateVersion === stateVersionOf(state.newest));
-    const isNeeded = found.settings && !hasState;
-    const request = { versionId: newId('ver', now), isAutomatic: true, now, settings: found.settings, log };
+    const isNeeded = settings && !hasState;
+    const request = { versionId: newId('ver', now), isAutomatic: true, now, settings, log };
     const plan = isNeeded ? await planWithin(() => planVersion(table, scope, state, request), log) : undefined;
     const entry = unchangedUpdate(state.newest, now);
     const outcome = await table.tryWrite([
