@@ -12,7 +12,6 @@ export interface EditorVersion {
   readonly createdAt: string;
   readonly name?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** Ids of the users whose changes came since the version before. */
   readonly authors: readonly string[];
   readonly isAutomatic: boolean;
   /** Only of a version that a restore made from the state before it. */
@@ -35,9 +34,7 @@ export interface VersionPreview {
 
 /** Applied in their order to the older value, `operations` or `changes` give the newer value. */
 export interface VersionDifferences {
-  /** For the types `text` and `xml`. */
   readonly operations?: readonly TextOperation[] | undefined;
-  /** For the types `map` and `array`. */
   readonly changes?:
     | readonly { readonly path: readonly (string | number)[]; readonly from?: unknown; readonly to?: unknown }[]
     | undefined;
@@ -103,7 +100,6 @@ export interface EditorVersions {
   /** Sends unsent edits first. A version without a name ends by age. */
   readonly add: (request?: VersionRequest, options?: CallOptions) => Promise<AddedVersion>;
   readonly preview: (versionId: string, options?: CallOptions) => Promise<VersionPreview>;
-  /** Compares with the present value by default. */
   readonly compare: (from: string, to?: string, options?: CallOptions) => Promise<VersionDifferences>;
   /**
    * Sends unsent edits first, so that the version "Before restore" has them. If they cannot be sent, throws their error
@@ -111,7 +107,6 @@ export interface EditorVersions {
    */
   readonly restore: (versionId: string, options?: CallOptions) => Promise<RestoredVersion>;
   readonly rename: (versionId: string, name: string, options?: CallOptions) => Promise<void>;
-  /** Returns the result for each version, by its id. */
   readonly delete: (
     versionIds: readonly string[],
     options?: CallOptions,
@@ -122,7 +117,6 @@ interface VersionPorts {
   readonly methods: VersionMethods;
   readonly editor: EditorName;
   readonly sessionId: string;
-  /** Sends all edits that the document has now. */
   readonly send: () => Promise<void>;
 }
 

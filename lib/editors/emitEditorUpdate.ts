@@ -13,7 +13,6 @@ import { editorUpdatePayload } from './rules/editorUpdatePayload.ts';
 import { type StartedVersionJob, startVersionJob } from './versions/keepVersionStep.ts';
 
 export interface VersionJobs {
-  /** A minute of `everyMinutes`, in milliseconds. */
   readonly minute: number;
   /** A lost message costs time only: the sweep starts the job when it is due. */
   readonly notify: (job: StartedVersionJob) => Promise<void>;

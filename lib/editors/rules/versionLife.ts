@@ -43,7 +43,6 @@ interface Stored extends Version {
   readonly bytes: number;
 }
 
-/** Of an item without metadata. */
 const ITEM_BYTES = 500;
 
 /**
@@ -80,7 +79,6 @@ export function findSurplus<T extends Stored>(
   return surplus;
 }
 
-/** Versions of the same state share a blob. */
 function storedBytes(versions: readonly Stored[]): number {
   const blobs = distinctBy(versions, ({ blob }) => blob.id).reduce((sum, { bytes }) => sum + bytes, 0);
   return versions.reduce((sum, { metadata = '' }) => sum + ITEM_BYTES + metadata.length, blobs);

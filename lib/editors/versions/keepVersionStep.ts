@@ -56,7 +56,9 @@ export function startVersionJob(
   };
 }
 
-/** Makes an automatic version, unless the newest version has the same state. A later change starts the next job. */
+/**
+ * Makes an automatic version, unless one of the newest versions has the same state. A later change starts the next job.
+ */
 export async function keepVersionStep(
   table: Table,
   job: StoredJob,

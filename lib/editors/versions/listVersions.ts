@@ -7,7 +7,6 @@ const MAX_READS = 10;
 /** A read has up to 4 MB, and an answer up to 6 MB. */
 const MAX_BYTES_BEFORE = 1_000_000;
 
-/** Begins with the newest. With `named`, only versions that stay. */
 export async function listVersions(
   versions: Pick<VersionStore, 'list'>,
   editor: EditorName,

@@ -22,7 +22,6 @@ export interface NewVersion extends Pick<
 
 export interface VersionPlan {
   readonly version: EditorVersion;
-  /** For the transaction that inserts the next update of the log. */
   readonly ops: readonly WriteOp[];
   /** Call it after the transaction: removes versions that made room, or what a failed transaction left. Logs failures. */
   readonly finish: (isWritten: boolean) => Promise<void>;

@@ -227,7 +227,6 @@ function typeOf({ content }: Y.Item): Shared | undefined {
   return content instanceof Y.ContentType ? (content.type as Shared) : undefined;
 }
 
-/** The first values or characters, or the last. */
 function plainContent({ content, length: whole }: Y.Item, length: number, isEnd: boolean): unknown[] {
   const [from, to] = isEnd ? [whole - length, whole] : [0, length];
   if (content instanceof Y.ContentString) return ['text', content.str.slice(from, to)];

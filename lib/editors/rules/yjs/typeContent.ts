@@ -2,15 +2,11 @@ import * as Y from 'yjs';
 import { memoize } from './listDiff.ts';
 import type { Shared } from './sharedTypes.ts';
 
-/** Selects the items of a state: what is not deleted now, or what was not deleted in a version. */
 export type Selection = (item: Y.Item) => boolean;
 
 export const isPresent: Selection = ({ deleted }) => !deleted;
 
-/**
- * Returns a function that reads all content of a type, with the classes of nested types, marks and attributes. Equal
- * content gives deeply equal results, also if other clients wrote it. Results are kept while the type exists.
- */
+/** Equal content gives deeply equal results, also if other clients wrote it. Results are kept while the type exists. */
 export function contentReader(isSelected: Selection): (type: Shared) => unknown {
   const read = memoize((type: Shared): unknown => {
     const entries = new Map<string, unknown>();
@@ -40,7 +36,6 @@ function addPart(list: unknown[], part: unknown): void {
   else list.push(part);
 }
 
-/** Of all items of a key, at most one is selected. */
 export function selectedItem(last: Y.Item | undefined, isSelected: Selection): Y.Item | undefined {
   let item = last ?? null;
   while (item && !isSelected(item)) item = item.left;

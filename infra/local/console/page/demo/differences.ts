@@ -2,7 +2,6 @@ import type { TextOperation } from '../../../../../lib/client/editorVersions.ts'
 
 export interface Segment {
   readonly text: string;
-  /** `version`: only the version has it. `now`: only the present text has it. */
   readonly where: 'both' | 'version' | 'now';
 }
 
