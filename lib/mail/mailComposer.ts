@@ -28,7 +28,7 @@ import { ownerMail } from './rendering/ownerMail.ts';
 import { type EventMailContent, eventMailContent, findPerson, parseEventContent } from './rules/eventMailContent.ts';
 import { isMailed } from './rules/headlines.ts';
 import { invitationMailContent } from './rules/invitationMailContent.ts';
-import type { InvitationSubject, MailSubject, OwnerSubject } from './rules/mailRecord.ts';
+import type { InvitationSubject, MailResult, MailSubject, OwnerSubject } from './rules/mailRecord.ts';
 import { oneLine } from './rules/plainText.ts';
 import { isEventMailed, providerOf } from './rules/provider.ts';
 import type { MailSender, OutgoingMail } from './senders/sender.ts';
@@ -42,13 +42,7 @@ interface Skipped {
   readonly revision?: number;
 }
 
-export type ComposedMail =
-  | {
-      readonly mail: OutgoingMail;
-      readonly sender: MailSender;
-      readonly revision?: number;
-    }
-  | Skipped;
+export type ComposedMail = { readonly send: () => Promise<MailResult>; readonly revision?: number } | Skipped;
 
 export interface MailComposerDeps {
   readonly table: Table;
@@ -116,19 +110,16 @@ export class MailComposer {
     const from = senderNameOf(config);
     const [company, toName] = [from.name, oneLine(user?.name ?? person.name, 60)];
     const id = templateOf(config, content);
-    return {
-      sender,
-      revision: config._r,
-      mail: {
-        ...eventMail(content, { to, unsubscribeLink }),
-        mailId,
-        toName,
-        sender: from,
-        ...(id !== '' && {
-          template: { id, data: templateData(type, content, { recipientName: toName, company, unsubscribeLink }) },
-        }),
-      },
+    const mail: OutgoingMail = {
+      ...eventMail(content, { to, unsubscribeLink }),
+      mailId,
+      toName,
+      sender: from,
+      ...(id !== '' && {
+        template: { id, data: templateData(type, content, { recipientName: toName, company, unsubscribeLink }) },
+      }),
     };
+    return { send: () => sender.send(mail), revision: config._r };
   }
 
   async #composeInvitation(tenant: string, mailId: string, about: InvitationSubject): Promise<ComposedMail> {
@@ -153,11 +144,8 @@ export class MailComposer {
     const { email, invitedBy } = invitation;
     const [inviter] = invitedBy ? await findUsers(table, tenant, [invitedBy.clientUserId]) : [];
     const content = invitationMailContent(invitation, inviter?.name, allowed?.domains ?? []);
-    return {
-      sender,
-      revision: config._r,
-      mail: { ...invitationMail(content, email), mailId, sender: senderNameOf(config) },
-    };
+    const mail = { ...invitationMail(content, email), mailId, sender: senderNameOf(config) };
+    return { send: () => sender.send(mail), revision: config._r };
   }
 
   async #isRecipient(event: OccurredEvent, userId: string): Promise<boolean> {
@@ -197,7 +185,8 @@ export class MailComposer {
     );
     if (!workspace) return { skip: 'the workspace does not exist any more' };
     const addressee = { to: workspace.owner.email, apiKeyName: oneLine(apiKey?.apiKeyName) ?? tenant };
-    return { sender: ses, mail: { ...ownerMail(about, addressee), mailId, sender: {} } };
+    const mail = { ...ownerMail(about, addressee), mailId, sender: {} };
+    return { send: () => ses.send(mail) };
   }
 }
 

@@ -67,7 +67,7 @@ export async function sendMail(call: SendMailCall): Promise<void> {
   }
   const claimed = await claimForSending(call, mail);
   if (!claimed) return;
-  const result = await composed.sender.send(composed.mail);
+  const result = await composed.send();
   if (result.outcome !== 'sent')
     log.warn(logMessages.mailAttemptFailed, {
       ...keys,
