@@ -41,6 +41,8 @@ export function environmentValues(
     LIVE_KEY_SECRET_ARN: secrets.live?.ref ?? '',
     LIVE_REALTIME_HOST: eventApi?.realtimeHost ?? '',
     LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(settings.loginLinksPerHourPerEmail),
+    MAILS_PER_RECIPIENT_PER_HOUR: String(settings.mailsPerRecipientPerHour),
+    MAILS_PER_WRITER_PER_HOUR: String(settings.mailsPerWriterPerHour),
     MAIL_FROM: settings.mailFrom ?? '',
     MAIL_QUEUE_URL: queues.mail.queue.ref,
     MAIL_RETRY_SCHEDULE: settings.mailRetrySchedule,

@@ -81,6 +81,8 @@ function threadsOf(text: string): number {
 function timingOf(name: (typeof localVariables)[number], text: string): string {
   if (/_PER_KEY$|^CALL_/.test(name))
     return valid(name, text, /^[1-9]\d{0,5}$/.test(text), 'a whole number from 1 to 999999');
+  if (name.endsWith('_PER_HOUR'))
+    return valid(name, text, /^(\d{1,5}|100000)$/.test(text), 'a whole number from 0 to 100000');
   if (name === 'EDITOR_VERSIONS_IN_SECONDS') return valid(name, text, text === '1', '"1"');
   if (name.endsWith('_SCHEDULE'))
     return valid(name, text, /^\d+(\.\d+)?(,\d+(\.\d+)?)*$/.test(text), 'seconds separated by commas');

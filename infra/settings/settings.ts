@@ -237,6 +237,12 @@ const schema = z.object({
   mailRetrySchedule: retrySchedule('0,60,300,1800,7200,21600').describe(
     'Seconds before each attempt to send a mail, counted from the end of the attempt before.',
   ),
+  mailsPerRecipientPerHour: wholeNumber(20, 0, 100_000).describe(
+    'Mails about events per hour to one address under an API key. What is above is collected and sent as one mail when the hour ends. 0 switches the limit off.',
+  ),
+  mailsPerWriterPerHour: wholeNumber(200, 0, 100_000).describe(
+    'Mails per hour that one user of an API key causes, counted by recipients. What is above is collected and sent as one mail for each recipient when the hour ends. 0 switches the limit off.',
+  ),
   dueMarginSeconds: wholeNumber(300, 60, 3_600).describe(
     'Seconds after which the queue message of a due delivery or mail counts as lost and is sent again.',
   ),

@@ -85,6 +85,8 @@ const values: Record<EnvironmentName, unknown> = {
   LOGIN_LINKS_PER_HOUR_PER_EMAIL: '10',
   LIVE_HTTP_HOST: 'test/infra/live.test.ts expects it',
   LIVE_REALTIME_HOST: 'test/infra/live.test.ts expects it',
+  MAILS_PER_RECIPIENT_PER_HOUR: '20',
+  MAILS_PER_WRITER_PER_HOUR: '200',
   MAIL_FROM: complete.mailFrom,
   MAIL_QUEUE_URL: { Ref: 'MailQueue' },
   MAIL_RETRY_SCHEDULE: '0,60,300,1800,7200,21600',

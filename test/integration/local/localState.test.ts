@@ -591,6 +591,7 @@ describe('localSettings', () => {
       SCHEDULE_SECONDS: '0.5',
       FUNCTION_THREADS: '200',
       DUE_MARGIN_SECONDS: '1',
+      MAILS_PER_WRITER_PER_HOUR: '0',
       WEBHOOK_RETRY_SCHEDULE: '0,0.5,2',
       HEARTBEAT: 'on',
       ASSEMBLY_DIR: '/assembly',
@@ -604,7 +605,11 @@ describe('localSettings', () => {
       logsToStdout: true,
       scheduleSeconds: 0.5,
       functionThreads: 200,
-      environmentOverrides: { DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2' },
+      environmentOverrides: {
+        DUE_MARGIN_SECONDS: '1',
+        MAILS_PER_WRITER_PER_HOUR: '0',
+        WEBHOOK_RETRY_SCHEDULE: '0,0.5,2',
+      },
       hasHeartbeat: true,
       assemblyDir: '/assembly',
     });
@@ -627,6 +632,8 @@ describe('localSettings', () => {
     ['FUNCTION_THREADS', '1.5'],
     ['WEBHOOK_RETRY_SCHEDULE', '0,,5'],
     ['MAIL_RETRY_SCHEDULE', '1m'],
+    ['MAILS_PER_RECIPIENT_PER_HOUR', '-1'],
+    ['MAILS_PER_WRITER_PER_HOUR', '100001'],
     ['DUE_MARGIN_SECONDS', '1,2'],
     ['HEARTBEAT', 'yes'],
   ])('refuses %s=%s, and names the variable', (name, value) => {
