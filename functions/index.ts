@@ -64,6 +64,7 @@ export {
   endpoint as commentannotationsUpdate,
   twin as commentannotationsUpdateV1,
 } from './v2/commentannotations/update.ts';
+export { endpoint as commentannotationsViewsAdd } from './v2/commentannotations/views/add.ts';
 export { endpoint as crdtAdd } from './v2/crdt/add.ts';
 export { endpoint as crdtDelete } from './v2/crdt/delete.ts';
 export { endpoint as crdtGet } from './v2/crdt/get.ts';

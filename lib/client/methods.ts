@@ -239,6 +239,10 @@ export interface Methods {
       readonly get: Method<typeof registry.commentannotationsGet>;
       /** Change comment threads of a document. */
       readonly update: Method<typeof registry.commentannotationsUpdate>;
+      readonly views: {
+        /** Record that a user has seen comment threads, so that they are read. */
+        readonly add: Method<typeof registry.commentannotationsViewsAdd>;
+      };
     };
     readonly crdt: {
       /** Add a collaborative editor to a document, with its data. */
@@ -675,6 +679,10 @@ export interface UserMethods {
       readonly get: Method<typeof registry.commentannotationsGet>;
       /** Change comment threads of a document. */
       readonly update: Method<typeof registry.commentannotationsUpdate>;
+      readonly views: {
+        /** Record that a user has seen comment threads, so that they are read. */
+        readonly add: Method<typeof registry.commentannotationsViewsAdd>;
+      };
     };
     readonly crdt: {
       /** Get the data of one or all collaborative editors of a document. */
@@ -849,6 +857,7 @@ export const operations: readonly Operation[] = [
   { path: '/v2/commentannotations/delete', names: ['v2', 'commentannotations', 'delete'], repeats: true, forUsers: true },
   { path: '/v2/commentannotations/get', names: ['v2', 'commentannotations', 'get'], repeats: false, forUsers: true },
   { path: '/v2/commentannotations/update', names: ['v2', 'commentannotations', 'update'], repeats: true, forUsers: true },
+  { path: '/v2/commentannotations/views/add', names: ['v2', 'commentannotations', 'views', 'add'], repeats: true, forUsers: true },
   { path: '/v2/crdt/add', names: ['v2', 'crdt', 'add'], repeats: true, forUsers: false },
   { path: '/v2/crdt/delete', names: ['v2', 'crdt', 'delete'], repeats: true, forUsers: false },
   { path: '/v2/crdt/get', names: ['v2', 'crdt', 'get'], repeats: false, forUsers: true },

@@ -48,7 +48,7 @@ export const threadIds = { kind: 'thread', uniqueIn: 'document' } as const;
 
 export const CommentEntity = defineEntity({
   type: 'Comment',
-  version: 2,
+  version: 3,
   scope: 'tenant',
   ownedBy: 'document',
   purpose: 'A comment of a thread',

@@ -1,6 +1,7 @@
 import { activityKind } from '../activities/kind.ts';
 import { commentKind } from '../comments/kind.ts';
 import { reactionKind } from '../comments/reactionKind.ts';
+import { viewKind } from '../comments/viewKind.ts';
 import type { ContentKind } from '../content/kind.ts';
 import { editorKind } from '../editors/kind.ts';
 import { invitationKind } from '../invitations/kind.ts';
@@ -12,6 +13,7 @@ import { recordingKind } from '../recordings/kind.ts';
 
 /** A kind comes after those to which its records refer, because an erasure walks the list backwards. */
 export const contentKinds = [
+  viewKind,
   editorKind,
   liveStateKind,
   presenceKind,

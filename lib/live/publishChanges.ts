@@ -88,7 +88,10 @@ export async function publishChanges(
     await inParallel(documents, PARALLEL, async ({ document, changes: some }, index) => {
       const channel = channels[index];
       await run(some, async () => {
-        if (channel) await publishDocument(ports, document, channel, some, call);
+        if (channel) {
+          await publishDocument(ports, document, channel, some, call);
+          await publishOwnChanges(ports, document, channel, some, call);
+        }
         await publishNotifications(ports, document, channel, some, call);
       });
     });
@@ -135,7 +138,7 @@ async function publishDocument(
     const state = hints.pushOf(change, call.clock());
     if (state) states.push(withoutAddresses(state));
     const hint = hints.hintOf(change);
-    if (hint && hint.audience.kind !== 'users') addressed.push({ ...hint, position });
+    if (hint && !['user', 'users'].includes(hint.audience.kind)) addressed.push({ ...hint, position });
   }
   const { open, hidden } = await splitByAudience(ports, document, channel, addressed);
   const order = new Map(changes.map(({ id }, index) => [id, index]));
@@ -217,6 +220,27 @@ async function publishHidden(
     const named = { ...hint, ids: { ...hint.ids, documentId: channel.documentId } };
     await publishToUsers(ports, document, recipients, { hint: named, position }, call);
   }
+}
+
+/** For the other devices of the user who made the change. */
+async function publishOwnChanges(
+  ports: LivePorts,
+  document: DocumentKeys,
+  { documentId }: LiveChannel,
+  changes: readonly ChangedItem[],
+  call: PublishCall,
+): Promise<void> {
+  const own = changes.flatMap((change) => {
+    const { hint, audience } = ports.hints.hintOf(change) ?? {};
+    if (!hint || audience?.kind !== 'user') return [];
+    const named = { ...hint, ids: { ...hint.ids, documentId } };
+    return [{ userId: audience.userId, recorded: { hint: named, position: positionOf(change) } }];
+  });
+  const latest = distinctBy(own.toReversed(), ({ userId, recorded }) => JSON.stringify([userId, recorded.hint.type]));
+  await inParallel(latest, PARALLEL, async ({ userId, recorded }) => {
+    const [connected] = await ports.sessionStore.connectedUsers(document, [userId]);
+    if (connected) await publishToUsers(ports, document, [userId], recorded, call);
+  });
 }
 
 /** `channel` is undefined if changes of the document are not recorded. */

@@ -20,28 +20,33 @@ function toStored(sent: CommentChange | NewComment): Partial<Comment> {
   return toStoredFields<CommentChange>(sent, commentJsonFields, [...commentTextFields, 'from']);
 }
 
-/** `createdAt` is the time (epoch ms) of comments that were sent without one. */
+/** `createdAt` is the time (epoch ms) of comments that were sent without one, `now` that of the request. */
 export interface NewCommentContext {
   readonly annotationId: string;
   readonly threadCreatedAt: number;
   readonly createdAt: number;
+  readonly now: number;
   readonly byUser?: boolean | undefined;
 }
 
 /** A comment that was sent without an id gets one after `lastCommentId` and all ids of the request. */
 export function newComments(sent: readonly NewComment[], lastCommentId: number, context: NewCommentContext): Comment[] {
   let last = Math.max(lastCommentId, ...sent.map(({ commentId }) => commentId ?? 0));
-  return sent.map((comment) => ({
-    ...toStored(comment),
-    annotationId: context.annotationId,
-    threadCreatedAt: context.threadCreatedAt,
-    commentId: comment.commentId ?? (last += 1),
-    from: comment.from,
-    isEdited: false,
-    userFields: userFieldsAfter(undefined, comment, linkFields, context.byUser ?? false),
-    createdAt: comment.createdAt ?? context.createdAt,
-    lastUpdated: comment.lastUpdated ?? comment.createdAt ?? context.createdAt,
-  }));
+  return sent.map((comment) => {
+    const createdAt = comment.createdAt ?? context.createdAt;
+    return {
+      ...toStored(comment),
+      annotationId: context.annotationId,
+      threadCreatedAt: context.threadCreatedAt,
+      commentId: comment.commentId ?? (last += 1),
+      from: comment.from,
+      isEdited: false,
+      userFields: userFieldsAfter(undefined, comment, linkFields, context.byUser ?? false),
+      createdAt,
+      addedAt: createdAt === context.now ? undefined : context.now,
+      lastUpdated: comment.lastUpdated ?? createdAt,
+    };
+  });
 }
 
 export function changeComment(

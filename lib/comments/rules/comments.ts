@@ -36,10 +36,16 @@ export const Comment = /* @__PURE__ */ defineSchema(() =>
     userFields: z.array(z.string()).optional(),
     reactions: z.array(ReactionReference).optional(),
     createdAt: z.number(),
+    /** The server's time of the request that added the comment, if it differs from `createdAt`. */
+    addedAt: z.number().optional(),
     lastUpdated: z.number(),
   }),
 );
 export type Comment = z.output<typeof Comment>;
+
+export function addedAtOf({ addedAt, createdAt }: Pick<Comment, 'addedAt' | 'createdAt'>): number {
+  return addedAt ?? createdAt;
+}
 
 interface CommentContent {
   readonly commentText?: string | undefined;

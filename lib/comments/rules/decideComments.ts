@@ -41,7 +41,7 @@ export function decideCommentAddition(
   if (thread.commentCount + sent.length > MAX_COMMENTS)
     return { refused: `A thread takes at most ${MAX_COMMENTS} comments` };
   const { annotationId, createdAt: threadCreatedAt } = thread;
-  const added = newComments(sent, thread.lastCommentId, { annotationId, threadCreatedAt, createdAt: now, byUser });
+  const added = newComments(sent, thread.lastCommentId, { annotationId, threadCreatedAt, createdAt: now, now, byUser });
   const next = addComments(thread, added, now);
   if ('refused' in next) return next;
   const events = added.map((comment, index): ContentChange => {

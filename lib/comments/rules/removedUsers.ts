@@ -13,7 +13,7 @@ import { readJson } from '../../shared/jsonFields.ts';
 import type { Comment } from './comments.ts';
 import { withoutComments } from './decideComments.ts';
 import type { ExistingThread, ThreadParts } from './threadParts.ts';
-import type { Thread } from './threads.ts';
+import { participantsOf, type Thread } from './threads.ts';
 
 /** A thread that a removed user started before the removal is deleted. */
 export function isThreadOf({ from, createdAt }: Pick<Thread, 'from' | 'createdAt'>, removed: RemovedUsers): boolean {
@@ -30,7 +30,7 @@ export function removeFromThread(thread: Thread, removed: RemovedUsers): Thread 
   });
 }
 
-/** Comments and participants are erased separately. */
+/** Comments are erased separately, and participants with them. */
 export function eraseFromThread(thread: Thread, removed: RemovedUsers): Thread {
   if (thread.createdAt > removed.removedAt) return thread;
   const { assignedTo, resolvedByUserId, statusUpdatedByUserId, visibility } = thread;
@@ -42,6 +42,7 @@ export function eraseFromThread(thread: Thread, removed: RemovedUsers): Thread {
     resolvedByUserId: keepOther(resolvedByUserId),
     statusUpdatedByUserId: keepOther(statusUpdatedByUserId),
     visibility: withoutVisibleUsers(visibility, removed),
+    participants: withoutTimes(thread, removed),
     ...changedFieldsWithoutPersonal(
       thread,
       [
@@ -59,6 +60,17 @@ export function eraseFromThread(thread: Thread, removed: RemovedUsers): Thread {
       removed,
     ),
   });
+}
+
+/** When an erased user last wrote is not kept. The user's comments are deleted one by one. */
+function withoutTimes(thread: Thread, { userIds, removedAt }: RemovedUsers): string {
+  return JSON.stringify(
+    participantsOf(thread).map(([userId, wrote, mentioned, addedAt]) =>
+      addedAt === undefined || (userIds.has(userId) && addedAt <= removedAt)
+        ? [userId, wrote, mentioned]
+        : [userId, wrote, mentioned, addedAt],
+    ),
+  );
 }
 
 export function isCommentOf({ from, createdAt }: Pick<Comment, 'from' | 'createdAt'>, removed: RemovedUsers): boolean {

@@ -61,7 +61,13 @@ export function newThread(
   }: { annotationId: string; documentId: string; now: number; byUser?: boolean },
 ): { thread: Thread; comments: Comment[] } | Refused {
   const createdAt = sent.createdAt ?? now;
-  const comments = newComments(sent.commentData, 0, { annotationId, threadCreatedAt: createdAt, createdAt, byUser });
+  const comments = newComments(sent.commentData, 0, {
+    annotationId,
+    threadCreatedAt: createdAt,
+    createdAt,
+    now,
+    byUser,
+  });
   // Stored profiles can be larger than the sent ones.
   if (byUser && comments.some(isTooLarge)) return { refused: COMMENT_TOO_LARGE };
   const [{ from, agent }] = comments as [Comment];

@@ -5,7 +5,7 @@ import { distinct } from '../../shared/collections.ts';
 import { readJson } from '../../shared/jsonFields.ts';
 import { defineSchema } from '../../shared/schema.ts';
 import { accessFieldsOf } from './commentContext.ts';
-import { type Comment, commentMentions } from './comments.ts';
+import { addedAtOf, type Comment, commentMentions } from './comments.ts';
 
 export const threadTypes = ['comment', 'suggestion'] as const;
 
@@ -90,8 +90,11 @@ export const Thread = /* @__PURE__ */ defineSchema(() =>
 );
 export type Thread = z.output<typeof Thread>;
 
-/** The numbers of comments that the user wrote, and that mention the user. */
-type Participant = readonly [userId: string, wrote: number, mentionedIn: number];
+/**
+ * The numbers of comments that the user wrote, and that mention the user. `addedAt` is when the user last added a
+ * comment, also one that is deleted now. Heads from before this field lack it.
+ */
+type Participant = readonly [userId: string, wrote: number, mentionedIn: number, addedAt?: number];
 
 export function participantsOf({ participants }: Pick<Thread, 'participants'>): Participant[] {
   return JSON.parse(participants) as Participant[];
@@ -103,22 +106,25 @@ export function countParticipants(
   added: readonly Comment[],
   removed: readonly Comment[],
 ): string {
-  const counts = new Map(before.map(([userId, wrote, mentioned]) => [userId, { wrote, mentioned }] as const));
-  const count = (userId: string, field: 'wrote' | 'mentioned', by: 1 | -1) => {
-    const userCounts = counts.get(userId) ?? { wrote: 0, mentioned: 0 };
-    counts.set(userId, { ...userCounts, [field]: userCounts[field] + by });
+  const counts = new Map(
+    before.map(([userId, wrote, mentioned, addedAt = 0]) => [userId, { wrote, mentioned, addedAt }] as const),
+  );
+  const count = (userId: string, field: 'wrote' | 'mentioned', by: 1 | -1, at = 0) => {
+    const userCounts = counts.get(userId) ?? { wrote: 0, mentioned: 0, addedAt: 0 };
+    const addedAt = Math.max(userCounts.addedAt, at);
+    counts.set(userId, { ...userCounts, [field]: userCounts[field] + by, addedAt });
   };
   const countAll = (comments: readonly Comment[], by: 1 | -1) => {
     for (const comment of comments) {
-      count(comment.from.userId, 'wrote', by);
+      count(comment.from.userId, 'wrote', by, addedAtOf(comment));
       for (const userId of commentMentions(comment)) count(userId, 'mentioned', by);
     }
   };
   countAll(added, 1);
   countAll(removed, -1);
   return JSON.stringify(
-    [...counts].flatMap(([userId, { wrote, mentioned }]) =>
-      wrote > 0 || mentioned > 0 ? [[userId, wrote, mentioned]] : [],
+    [...counts].flatMap(([userId, { wrote, mentioned, addedAt }]) =>
+      wrote > 0 || mentioned > 0 ? [[userId, wrote, mentioned, ...(addedAt > 0 ? [addedAt] : [])]] : [],
     ),
   );
 }

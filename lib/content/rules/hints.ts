@@ -36,6 +36,7 @@ export interface ThreadPosition {
 export type HintAudience =
   | { readonly kind: 'document' }
   | { readonly kind: 'record' }
+  | { readonly kind: 'user'; readonly userId: string }
   | { readonly kind: 'deletedThread'; readonly access: ThreadAccess }
   | { readonly kind: 'deletedComment'; readonly thread: ThreadPosition; readonly commentId: number }
   | { readonly kind: 'formerReaders'; readonly formerAccess: ThreadAccess }

@@ -184,6 +184,7 @@ const readableByAll = async () =>
 
 /** Returns the record that a hint names, as `readable` does. */
 function recordOf({ type, ids = {} }: HeardHint): string {
+  if (liveHints.announced[type] === 'user') return 'user';
   const { annotationId, commentId, reactionId, activityId, notificationId } = ids;
   switch (String(type.split('.')[0])) {
     case 'comment_annotation':
@@ -197,8 +198,6 @@ function recordOf({ type, ids = {} }: HeardHint): string {
       return `activity ${activityId}`;
     case 'notification':
       return `notification ${notificationId}`;
-    case 'access':
-      return 'user';
     default:
       return 'document';
   }
@@ -238,6 +237,10 @@ const changesWith: Readonly<Record<HintType, () => Promise<ChangedItem[]>>> = {
     const visibility = { type: 'restricted', userIds: ['carol'] };
     await customer.ok(`${threads}/update`, { ...nda, annotationIds: ['open'], updatedData: { visibility } });
     return changesOf('insert', 'ThreadAccessChange');
+  },
+  async 'comment_annotation.view'() {
+    await customer.ok(`${threads}/views/add`, { ...nda, annotationIds: ['open'], userId: 'bob' });
+    return changesOf('insert', 'ThreadViews');
   },
   'comment.add': () => changesOf('insert', 'Comment'),
   'comment.update': () => changesOf('modify', 'Comment'),
@@ -301,11 +304,12 @@ describe('a hint', () => {
       await publish(await changesWith[type]());
       const after = await readableByAll();
       const isFormer = liveHints.announced[type] === 'former';
+      const isAboutUser = liveHints.announced[type] === 'user';
       const all = new Set([...before.values()].flatMap((records) => [...records]));
       let [heardBySome, missedBySome] = [false, false];
       for (const user of Object.values(users)) {
         const [can, could] = [after.get(user.userId)!, before.get(user.userId)!];
-        if (type === 'access.update' && user.userId === 'bob') can.add('user');
+        if (isAboutUser && user.userId === 'bob') can.add('user');
         const pushed = (await pushedTo(user)).filter((hint) => hint.type === type).map(recordOf);
         const missed = (await missedBy(user)).filter((hint) => hint.type === type).map(recordOf);
         const allowed = isFormer ? could : can;
@@ -316,7 +320,7 @@ describe('a hint', () => {
           user.userId === 'dan' ? new Set() : new Set(pushed),
         ]);
         heardBySome ||= pushed.length > 0;
-        const kind = type.split('.')[0] === 'comment_annotation' ? 'thread' : type.split('.')[0]!;
+        const kind = isAboutUser ? 'user' : type.split('.')[0]!.replace('comment_annotation', 'thread');
         const ofKind = (records: ReadonlySet<string>) => [...records].filter((record) => record.startsWith(`${kind} `));
         missedBySome ||= ofKind(all).some((record) => !allowed.has(record) && !pushed.includes(record));
         // The publisher does not know the access context of a token. Dan hears nothing after his loss of access.

@@ -221,6 +221,7 @@ describe('rules of comments', () => {
       annotationId: 'a',
       threadCreatedAt: NOW,
       createdAt: NOW,
+      now: NOW,
     })[0]!;
 
   test.each([
@@ -388,6 +389,7 @@ describe('counts of a thread', () => {
             annotationId: 'a',
             threadCreatedAt: NOW,
             createdAt: NOW,
+            now: NOW,
           });
           for (const { commentId } of added) expect(sentIds.has(commentId)).toBe(false);
           for (const { commentId } of added) sentIds.add(commentId);
@@ -463,7 +465,7 @@ describe('counts of a thread', () => {
           }),
         ],
         1,
-        { annotationId: 'a', threadCreatedAt: NOW, createdAt: NOW },
+        { annotationId: 'a', threadCreatedAt: NOW, createdAt: NOW, now: NOW },
       );
     const grown = done(addComments(thread, crowd(0), LATER));
     expect(addComments(grown, crowd(30), LATER)).toEqual({ refused: 'Annotation would involve too many users.' });

@@ -104,7 +104,7 @@ describe('an erasure of users', () => {
   test('erases notifications before the comments that they quote, and first what other users see', () => {
     expect(typesOf(eraseHooks())).toEqual([
       ...['Notification', 'Activity', 'Recording', 'Reaction', 'Thread', 'Comment', 'Presence', 'LiveState'],
-      ...['EditorVersion', 'EditorUpdate'],
+      ...['EditorVersion', 'EditorUpdate', 'ThreadViews'],
     ]);
     expect(typesOf(eraseHooks(false))).toEqual(['Presence', 'Notification']);
   });
