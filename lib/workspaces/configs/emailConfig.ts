@@ -9,4 +9,5 @@ export const EmailConfigEntity = defineConfig(
     initial: initialEmailConfig,
     secret: { group: 'emailServiceConfig', field: 'apiKey', purpose: 'emailProviderKey', id: 'emailconfig' },
   },
+  2,
 );

@@ -18,6 +18,8 @@ const texts = {
   commentTemplateId: 'The SendGrid template of mails. Without it, the service writes the mail.',
   tagTemplateId:
     'The SendGrid template of mails to users whom the comment mentions. Without it, `commentTemplateId` counts.',
+  digestTemplateId:
+    'The SendGrid template of mails with several notifications. Without it, the service writes the mail, also if the other templates are set.',
   triggers: 'Which events are mailed. A trigger that was never set is off.',
 } as const;
 
@@ -33,6 +35,8 @@ export const EmailConfig = /* @__PURE__ */ defineNamedSchema('EmailConfig', () =
           fromCompany: z.string().describe(texts.fromCompany),
           commentTemplateId: z.string().describe(texts.commentTemplateId),
           tagTemplateId: z.string().describe(texts.tagTemplateId),
+          // Configurations of earlier versions lack it.
+          digestTemplateId: z.string().default('').describe(texts.digestTemplateId),
           triggers: z
             .record(z.string(), z.boolean())
             .optional()
@@ -62,6 +66,7 @@ const EmailServiceConfigInput = /* @__PURE__ */ defineNamedSchema('EmailServiceC
       fromCompany: optional(Line).describe(texts.fromCompany),
       commentTemplateId: optional(Line).describe(texts.commentTemplateId),
       tagTemplateId: optional(Line).describe(texts.tagTemplateId),
+      digestTemplateId: optional(Line).describe(texts.digestTemplateId),
       triggers: optional(EmailTriggerMap).describe(texts.triggers),
     })
     .describe('The fields of the e-mail configuration to change. An empty text removes a value.'),
@@ -83,6 +88,7 @@ export const initialEmailConfig: EmailConfig = {
     fromCompany: '',
     commentTemplateId: '',
     tagTemplateId: '',
+    digestTemplateId: '',
   },
 };
 

@@ -21,6 +21,7 @@ const emptyEmail = {
   fromCompany: '',
   commentTemplateId: '',
   tagTemplateId: '',
+  digestTemplateId: '',
 };
 
 /** The response of `get` for each configuration that is not stored yet. */

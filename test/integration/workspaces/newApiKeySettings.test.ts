@@ -67,6 +67,7 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
         fromCompany: '',
         commentTemplateId: '',
         tagTemplateId: '',
+        digestTemplateId: '',
         triggers: { ...defaultEmailTriggers, 'comment.add': false },
       },
     });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { defaultEmailTriggers, mailedTypes, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import {
   changeEmailConfig,
-  type EmailConfig,
+  EmailConfig,
   EmailConfigChange,
   initialEmailConfig,
 } from '../../../lib/workspaces/rules/emailConfig.ts';
@@ -23,6 +23,7 @@ const provider = {
   fromCompany: 'Acme',
   commentTemplateId: 'c',
   tagTemplateId: 't',
+  digestTemplateId: 'd',
 } as const;
 
 /**
@@ -173,12 +174,19 @@ describe('changeEmailConfig while triggers are stored', () => {
   );
 });
 
+test('a configuration of before digests has no template of them', () => {
+  const { digestTemplateId: _, ...earlier } = initialEmailConfig.emailServiceConfig;
+  expect(EmailConfig.parse({ useEmailService: false, emailServiceConfig: earlier })).toEqual(initialEmailConfig);
+});
+
 describe('EmailConfigChange', () => {
   const issuesOf = (emailServiceConfig: unknown) =>
     requestIssues(EmailConfigChange, { emailServiceConfig }).map(({ path }) => path.slice(1).join('.'));
 
   test.each([
-    ...['fromEmail', 'fromCompany', 'apiKey', 'commentTemplateId', 'tagTemplateId'].map((field) => ({ [field]: '' })),
+    ...['fromEmail', 'fromCompany', 'apiKey', 'commentTemplateId', 'tagTemplateId', 'digestTemplateId'].map(
+      (field) => ({ [field]: '' }),
+    ),
     { fromEmail: 'ada+notes@mail.example.co.uk' },
     ...MAILABLE.map(([fromEmail]) => ({ fromEmail })),
     { fromCompany: 'Müller & Söhne “GmbH”' },
@@ -213,6 +221,7 @@ describe('EmailConfigChange', () => {
     ['fromCompany', 'x'.repeat(513)],
     ['commentTemplateId', 'a\tb'],
     ['tagTemplateId', 5],
+    ['digestTemplateId', 'a\tb'],
     ['triggers', []],
   ])('rejects %s %j', (field, value) => {
     expect(issuesOf({ [field]: value })).toEqual([field]);

@@ -40,6 +40,7 @@ export const endpoint = defineEndpoint(
             fromCompany: 'Acme',
             commentTemplateId: '',
             tagTemplateId: '',
+            digestTemplateId: '',
             triggers: { 'comment.add': true },
           },
         },
