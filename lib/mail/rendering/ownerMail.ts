@@ -1,7 +1,7 @@
 import { DISABLED_AFTER } from '../../events/rules/endpointFailures.ts';
 import type { MailSubject, OwnerSubject } from '../rules/mailRecord.ts';
 import type { Mail } from '../senders/sender.ts';
-import { heading, mailDocument, note, paragraph } from './layout.ts';
+import { formatTime, heading, mailDocument, note, paragraph } from './layout.ts';
 
 interface OwnerText {
   readonly subject: string;
@@ -63,8 +63,4 @@ function providerText({ reason }: Extract<MailSubject, { kind: 'providerFailure'
 function displayUrl(text: string): string {
   const url = URL.parse(text);
   return url ? `${url.origin}${url.pathname}`.slice(0, 200) : '';
-}
-
-function formatTime(time: number): string {
-  return `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
