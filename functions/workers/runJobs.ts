@@ -12,6 +12,7 @@ import { emitEditorUpdateStep } from '../../lib/editors/emitEditorUpdate.ts';
 import { keepVersionStep, versionMinute } from '../../lib/editors/versions/keepVersionStep.ts';
 import { JobMessage, notifyJobs, type StepResult, type StoredJob, updateJobs } from '../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';
+import { collectEntriesStep, collectsEntries } from '../../lib/mail/waiting/collectEntriesStep.ts';
 import { migrateDocumentStep } from '../../lib/migration/migrateDocumentStep.ts';
 import { endPresenceStep } from '../../lib/presence/endPresenceStep.ts';
 import { MAX_DELAY_SECONDS } from '../../lib/shared/sqsLimits.ts';
@@ -34,8 +35,9 @@ export const runsJobs = /* @__PURE__ */ combine(
     recovery: runRecoveries,
     parking: releaseParked,
     minute: versionMinute,
+    entries: collectsEntries,
   },
-  ({ table, jobs, queue, recovery, parking, minute }): RunJobDeps => {
+  ({ table, jobs, queue, recovery, parking, minute, entries }): RunJobDeps => {
     const withTable =
       (step: (table: Table, job: StoredJob, clock: () => number) => Promise<StepResult>): Step =>
       (job, clock) =>
@@ -67,6 +69,7 @@ export const runsJobs = /* @__PURE__ */ combine(
             },
           }),
         keepEditorVersion: (job, clock, call) => keepVersionStep(table, job, clock, call),
+        collectEntries: (job, _clock, call) => collectEntriesStep(entries, job, call),
         endPresence: withTable(endPresenceStep),
         purgeAgent: withTable(purgeAgentStep),
         countAgentRuns: withTable(countAgentRunsStep),

@@ -4,8 +4,8 @@ import { type Table, upsert, type WriteOp } from '../table/table.ts';
 import { type Document, DocumentEntity } from './documents.ts';
 import { organizationPartition, type OrganizationScope } from './organizationScope.ts';
 
-/** Longer than any delivery, mail or job that has the id of before. */
-const LIFETIME_SECONDS = 90 * 24 * 60 * 60;
+/** Longer than any delivery, mail or job that has the id of before. A mail can wait for half a year. */
+const LIFETIME_SECONDS = 220 * 24 * 60 * 60;
 
 export const RenamedDocumentEntity = defineEntity({
   type: 'RenamedDocument',

@@ -9,7 +9,7 @@ import { readDue } from '../table/indexValues.ts';
 import { tenantOf } from '../table/keys.ts';
 import type { ItemPage } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, type ItemRead, type PageOptions, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, type ItemRead, type PageOptions, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
 import { type EventPayload, MAX_PAYLOAD_BYTES } from './rules/payload.ts';
 
 export const EVENT_LIFETIME_SECONDS = 30 * 24 * 60 * 60;
@@ -33,6 +33,8 @@ const Schema = z.object({
   hasAudience: z.boolean().optional(),
   smallPayload: z.string().optional(),
   fannedOutAt: z.number().optional(),
+  /** Epoch ms. Set if mails wait longer for their time than events live. */
+  keptUntil: z.number().optional(),
 });
 
 export type StoredEvent = Stored<z.output<typeof Schema>> & { readonly tenant: string };
@@ -41,7 +43,7 @@ export type EventToDeliver = StoredEvent & { readonly payload: EventPayload };
 
 export const EventEntity = defineEntity({
   type: 'Event',
-  version: 1,
+  version: 2,
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose: 'An event, written in the transaction of the change that caused it',
@@ -60,8 +62,12 @@ export const EventEntity = defineEntity({
       sk: ({ createdAt, eventId, event }) => [isoTime(createdAt), eventId, event],
     },
   },
-  expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + EVENT_LIFETIME_SECONDS,
+  expiresAt,
 });
+
+function expiresAt({ createdAt, keptUntil = 0 }: { createdAt: number; keptUntil?: number | undefined }): number {
+  return Math.max(Math.floor(createdAt / 1000) + EVENT_LIFETIME_SECONDS, Math.ceil(keptUntil / 1000));
+}
 
 export function tenantEvents(tenant: string, shard: number): string[] {
   return [tenant, 'EVENTS', String(shard)];
@@ -79,14 +85,14 @@ const SMALL_PAYLOAD_BYTES = 2_400;
 
 export const EventPayloadEntity = defineEntity({
   type: 'EventPayload',
-  version: 1,
+  version: 2,
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose: 'The payload of an event as JSON text, if it has more than 2,400 bytes',
-  schema: z.object({ payload: z.string(), createdAt: z.number() }),
+  schema: z.object({ payload: z.string(), createdAt: z.number(), keptUntil: z.number().optional() }),
   pk: eventPartition,
   sk: (_key: unknown) => ['PAYLOAD'],
-  expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + EVENT_LIFETIME_SECONDS,
+  expiresAt,
 });
 
 export function payloadItem(key: { tenant: string; eventId: string }): ItemRead<EventPayload> {
@@ -204,13 +210,28 @@ export class OutboxStore {
     await this.#table.write([replace(EventEntity, { ...event, fannedOutAt: now }, event._r)]);
   }
 
+  /**
+   * Writes the event and its payload again, so that they live until `keptUntil` (epoch ms). Changes nothing if they
+   * live longer anyway. Returns the event to mark as fanned out.
+   */
+  async keep(event: EventToDeliver, keptUntil: number): Promise<StoredEvent> {
+    const { payload, ...stored } = event;
+    if (keptUntil <= expiresAt(event) * 1000) return stored;
+    const { tenant, eventId, createdAt, smallPayload } = event;
+    if (smallPayload === undefined)
+      await this.#table.write([
+        upsert(EventPayloadEntity, { tenant, eventId, payload: JSON.stringify(payload), createdAt, keptUntil }),
+      ]);
+    return { ...stored, keptUntil };
+  }
+
   async listPending(shard: number, before: number, options: PageOptions): Promise<ItemPage<StoredEvent>> {
     const { values, next } = await readDue(this.#table, EventEntity, pendingEvents(shard), before, options);
     return { values: values.filter(({ fannedOutAt }) => fannedOutAt === undefined), next };
   }
 }
 
-export const processOutbox: Capability<Pick<OutboxStore, 'withPayloads' | 'markFannedOut'>> =
+export const processOutbox: Capability<Pick<OutboxStore, 'withPayloads' | 'keep' | 'markFannedOut'>> =
   /* @__PURE__ */ storeCapability(OutboxStore, ['BatchGetItem', 'PutItem']);
 
 export const endOutbox: Capability<Pick<OutboxStore, 'markFannedOut'>> = /* @__PURE__ */ storeCapability(OutboxStore, [

@@ -19,7 +19,7 @@ import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 
 export interface FanOutPorts {
-  readonly outbox: Pick<OutboxStore, 'withPayloads' | 'markFannedOut'>;
+  readonly outbox: Pick<OutboxStore, 'withPayloads' | 'keep' | 'markFannedOut'>;
   readonly subscriptions: Pick<SubscriptionReader, 'read'>;
   readonly groups: Pick<FirstAttemptStore, 'create'>;
   readonly firstQueue: QueueSender;
@@ -76,6 +76,8 @@ class FanOutBatch {
   readonly #call: FanOutCall;
   readonly #isSwept: boolean;
   readonly #planned: PlannedEvent[] = [];
+  /** Events that live longer than others, because mails wait for them. */
+  readonly #kept = new Map<string, StoredEvent>();
 
   constructor(ports: FanOutPorts, call: FanOutCall, isSwept: boolean) {
     this.#ports = ports;
@@ -138,9 +140,12 @@ class FanOutBatch {
     const events = [...concerned.values()].map(({ event }) => event);
     await this.#run(events, async () => {
       await inParallel(await this.#ports.outbox.withPayloads(events), PARALLEL, (event) =>
-        this.#run([event], () =>
-          runAll((concerned.get(event.eventId)?.consumers ?? []).map((consumer) => consumer.consume(event))),
-        ),
+        this.#run([event], async () => {
+          const consumers = concerned.get(event.eventId)?.consumers ?? [];
+          const neededUntil = await runAll(consumers.map((consumer) => consumer.consume(event)));
+          const keptUntil = Math.max(0, ...neededUntil.map((time) => time ?? 0));
+          this.#kept.set(event.eventId, await this.#ports.outbox.keep(event, keptUntil));
+        }),
       );
     });
   }
@@ -148,7 +153,7 @@ class FanOutBatch {
   async markFannedOut(): Promise<void> {
     await this.#forEachPlanned(async ({ event, isGrouped }) => {
       const now = this.#call.clock();
-      if (isGrouped) await this.#ports.outbox.markFannedOut(event, now);
+      if (isGrouped) await this.#ports.outbox.markFannedOut(this.#kept.get(event.eventId) ?? event, now);
       this.#call.measures.record('FanOutLatency', now - event.createdAt);
     });
   }
@@ -184,9 +189,12 @@ function matchingTargets(event: StoredEvent, { endpoints, basic }: Subscriptions
   return [...matching.map(({ endpointId }) => endpointId), ...matchingBasicTargets(event, basic)];
 }
 
-async function runAll(work: readonly Promise<void>[]): Promise<void> {
-  const failure = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
-  if (failure) throw failure.reason;
+async function runAll<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  const results = await Promise.allSettled(work);
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
 }
 
 export const fanOutCapability: Capability<FanOutPorts> = /* @__PURE__ */ combine(

@@ -6,10 +6,12 @@ import { defineEntity, type Stored } from '../table/entity.ts';
 import { readDue } from '../table/indexValues.ts';
 import type { ItemPage } from '../table/pages.ts';
 import { shardOf } from '../table/queryShards.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type PageOptions, remove, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
 import { notifyQueue } from '../workers/notifyQueue.ts';
+import { planAttempt } from '../workers/rules/schedule.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 
 export const queueOfJob = {
@@ -24,6 +26,7 @@ export const queueOfJob = {
   releaseParked: 'jobs',
   emitEditorUpdate: 'jobs',
   keepEditorVersion: 'jobs',
+  collectEntries: 'jobs',
   endPresence: 'jobs',
   purgeAgent: 'jobs',
   countAgentRuns: 'jobs',
@@ -55,7 +58,7 @@ export type Job = z.output<typeof Schema>;
 
 export const JobEntity = defineEntity({
   type: 'Job',
-  version: 3,
+  version: 4,
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose: 'Work that continues after the response, such as purges',
@@ -143,6 +146,9 @@ export async function notifyJobs(
   );
 }
 
+/** The sweep finds the job this long after the time of a lost message. */
+const WAKE_MARGIN = 10_000;
+
 export class JobStore {
   readonly #table: Table;
 
@@ -152,6 +158,24 @@ export class JobStore {
 
   async start(tenant: string, job: NewJob, now: number): Promise<'done' | 'exists'> {
     return (await this.#table.write([startJob(tenant, job, now)])) === 'done' ? 'done' : 'exists';
+  }
+
+  /**
+   * Starts a job, or makes one due earlier whose next step is later than `dueAt`. A worker that runs a step of it stops
+   * after the step, and a message must run the job again: its step may have read too early. Returns false if nothing
+   * was to be changed.
+   */
+  async wake(tenant: string, job: NewJob, now: number): Promise<boolean> {
+    const times = { notBefore: job.dueAt, dueAt: planAttempt(job.dueAt, now, WAKE_MARGIN).dueAt };
+    return retryOnConflict(async () => {
+      const stored = await this.get({ tenant, jobId: job.jobId });
+      if (!stored)
+        return this.#table.tryWrite([insert(JobEntity, { ...toJob(tenant, job, now), ...times }, now)], true);
+      const isRunning = (stored.leaseUntil ?? 0) > now;
+      if (!isRunning && (stored.notBefore ?? stored.dueAt) <= job.dueAt) return false;
+      const next = { ...stored, ...times, leaseUntil: undefined, tries: undefined };
+      return this.#table.tryWrite([replace(JobEntity, next, stored._r)], true);
+    });
   }
 
   async get({ tenant, jobId }: JobMessage): Promise<StoredJob | undefined> {
@@ -180,10 +204,10 @@ interface JobChange {
   readonly tries: number | undefined;
 }
 
-export const startJobs: Capability<Pick<JobStore, 'start' | 'get'>> = /* @__PURE__ */ storeCapability(JobStore, [
-  'GetItem',
-  'PutItem',
-]);
+export const startJobs: Capability<Pick<JobStore, 'start' | 'get' | 'wake'>> = /* @__PURE__ */ storeCapability(
+  JobStore,
+  ['GetItem', 'PutItem'],
+);
 
 export const updateJobs: Capability<Pick<JobStore, 'get' | 'change' | 'end'>> = /* @__PURE__ */ storeCapability(
   JobStore,

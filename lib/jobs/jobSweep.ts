@@ -1,5 +1,6 @@
 import { combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
+import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { type ShardSweep, sweepPages } from '../workers/sweep.ts';
@@ -27,12 +28,22 @@ export function sweepDueJobs({ jobs, queues }: JobSweepPorts): ShardSweep {
         });
         await Promise.all(
           Object.entries(queues).map(([name, queue]) =>
-            queue.send(postponed.filter(({ kind }) => queueOfJob[kind] === name).map((job) => jobMessage(job))),
+            queue.send(
+              postponed
+                .filter(({ kind }) => queueOfJob[kind] === name)
+                .map((job) => jobMessage(job, secondsUntil(job.notBefore, call.clock()))),
+            ),
           ),
         );
       },
     );
   };
+}
+
+/** A job with a long wait is due before its end, so that it runs at the end and not up to a minute later. */
+function secondsUntil(notBefore: number | undefined, now: number): number | undefined {
+  const seconds = Math.ceil(((notBefore ?? 0) - now) / 1000);
+  return seconds > 0 ? Math.min(seconds, MAX_DELAY_SECONDS) : undefined;
 }
 
 export const jobSweep = /* @__PURE__ */ combine(

@@ -1,7 +1,7 @@
 import type { Uses } from '../app/capability.ts';
 import type { MessageCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
-import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
+import { planAttempt } from '../workers/rules/schedule.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import {
   type JobKind,
@@ -65,12 +65,11 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
     const { progress, notBefore, isPaced } = result;
     const now = clock();
     if (notBefore !== undefined && notBefore > now) {
-      if ((await jobs.change(leased, { ...noLease, progress, notBefore, dueAt: notBefore })) === 'lost') break;
+      const { dueAt, delaySeconds } = planAttempt(notBefore, now, 0);
+      if ((await jobs.change(leased, { ...noLease, progress, notBefore, dueAt })) === 'lost') break;
       // Without this message, the sweep would find the job up to a minute later.
-      const delaySeconds = Math.ceil((notBefore - now) / 1000);
       const isChained = isPaced || notBefore <= leased.createdAt + MAX_CHAIN_MILLISECONDS;
-      const hasMessage = delaySeconds <= MAX_DELAY_SECONDS && isChained;
-      return hasMessage ? queue.send([jobMessage(message, delaySeconds)]) : undefined;
+      return delaySeconds !== undefined && isChained ? queue.send([jobMessage(message, delaySeconds)]) : undefined;
     }
     if (now > Math.min(deadline - STOP_BEFORE_DEADLINE, startedAt + MAX_RUN_MILLISECONDS)) {
       if ((await jobs.change(leased, { ...noLease, progress, dueAt: now + MARGIN })) === 'lost') break;

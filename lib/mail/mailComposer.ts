@@ -3,15 +3,15 @@ import { completeActors, incompleteActors } from '../content/rules/actors.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { organizationScope } from '../directory/organizationScope.ts';
-import { findUsers, profilesOf, UserEntity } from '../directory/users.ts';
+import { findUsers, type MaybeUser, profilesOf, UserEntity } from '../directory/users.ts';
 import { EventEntity, payloadItem, smallPayloadOf } from '../events/outbox.ts';
-import type { Audience } from '../events/rules/payload.ts';
-import { recipientsOf } from '../events/rules/recipients.ts';
+import type { MailedType } from '../events/rules/catalogue.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../http/entities.ts';
 import { InvitationEntity } from '../invitations/entities.ts';
 import { existingInvitations } from '../invitations/existingInvitations.ts';
 import { statusOf } from '../invitations/rules.ts';
-import { type OccurredEvent, readRecipientRules, readUserWritten } from '../notifications/audience.ts';
+import { type OccurredEvent, readUserWritten } from '../notifications/audience.ts';
+import { distinct } from '../shared/collections.ts';
 import { mailAddressOf } from '../shared/mailAddress.ts';
 import type { Stored } from '../table/entity.ts';
 import { tableWith } from '../table/storeCapability.ts';
@@ -22,19 +22,22 @@ import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import { WorkspaceApiKeyEntity } from '../workspaces/entities.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
 import { isPaused, MailPauseEntity } from './mailStore.ts';
+import { digestMail, digestTemplateData } from './rendering/digestMail.ts';
 import { eventMail, templateData } from './rendering/eventMail.ts';
 import { invitationMail } from './rendering/invitationMail.ts';
 import { ownerMail } from './rendering/ownerMail.ts';
+import { type DigestContent, digestContent, type DigestEntry, MAX_ENTRIES } from './rules/digestContent.ts';
 import { type EventMailContent, eventMailContent, findPerson, parseEventContent } from './rules/eventMailContent.ts';
 import { isMailed } from './rules/headlines.ts';
 import { invitationMailContent } from './rules/invitationMailContent.ts';
-import type { InvitationSubject, MailResult, MailSubject, OwnerSubject } from './rules/mailRecord.ts';
+import type { DigestSubject, InvitationSubject, MailResult, MailSubject, OwnerSubject } from './rules/mailRecord.ts';
 import { oneLine } from './rules/plainText.ts';
 import { isEventMailed, providerOf } from './rules/provider.ts';
-import type { MailSender, OutgoingMail } from './senders/sender.ts';
+import type { Mail, MailSender, OutgoingMail } from './senders/sender.ts';
 import { type SendGridAccount, SendGridSender } from './senders/sendGrid.ts';
 import { sesSender } from './senders/ses.ts';
 import { type UnsubscribeLinks, unsubscribeLinks } from './unsubscribeLinks.ts';
+import { checkEntries, EVENT_EXPIRED, isRecipient, NO_RECIPIENT } from './waiting/entryChecks.ts';
 
 interface Skipped {
   readonly skip: string;
@@ -55,6 +58,7 @@ export interface MailComposerDeps {
 
 const PAUSED = { skip: 'e-mail is paused: the provider refuses the key or the sender' };
 const RESOURCE_DELETED = { skip: 'the organization, document or folder does not exist any more' };
+const NOT_MAILED = 'events of this type are not mailed any more';
 const UNCONFIGURED = { skip: 'the operator has not set mailFrom' };
 
 /**
@@ -69,6 +73,7 @@ export class MailComposer {
 
   async compose(tenant: string, mailId: string, about: MailSubject): Promise<ComposedMail> {
     if (about.kind === 'event') return this.#composeEventMail(tenant, mailId, about);
+    if (about.kind === 'digest') return this.#composeDigest(tenant, mailId, about);
     if (about.kind === 'invitation') return this.#composeInvitation(tenant, mailId, about);
     return this.#composeOwnerMail(tenant, mailId, about);
   }
@@ -87,39 +92,68 @@ export class MailComposer {
       itemOf(UserEntity, { tenant, userId }),
     );
     const payload = stored && (smallPayloadOf(stored) ?? largePayload);
-    if (!stored || !payload) return { skip: 'the event does not exist any more' };
-    const { event: type, organizationId } = stored;
-    if (!config || !isMailed(type) || !isEventMailed(config, type))
-      return { skip: 'events of this type are not mailed any more' };
+    if (!stored || !payload) return { skip: EVENT_EXPIRED };
+    const event = { ...stored, tenant, payload };
+    if (!config || !isMailedBy(config, event)) return { skip: NOT_MAILED };
     if (isPaused(pause, config, clock())) return PAUSED;
-    if (organizationId === undefined) return { skip: 'the user may not receive the event any more' };
-    const [isRecipient, actors] = await Promise.all([
-      this.#isRecipient({ ...stored, tenant, payload }, userId),
-      findUsers(table, tenant, incompleteActors(payload)),
-    ]);
-    if (!isRecipient) return { skip: 'the user may not receive the event any more' };
-    const event = parseEventContent(completeActors(payload, profilesOf(actors)).data);
-    const person = findPerson(event, userId);
-    const to = mailAddressOf(user, person);
+    const { organizationId } = stored;
+    if (organizationId === undefined || !(await isRecipient(this.#deps, event, userId, 'email')))
+      return { skip: NO_RECIPIENT };
+    return this.#composeForUser({ tenant, mailId, organizationId, userId, user, config }, [event]);
+  }
+
+  async #composeDigest(tenant: string, mailId: string, about: DigestSubject): Promise<ComposedMail> {
+    const { table, clock } = this.#deps;
+    const { organizationId, organizationKey, userId, eventIds } = about;
+    const [config, pause, user] = await table.batchGet(
+      itemOf(EmailConfigEntity, { tenant }),
+      itemOf(MailPauseEntity, { tenant }),
+      itemOf(UserEntity, { tenant, userId }),
+    );
+    if (!config) return { skip: NOT_MAILED };
+    if (isPaused(pause, config, clock())) return PAUSED;
+    const of = { tenant, organizationKey, userId, channel: 'email' as const };
+    const checked = await checkEntries(this.#deps, of, eventIds);
+    const events = checked.flatMap(({ event }) => (event && isMailedBy(config, event) ? [event] : []));
+    if (events.length === 0) {
+      const reasons = distinct(checked.map(({ reason = NOT_MAILED }) => reason));
+      return { skip: reasons.join(', ') };
+    }
+    return this.#composeForUser({ tenant, mailId, organizationId, userId, user, config }, events);
+  }
+
+  async #composeForUser(
+    { tenant, mailId, organizationId, userId, user, config }: MailToUser,
+    events: readonly OccurredEvent[],
+  ): Promise<ComposedMail> {
+    const { table, links } = this.#deps;
+    const ordered = events.toSorted((a, b) => a.createdAt - b.createdAt);
+    const [shown, rest] = [ordered.slice(0, MAX_ENTRIES), ordered.slice(MAX_ENTRIES)];
+    const parsed = await readContents(table, tenant, shown);
+    const people = parsed.map(({ content }) => findPerson(content, userId));
+    const to = mailAddressOf(user, ...people);
     if (to === undefined) return { skip: 'the user has no e-mail address' };
     const sender = await this.#senderOf(tenant, config);
     if ('skip' in sender) return sender;
 
-    const content = eventMailContent(type, event, userId, await readUserWritten(table, { tenant, payload }));
-    const unsubscribeLink = await this.#deps.links.linkFor({ tenant, organizationId, userId });
+    const entries = parsed.map(({ event, type, content, written }) => ({
+      ...entryOf(event),
+      content: eventMailContent(type, content, userId, written),
+    }));
+    const unsubscribeLink = await links.linkFor({ tenant, organizationId, userId });
     const from = senderNameOf(config);
-    const [company, toName] = [from.name, oneLine(user?.name ?? person.name, 60)];
-    const id = templateOf(config, content);
-    const mail: OutgoingMail = {
-      ...eventMail(content, { to, unsubscribeLink }),
-      mailId,
-      toName,
-      sender: from,
-      ...(id !== '' && {
-        template: { id, data: templateData(type, content, { recipientName: toName, company, unsubscribeLink }) },
-      }),
-    };
-    return { send: () => sender.send(mail), revision: config._r };
+    const recipientName = oneLine(user?.name ?? people.find(({ name }) => name)?.name, 60);
+    const names = { recipientName, company: from.name, unsubscribeLink };
+    const [first] = entries;
+    const mail =
+      first && events.length === 1
+        ? {
+            ...eventMail(first.content, { to, unsubscribeLink }),
+            ...templateWith(templateOf(config, first.content), () => templateData(first.event, first.content, names)),
+          }
+        : digestMailOf(digestContent([...entries, ...rest.map(entryOf)]), config, { to, ...names });
+    const outgoing: OutgoingMail = { ...mail, mailId, toName: recipientName, sender: from };
+    return { send: () => sender.send(outgoing), revision: config._r };
   }
 
   async #composeInvitation(tenant: string, mailId: string, about: InvitationSubject): Promise<ComposedMail> {
@@ -148,22 +182,6 @@ export class MailComposer {
     return { send: () => sender.send(mail), revision: config._r };
   }
 
-  async #isRecipient(event: OccurredEvent, userId: string): Promise<boolean> {
-    const { audience } = event.payload;
-    if (!audience) return false;
-    const onlyUser = (userIds: readonly string[]) => userIds.filter((id) => id === userId);
-    const audienceOfOne: Audience = {
-      ...audience,
-      addressed: onlyUser(audience.addressed),
-      following: onlyUser(audience.following),
-    };
-    const rules = await readRecipientRules(this.#deps, event.tenant, {
-      ...event,
-      payload: { ...event.payload, audience: audienceOfOne },
-    });
-    return recipientsOf(audienceOfOne, 'email', rules).includes(userId);
-  }
-
   async #senderOf(tenant: string, config: Stored<EmailConfig>): Promise<MailSender | Skipped> {
     const { ses, box, sendGrid } = this.#deps;
     if (providerOf(config) === 'ses') return ses ?? UNCONFIGURED;
@@ -188,6 +206,59 @@ export class MailComposer {
     const mail = { ...ownerMail(about, addressee), mailId, sender: {} };
     return { send: () => ses.send(mail) };
   }
+}
+
+interface TemplateNames {
+  readonly recipientName: string | undefined;
+  readonly company: string | undefined;
+  readonly unsubscribeLink: string;
+}
+
+interface MailToUser {
+  readonly tenant: string;
+  readonly mailId: string;
+  readonly organizationId: string;
+  readonly userId: string;
+  readonly user: Stored<MaybeUser> | undefined;
+  readonly config: Stored<EmailConfig>;
+}
+
+function isMailedBy(config: EmailConfig, { event }: OccurredEvent): boolean {
+  return isMailed(event) && isEventMailed(config, event);
+}
+
+function entryOf({ event, createdAt, documentId, payload }: OccurredEvent): DigestEntry {
+  return { event, at: createdAt, documentId, annotationId: payload.audience?.thread?.annotationId };
+}
+
+/** Of events that are mailed. */
+async function readContents(table: Table, tenant: string, events: readonly OccurredEvent[]) {
+  const actorIds = distinct(events.flatMap(({ payload }) => incompleteActors(payload)));
+  const profiles = profilesOf(await findUsers(table, tenant, actorIds));
+  return Promise.all(
+    events.map(async (event) => ({
+      event,
+      type: event.event as MailedType,
+      content: parseEventContent(completeActors(event.payload, profiles).data),
+      written: await readUserWritten(table, event),
+    })),
+  );
+}
+
+function digestMailOf(
+  content: DigestContent,
+  { emailServiceConfig: { digestTemplateId } }: EmailConfig,
+  { to, ...names }: { to: string } & TemplateNames,
+): Mail & Pick<OutgoingMail, 'template'> {
+  const { unsubscribeLink } = names;
+  return {
+    ...digestMail(content, { to, unsubscribeLink }),
+    ...templateWith(digestTemplateId, () => digestTemplateData(content, names)),
+  };
+}
+
+function templateWith(id: string, dataOf: () => Readonly<Record<string, unknown>>): Pick<OutgoingMail, 'template'> {
+  return id === '' ? {} : { template: { id, data: dataOf() } };
 }
 
 function senderNameOf({ emailServiceConfig: { fromCompany, fromEmail } }: EmailConfig): OutgoingMail['sender'] {

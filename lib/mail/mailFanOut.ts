@@ -1,21 +1,48 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { findUsers } from '../directory/users.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
-import { type AudienceDeps, type EventConsumer, readRecipientRules } from '../notifications/audience.ts';
+import {
+  type AudienceDeps,
+  type EventConsumer,
+  type OccurredEvent,
+  readRecipientRules,
+} from '../notifications/audience.ts';
 import type { Log } from '../observability/log.ts';
+import { distinctBy } from '../shared/collections.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { mailAddressOf } from '../shared/mailAddress.ts';
 import { readOnce } from '../shared/readOnce.ts';
 import { BatchReader } from '../table/batchReader.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { tableWith } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
 import { notifyQueue } from '../workers/notifyQueue.ts';
 import type { Timing } from '../workers/rules/schedule.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
+import { NotificationConfigEntity } from '../workspaces/configs/notificationConfig.ts';
 import { mailMessage, mailTiming } from './mailMessage.ts';
-import { createMails, mailIdOf, type MailStore, readMailConfig } from './mailStore.ts';
+import {
+  createMails,
+  MailEntity,
+  mailIdOf,
+  type MailKey,
+  type MailStore,
+  planMail,
+  readMailConfig,
+} from './mailStore.ts';
+import { type MailQuotas, mailQuotas, type QuotaState } from './quotas/mailQuotas.ts';
 import { findPerson, parseEventContent } from './rules/eventMailContent.ts';
-import type { MailSubject, OwnerSubject } from './rules/mailRecord.ts';
+import type { MailSubject, OwnerSubject, ReadyMail } from './rules/mailRecord.ts';
 import { isEventMailed } from './rules/provider.ts';
+import {
+  addEntries,
+  type AddEntriesDeps,
+  addsEntries,
+  entryMailId,
+  type WaitingRecipient,
+} from './waiting/addEntries.ts';
+import { holdUntil, type Waiting, waitingOf } from './waiting/rules.ts';
 
 interface CreateMailsDeps {
   readonly mails: Pick<MailStore, 'create'>;
@@ -24,40 +51,155 @@ interface CreateMailsDeps {
   readonly clock: () => number;
 }
 
-export type MailFanOutDeps = CreateMailsDeps & AudienceDeps;
+export interface MailFanOutDeps extends CreateMailsDeps, AudienceDeps {
+  readonly mails: Pick<MailStore, 'create' | 'createWith'>;
+  readonly quotas: MailQuotas;
+  readonly entries: AddEntriesDeps;
+}
 
 /**
  * Each mail is stored before its queue message is sent: an event that is consumed again creates no second mail, and the
- * sweep replaces a message that cannot be sent.
+ * sweep replaces a message that cannot be sent. Mails that must wait are entries.
  */
 export function fanOutMails(deps: MailFanOutDeps): (log: Log) => EventConsumer {
-  const { table, clock, queue } = deps;
+  const { table, clock } = deps;
   return (log) => {
-    const configOf = readOnce((tenant) => readMailConfig(BatchReader.of(table), tenant, clock()));
+    const reader = BatchReader.of(table);
+    const configOf = readOnce((tenant) => readMailConfig(reader, tenant, clock()));
+    const notificationsOf = readOnce((tenant) => reader.get(NotificationConfigEntity, { tenant }));
     const concerns: EventConsumer['concerns'] = async ({ tenant, event }) =>
       isEventMailed(await configOf(tenant), event);
     const consume: EventConsumer['consume'] = async (event) => {
-      const { tenant, eventId, payload } = event;
-      const { audience, data } = payload;
-      if (!audience || !(await concerns(event))) return;
-      const userIds = recipientsOf(audience, 'email', await readRecipientRules(deps, tenant, event));
-      const users = await findUsers(table, tenant, userIds);
-      const content = parseEventContent(data);
-      const reachable = userIds.filter(
-        (userId, index) => mailAddressOf(users[index], findPerson(content, userId)) !== undefined,
-      );
-      const messages = await storeMails(
-        deps,
-        tenant,
-        reachable.map((userId) => ({
-          mailId: mailIdOf([tenant, eventId, userId]),
-          about: { kind: 'event', eventId, event: event.event, userId },
-        })),
-      );
-      await notifyQueue(queue, messages, log);
+      const { tenant, createdAt } = event;
+      const { audience } = event.payload;
+      if (!audience || !(await concerns(event))) return undefined;
+      const rules = await readRecipientRules(deps, tenant, event);
+      const userIds = recipientsOf(audience, 'email', rules);
+      if (!rules.location || userIds.length === 0) return undefined;
+      const recipients = await reachableRecipients(table, event, userIds);
+      const waiting = waitingOf(await notificationsOf(tenant), createdAt);
+      const planned = await holdAboveWriterLimit(deps, event, recipients, waiting);
+      const held = await storeAllowedMails(deps, event, planned, log);
+      const { organizationKey, documentKey } = rules.location;
+      const entries = { event, scope: { tenant, organizationKey }, documentKey, channel: 'email' as const };
+      return addEntries(deps.entries, { ...entries, recipients: held }, log);
     };
     return { concerns, consume };
   };
+}
+
+interface MailRecipient {
+  readonly userId: string;
+  readonly address: string;
+}
+
+type PlannedRecipient = MailRecipient & { readonly waiting: Waiting | undefined };
+
+/** One user for each address, and none with the address of the actor. */
+async function reachableRecipients(
+  table: Table,
+  { tenant, payload: { audience, data } }: OccurredEvent,
+  userIds: readonly string[],
+): Promise<MailRecipient[]> {
+  const actorIds = audience?.actorId === undefined ? [] : [audience.actorId];
+  const [actor, ...users] = await findUsers(table, tenant, [...actorIds, ...userIds]).then((found) =>
+    actorIds.length === 0 ? [undefined, ...found] : found,
+  );
+  const content = parseEventContent(data);
+  const ofActor = [actor, content.actionUser].map((profile) => mailAddressOf(profile)?.toLowerCase());
+  const recipients = userIds.flatMap((userId, index) => {
+    const address = mailAddressOf(users[index], findPerson(content, userId));
+    return address === undefined || ofActor.includes(address.toLowerCase()) ? [] : [{ userId, address }];
+  });
+  return distinctBy(recipients, ({ address }) => address.toLowerCase());
+}
+
+/** What a writer causes above the limit waits until the end of the writer's hour. */
+async function holdAboveWriterLimit(
+  { table, quotas, clock }: MailFanOutDeps,
+  event: OccurredEvent,
+  recipients: readonly MailRecipient[],
+  waiting: Waiting | undefined,
+): Promise<PlannedRecipient[]> {
+  const { tenant, payload } = event;
+  const writer = payload.audience?.actorId;
+  const planned = recipients.map((recipient) => ({ ...recipient, waiting }));
+  if (writer === undefined) return planned;
+  // An event that is consumed again does not count again.
+  const stored = await table.getMany(
+    MailEntity,
+    recipients.map(({ userId }) => ({ tenant, mailId: entryMailId(event, userId, 'email') })),
+  );
+  const added = planned.filter((_recipient, index) => !stored[index]);
+  if (added.length === 0) return planned;
+  const { allowed, endsAt } = await quotas.charge(tenant, { kind: 'writer', userId: writer }, added.length, clock());
+  const held = new Set(added.slice(allowed));
+  return planned.map((recipient) =>
+    held.has(recipient) ? { ...recipient, waiting: holdUntil(waiting, endsAt) } : recipient,
+  );
+}
+
+const PARALLEL = 20;
+
+/** Stores the mails that need not wait. Returns the recipients that must, also those above the limit of an address. */
+async function storeAllowedMails(
+  deps: MailFanOutDeps,
+  event: OccurredEvent,
+  recipients: readonly PlannedRecipient[],
+  log: Log,
+): Promise<WaitingRecipient[]> {
+  const { quotas, queue, clock } = deps;
+  const immediate = recipients.filter(({ waiting }) => !waiting);
+  const states = await quotas.read(
+    event.tenant,
+    immediate.map(({ address }) => ({ kind: 'recipient', address })),
+    clock(),
+  );
+  const stored = await inParallel(immediate, PARALLEL, (recipient, index) =>
+    storeMail(deps, event, recipient, states[index]),
+  );
+  const now = clock();
+  await notifyQueue(
+    queue,
+    stored.flatMap(({ mail }) => (mail ? mailMessage(mail, now) : [])),
+    log,
+  );
+  return [
+    ...recipients.flatMap(({ waiting, ...recipient }) => (waiting ? [{ ...recipient, waiting }] : [])),
+    ...immediate.flatMap((recipient, index) => {
+      const until = stored[index]?.until;
+      return until === undefined ? [] : [{ ...recipient, waiting: holdUntil(undefined, until) }];
+    }),
+  ];
+}
+
+/** `until` is the end of the hour (epoch ms) of an address that has got all its mails. */
+async function storeMail(
+  { mails, quotas, clock, timing }: MailFanOutDeps,
+  event: OccurredEvent,
+  { userId, address }: MailRecipient,
+  read: QuotaState | undefined,
+): Promise<{ readonly mail?: ReadyMail & MailKey; readonly until?: number }> {
+  const { tenant, eventId } = event;
+  const mailId = entryMailId(event, userId, 'email');
+  const about = { kind: 'event' as const, eventId, event: event.event, userId };
+  let state = read;
+  return retryOnConflict(async () => {
+    const now = clock();
+    state ??= (await quotas.read(tenant, [{ kind: 'recipient', address }], now))[0];
+    if (!state) return {};
+    if (state.left === 0) return { until: state.endsAt };
+    const stored = await mails.createWith(
+      tenant,
+      { mailId, about },
+      quotas.chargeOps(tenant, state, 1, now),
+      now,
+      timing,
+    );
+    state = undefined;
+    if (stored === 'exists') return { mail: { ...planMail(tenant, { mailId, about }, now, timing).mail } };
+    return stored === 'conflict' ? 'conflict' : { mail: stored };
+  });
 }
 
 async function storeMails(
@@ -90,7 +232,12 @@ export function ownerNotifier(deps: CreateMailsDeps): NotifyOwner {
 const creation = { mails: createMails, queue: sendTo.mail, timing: mailTiming };
 
 export const mailFanOut: Capability<(log: Log) => EventConsumer> = /* @__PURE__ */ combine(
-  { ...creation, table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']) },
+  {
+    ...creation,
+    table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']),
+    quotas: mailQuotas,
+    entries: addsEntries,
+  },
   (parts) => fanOutMails({ ...parts, clock: Date.now }),
 );
 

@@ -25,14 +25,14 @@ import {
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
-const mailShards = 16;
+export const mailShards = 16;
 
 const dueMails = (shard: number) => ['MAILS', String(shard)];
 export const dueMailIndex: DueIndex = { shards: mailShards, partition: dueMails };
 
 export const MailEntity = defineEntity({
   type: 'Mail',
-  version: 2,
+  version: 3,
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose:
@@ -122,6 +122,19 @@ export class MailStore {
     return planned.map(({ mail }) => mail);
   }
 
+  /** `exists` if there is a mail with the id already. `conflict` if the other operations conflict. */
+  async createWith(
+    tenant: string,
+    mail: { readonly mailId: string; readonly about: MailSubject },
+    ops: readonly WriteOp[],
+    now: number,
+    timing: Timing,
+  ): Promise<(ReadyMail & MailKey) | 'exists' | 'conflict'> {
+    const planned = planMail(tenant, mail, now, timing);
+    if ((await this.#table.write([planned.op, ...ops])) === 'done') return planned.mail;
+    return (await this.get({ tenant, mailId: mail.mailId })) ? 'exists' : 'conflict';
+  }
+
   async get(key: MailKey): Promise<StoredMail | undefined> {
     const stored = await this.#table.get(MailEntity, key);
     return stored && { ...stored, tenant: key.tenant };
@@ -170,9 +183,10 @@ export async function readMailConfig(
   return config && !isPaused(pause, config, now) ? config : undefined;
 }
 
-export const createMails: Capability<Pick<MailStore, 'create'>> = /* @__PURE__ */ storeCapability(MailStore, [
-  'PutItem',
-]);
+export const createMails: Capability<Pick<MailStore, 'create' | 'createWith'>> = /* @__PURE__ */ storeCapability(
+  MailStore,
+  ['GetItem', 'PutItem'],
+);
 
 export const updateMails: Capability<Pick<MailStore, 'get' | 'replace' | 'pause'>> = /* @__PURE__ */ storeCapability(
   MailStore,

@@ -33,7 +33,8 @@ export interface OccurredEvent {
 export interface EventConsumer {
   /** True if the tenant's configuration asks for deliveries of the event. */
   concerns(event: Pick<OccurredEvent, 'tenant' | 'event'>): Promise<boolean>;
-  consume(event: OccurredEvent): Promise<void>;
+  /** Returns until when the event must be readable (epoch ms), if this is longer than usual. */
+  consume(event: OccurredEvent): Promise<number | undefined>;
 }
 
 export interface AudienceDeps {
@@ -45,6 +46,7 @@ const nobody: RecipientRules = {
   levelsOf: () => levelsFor(undefined, undefined),
   maySee: () => false,
   documentId: undefined,
+  location: undefined,
 };
 
 export function audienceMembers({ actorId, addressed, following }: Audience): string[] {
@@ -156,5 +158,6 @@ export async function readRecipientRules(
     levelsOf: (userId) => settings.get(userId) ?? levelsFor(undefined, undefined),
     maySee: (userId) => allowed.has(userId),
     documentId: document?.leaving?.to ?? document?.documentId,
+    location: { organizationKey: organization.internalId, documentKey: document?.internalId },
   };
 }

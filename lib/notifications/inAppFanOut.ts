@@ -230,13 +230,13 @@ export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => E
         tenant,
         payload: { audience },
       } = event;
-      if (!audience || !(await concerns(event))) return;
+      if (!audience || !(await concerns(event))) return undefined;
       const location = audience.thread ? undefined : await readHuddleLocation(table, event);
       const keys = audience.thread ?? (location && keysOf(location));
-      if (!keys) return;
+      if (!keys) return undefined;
       const rules = await readRecipientRules({ table, clock }, tenant, event, location);
       const userIds = recipientsOf(audience, 'inbox', rules);
-      if (userIds.length === 0) return;
+      if (userIds.length === 0) return undefined;
       const users = await findUsers(table, tenant, [...userIds, ...incompleteActors(event.payload)]);
       const recipients = userIds.map((userId, index) => ({ userId, email: users[index]?.email }));
       const { documentId } = rules;
@@ -245,6 +245,7 @@ export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => E
       const written = await readUserWritten(table, event);
       for (const notification of toInAppNotifications(completed, recipients, written))
         await notifications.add({ tenant, organizationKey, documentKey }, notification);
+      return undefined;
     };
     return { concerns, consume };
   };

@@ -38,6 +38,7 @@ export const mailFailed = 'mail failed';
 export const mailClaimLost = 'mail claim lost to another worker';
 export const mailProviderPaused = 'mail provider paused';
 export const mailNotConfigured = 'mail not configured';
+export const waitingEntriesDropped = 'waiting entries dropped';
 export const mailUnsubscribed = 'mail unsubscribed';
 
 // Live

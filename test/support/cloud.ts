@@ -20,6 +20,7 @@ import { fanOutMails, ownerNotifier } from '../../lib/mail/mailFanOut.ts';
 import type { MailMessage } from '../../lib/mail/mailMessage.ts';
 import { MailEntity, MailStore } from '../../lib/mail/mailStore.ts';
 import { sweepMails } from '../../lib/mail/mailSweep.ts';
+import { MailQuotas } from '../../lib/mail/quotas/mailQuotas.ts';
 import { SesSender } from '../../lib/mail/senders/ses.ts';
 import type { SendMailDeps } from '../../lib/mail/sendMail.ts';
 import { UnsubscribeLinks } from '../../lib/mail/unsubscribeLinks.ts';
@@ -537,6 +538,8 @@ export class Cloud {
       queue: sender('mail'),
       timing: this.mailTiming,
     };
+    const quotas = new MailQuotas(table, { recipient: 0, writer: 0 });
+    const entries = { table, jobs: new JobStore(table), jobQueue: sender('jobs'), clock: this.#clock };
     const inApp = fanOutInApp({
       ...mailPorts,
       notifications: new NotificationWriter(table),
@@ -547,7 +550,7 @@ export class Cloud {
       groups,
       firstQueue: sender('deliver'),
       timing: this.webhookTiming,
-      consumers: [inApp, fanOutMails(mailPorts)],
+      consumers: [inApp, fanOutMails({ ...mailPorts, quotas, entries })],
     };
     const requests = new WebhookRequests(table, box, subscriptions, this.#clock);
     const endpoints = new EndpointDisabler(table);

@@ -456,7 +456,7 @@ export class DeliveryWorld {
     return {
       firstQueue: this.#sender(actor),
       timing: worldTiming,
-      consumers: [() => ({ concerns: async () => true, consume: () => this.#step(actor) })],
+      consumers: [() => ({ concerns: async () => true, consume: () => this.#step(actor).then(() => undefined) })],
       subscriptions: {
         read: async () => {
           await this.#step(actor);
@@ -468,6 +468,7 @@ export class DeliveryWorld {
           await this.#step(actor);
           return events.map((event) => ({ ...event, payload: { source: 'comment', data: {} } }));
         },
+        keep: async (event) => event,
         markFannedOut: () => this.#markFannedOut(actor),
       },
       groups: {

@@ -1,19 +1,28 @@
 import { environment } from '../../lib/app/capability.ts';
 import { secretBox } from '../../lib/crypto/secretBox.ts';
+import { dueJobIndex, type JobMessage, JobStore, JobSweeper, type StoredJob } from '../../lib/jobs/jobStore.ts';
+import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
+import { runJob, type RunJobDeps, type StepCall } from '../../lib/jobs/runJob.ts';
 import { MailComposer } from '../../lib/mail/mailComposer.ts';
 import { fanOutMails, ownerNotifier } from '../../lib/mail/mailFanOut.ts';
 import type { MailMessage } from '../../lib/mail/mailMessage.ts';
 import { dueMailIndex, MailEntity, MailStore, type StoredMail } from '../../lib/mail/mailStore.ts';
 import { sweepMails } from '../../lib/mail/mailSweep.ts';
+import { MailQuotas } from '../../lib/mail/quotas/mailQuotas.ts';
 import type { MailRecord, MailResult } from '../../lib/mail/rules/mailRecord.ts';
 import type { MailSender, OutgoingMail } from '../../lib/mail/senders/sender.ts';
 import { SendGridSender } from '../../lib/mail/senders/sendGrid.ts';
 import { mailSending, sendMail } from '../../lib/mail/sendMail.ts';
 import { unsubscribeLinks } from '../../lib/mail/unsubscribeLinks.ts';
+import { collectEntriesStep } from '../../lib/mail/waiting/collectEntriesStep.ts';
+import type { OccurredEvent } from '../../lib/notifications/audience.ts';
+import { fanOutInApp } from '../../lib/notifications/inAppFanOut.ts';
+import { NotificationWriter } from '../../lib/notifications/notifications.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import { shardNumbers } from '../../lib/table/queryShards.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';
+import type { ShardSweep } from '../../lib/workers/sweep.ts';
 import { occurredEvents } from './content.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
@@ -68,6 +77,18 @@ export class MailSystem {
   };
   readonly #clock = () => this.now;
   readonly #ports = { mails: this.store, queue: this.#sender, timing: this.timing, clock: this.#clock };
+  /** Tests of limits replace them. */
+  limits = { recipient: 0, writer: 0 };
+  /** The messages of jobs that collect entries, with the times from which SQS delivers them. */
+  #jobMessages: { readonly at: number; readonly message: JobMessage }[] = [];
+  readonly #jobs = new JobStore(this.table);
+  readonly #jobSender = {
+    send: async (messages: readonly QueueMessage[]) => {
+      for (const { body, delaySeconds = 0 } of messages as (QueueMessage & { body: JobMessage })[])
+        if (body.tenant === this.#tenant)
+          this.#jobMessages.push({ at: this.now + delaySeconds * 1_000, message: body });
+    },
+  };
   readonly #log = {
     info: (_message: string, keys?: Record<string, unknown>) => void this.skipped.push(keys?.reason),
     warn: (message: string, keys?: Record<string, unknown>) => void this.warnings.push({ message, ...keys }),
@@ -83,8 +104,41 @@ export class MailSystem {
 
   /** Writes the mails of all events of the customer in one batch. */
   async fanOut(): Promise<void> {
-    const consumer = fanOutMails({ ...this.#ports, table: this.table })(this.#log);
+    for (const event of await occurredEvents(this.#engine, this.#tenant)) await this.consume(event);
+  }
+
+  /** Writes the mails and entries of an event. */
+  async consume(event: OccurredEvent): Promise<void> {
+    const { table } = this;
+    const entries = { table, jobs: this.#jobs, jobQueue: this.#jobSender, clock: this.#clock };
+    const quotas = new MailQuotas(table, this.limits);
+    await fanOutMails({ ...this.#ports, table, quotas, entries })(this.#log).consume(event);
+  }
+
+  /** Writes the in-app notifications of all events of the customer. */
+  async fanOutInApp(): Promise<void> {
+    const notifications = new NotificationWriter(this.table);
+    const consumer = fanOutInApp({ table: this.table, clock: this.#clock, notifications })();
     for (const event of await occurredEvents(this.#engine, this.#tenant)) await consumer.consume(event);
+  }
+
+  /** Runs the sweep of jobs, and then the jobs of entries whose time has come. */
+  async runJobs(): Promise<void> {
+    const sweep = sweepDueJobs({
+      jobs: new JobSweeper(this.table),
+      queues: { jobs: this.#jobSender, embed: this.#jobSender },
+    });
+    await this.#sweepShards(dueJobIndex.shards, sweep);
+    const { table, timing } = this;
+    const quotas = new MailQuotas(table, this.limits);
+    const deps = { table, quotas, queue: this.#sender, timing, clock: this.#clock };
+    const steps = {
+      collectEntries: (job: StoredJob, _clock: unknown, call: StepCall) => collectEntriesStep(deps, job, call),
+    };
+    const ports = { jobs: this.#jobs, queue: this.#jobSender, steps: steps as unknown as RunJobDeps['steps'] };
+    const due = this.#jobMessages.filter(({ at }) => at <= this.now);
+    this.#jobMessages = this.#jobMessages.filter(({ at }) => at > this.now);
+    for (const { message } of due) await runJob(ports, { ...this.#call, message });
   }
 
   /** Processes one message. */
@@ -128,8 +182,15 @@ export class MailSystem {
   /** Runs the sweep of mails once. */
   async sweep(): Promise<void> {
     const sweep = sweepMails({ mails: this.store, queue: this.#sender, timing: this.timing });
-    const call = { clock: this.#clock, deadline: this.now + 60_000, log: this.#log, measures: this.measures };
-    await Promise.all(shardNumbers(dueMailIndex.shards).map((shard) => sweep(shard, call)));
+    await this.#sweepShards(dueMailIndex.shards, sweep);
+  }
+
+  async #sweepShards(shards: number, sweep: ShardSweep): Promise<void> {
+    await Promise.all(shardNumbers(shards).map((shard) => sweep(shard, this.#call)));
+  }
+
+  get #call() {
+    return { clock: this.#clock, deadline: this.now + 60_000, log: this.#log, measures: this.measures };
   }
 
   /** Returns the stored mails, ordered by user. */

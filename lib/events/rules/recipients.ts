@@ -23,6 +23,8 @@ export interface RecipientRules {
   maySee(userId: string): boolean;
   /** The present id of the document of the event, or the id that a running migration gives to it. */
   readonly documentId: string | undefined;
+  /** Internal ids. Undefined if nobody is a recipient. */
+  readonly location: { readonly organizationKey: string; readonly documentKey: string | undefined } | undefined;
 }
 
 /**

@@ -2,7 +2,7 @@ import { distinct } from '../../shared/collections.ts';
 import type { EventMailContent } from './eventMailContent.ts';
 import { oneLine } from './plainText.ts';
 
-const MAX_ENTRIES = 30;
+export const MAX_ENTRIES = 30;
 /** Gmail hides what follows the first 102 KB of a mail. */
 const MAX_QUOTE_CHARACTERS = 280;
 

@@ -11,13 +11,27 @@ import {
 
 /**
  * READY mails wait for an attempt. A worker has claimed a SENDING one. The others are final. The provider may have
- * accepted an UNKNOWN mail, and another attempt could send it twice.
+ * accepted an UNKNOWN mail, and another attempt could send it twice. For a COLLECTED one there is an entry, and then a
+ * digest.
  */
-const mailStatuses = ['READY', 'SENDING', 'SENT', 'FAILED', 'SKIPPED', 'UNKNOWN'] as const;
+const mailStatuses = ['READY', 'SENDING', 'SENT', 'FAILED', 'SKIPPED', 'UNKNOWN', 'COLLECTED'] as const;
 export type MailStatus = (typeof mailStatuses)[number];
 
+const messageChannels = ['email', 'slack'] as const;
+export type MessageChannel = (typeof messageChannels)[number];
+/** E-mail if it is absent. */
+const Channel = z.enum(messageChannels).optional();
+
 export const MailSubject = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('event'), eventId: z.string(), event: z.string(), userId: z.string() }),
+  z.object({ kind: z.literal('event'), eventId: z.string(), event: z.string(), userId: z.string(), channel: Channel }),
+  z.object({
+    kind: z.literal('digest'),
+    organizationId: z.string(),
+    organizationKey: z.string(),
+    userId: z.string(),
+    channel: Channel,
+    eventIds: z.array(z.string()),
+  }),
   z.object({
     kind: z.literal('endpointFailure'),
     endpointId: z.string(),
@@ -35,7 +49,8 @@ export const MailSubject = z.discriminatedUnion('kind', [
   }),
 ]);
 export type MailSubject = z.output<typeof MailSubject>;
-export type OwnerSubject = Exclude<MailSubject, { kind: 'event' | 'invitation' }>;
+export type OwnerSubject = Extract<MailSubject, { kind: 'endpointFailure' | 'providerFailure' }>;
+export type DigestSubject = Extract<MailSubject, { kind: 'digest' }>;
 export type InvitationSubject = Extract<MailSubject, { kind: 'invitation' }>;
 
 /** Address and text are not stored, but composed at the moment of sending. Times are epoch ms. */
@@ -100,6 +115,11 @@ export function newMail(of: Pick<MailRecord, 'mailId' | 'about' | 'shard'>, now:
   };
 }
 
+/** There is a waiting entry of the mail. Nothing is sent about it, except in a digest. */
+export function collectedMail(of: Pick<MailRecord, 'mailId' | 'about' | 'shard'>, now: number): MailRecord {
+  return { ...of, status: 'COLLECTED', attempts: 0, throttledAttempts: 0, sweeps: 0, deadline: now, createdAt: now };
+}
+
 export function isReadyMail(mail: MailRecord): mail is ReadyMail {
   return mail.status === 'READY';
 }
@@ -131,8 +151,8 @@ export function applyMailResult(mail: SendingMail, result: MailResult, end: Atte
 
 /** A mail to an owner is sent again: a second copy of a report does less harm than a lost one. */
 export function resolveUnknown(mail: SendingMail, reason: string, end: AttemptEnd): MailRecord {
-  const isToUser = mail.about.kind === 'event' || mail.about.kind === 'invitation';
-  return isToUser ? endMail(mail, 'UNKNOWN', reason) : retryMail(mail, reason, end);
+  const isToOwner = mail.about.kind === 'endpointFailure' || mail.about.kind === 'providerFailure';
+  return isToOwner ? retryMail(mail, reason, end) : endMail(mail, 'UNKNOWN', reason);
 }
 
 function retryMail(mail: SendingMail, reason: string, end: AttemptEnd): MailRecord {

@@ -12,7 +12,7 @@ import { times } from '../../support/times.ts';
 import { newUser } from '../../support/userTokens.ts';
 
 const { engine, customer } = acmeWorld({ documents: ['nda'] });
-let fanOut: (event: OccurredEvent) => Promise<void>;
+let fanOut: (event: OccurredEvent) => Promise<unknown>;
 beforeAll(() => {
   const table = new Table(sdkDocumentClient(engine.client), TABLE_NAME);
   const open = fanOutInApp({

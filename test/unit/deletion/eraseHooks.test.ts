@@ -48,7 +48,11 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
     'Organization',
     'UserGroup',
   ],
-  'has only the ids of users and hashes of their addresses, until the job or the record ends': ['Erasure', 'Job'],
+  'has only the ids of users and hashes of their addresses, until the job or the record ends': [
+    'Erasure',
+    'Job',
+    'WaitingEntry',
+  ],
   'of agents, which are no users': [
     'Agent',
     'AgentCount',
@@ -58,11 +62,18 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
     'BuiltInAgentChange',
     'EmbeddingState',
   ],
-  'has only ids, and expires within three hours': ['LiveHints', 'ThreadAccessChange', 'UserHint'],
+  'has only ids, and expires within three hours': ['LiveHints', 'MailQuota', 'ThreadAccessChange', 'UserHint'],
   'has only ids, and expires after a day': ['DocumentSession', 'UserSession'],
   'expires after 24 hours': ['Idempotency'],
   'has only ids, and expires after 49 hours': ['AccessRemoval', 'HiddenCommentDeletion'],
-  'expires after 30 days': ['Attempt', 'Delivery', 'Event', 'EventPayload', 'FirstAttempts', 'Mail'],
+  'expires after 30 days, or with the mail that waits for it': [
+    'Attempt',
+    'Delivery',
+    'Event',
+    'EventPayload',
+    'FirstAttempts',
+    'Mail',
+  ],
   'of the customer and its workspace': [
     'ActivityConfig',
     'AdvancedWebhookConfig',

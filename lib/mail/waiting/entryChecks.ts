@@ -1,0 +1,162 @@
+import { lastSeenAt } from '../../comments/rules/readState.ts';
+import { ThreadEntity } from '../../comments/threads.ts';
+import { readViews } from '../../comments/threadViews.ts';
+import { InvolvementEntity } from '../../content/involvements.ts';
+import { MAX_INVOLVED_USERS } from '../../content/rules/contentUser.ts';
+import type { OrganizationScope } from '../../directory/organizationScope.ts';
+import { EventEntity, payloadItem, smallPayloadOf } from '../../events/outbox.ts';
+import type { Audience, AudienceThread } from '../../events/rules/payload.ts';
+import { recipientsOf } from '../../events/rules/recipients.ts';
+import {
+  type AudienceDeps,
+  audienceMembers,
+  type OccurredEvent,
+  readRecipientRules,
+} from '../../notifications/audience.ts';
+import { readNotifications } from '../../notifications/notifications.ts';
+import { derivedId } from '../../shared/ids.ts';
+import { inParallel } from '../../shared/inParallel.ts';
+import { isoTime } from '../../shared/isoTime.ts';
+import type { Table } from '../../table/table.ts';
+import type { MessageChannel } from '../rules/mailRecord.ts';
+import type { Collection } from './entryStore.ts';
+
+export const EVENT_EXPIRED = 'the event does not exist any more';
+export const NO_RECIPIENT = 'the user may not receive the event any more';
+const SEEN = 'the user has seen it';
+
+const PARALLEL = 10;
+
+/** `reason` says why an entry is not sent. */
+export type CheckedEntry =
+  | { readonly event: OccurredEvent; readonly reason?: undefined }
+  | { readonly event?: undefined; readonly reason: string };
+
+/**
+ * In the order of the ids. A entry is not sent if its event has expired, the user may not receive it any more, or has
+ * seen it.
+ */
+export async function checkEntries(
+  deps: AudienceDeps,
+  of: Collection,
+  eventIds: readonly string[],
+): Promise<CheckedEntry[]> {
+  const { table } = deps;
+  const { tenant, userId, channel } = of;
+  const events = await readEvents(table, tenant, eventIds);
+  const existing = events.filter((event) => event !== undefined);
+  const [allowed, seen] = await Promise.all([
+    inParallel(existing, PARALLEL, (event) => isRecipient(deps, event, userId, channel)),
+    findSeen(table, of, existing),
+  ]);
+  const mayReceive = new Set(existing.filter((_event, index) => allowed[index]));
+  return events.map((event) => {
+    if (!event) return { reason: EVENT_EXPIRED };
+    if (seen.has(event)) return { reason: SEEN };
+    return mayReceive.has(event) ? { event } : { reason: NO_RECIPIENT };
+  });
+}
+
+async function readEvents(
+  table: Table,
+  tenant: string,
+  eventIds: readonly string[],
+): Promise<(OccurredEvent | undefined)[]> {
+  const keys = eventIds.map((eventId) => ({ tenant, eventId }));
+  const stored = await table.getMany(EventEntity, keys);
+  const large = stored.filter((event) => event && event.smallPayload === undefined);
+  const payloads = await table.batchGet(
+    ...large.map((event) => payloadItem({ tenant, eventId: event?.eventId ?? '' })),
+  );
+  const nextLarge = payloads.values();
+  return stored.map((event) => {
+    const payload = event && (smallPayloadOf(event) ?? nextLarge.next().value);
+    return payload && { ...event, tenant, payload };
+  });
+}
+
+export async function isRecipient(
+  deps: AudienceDeps,
+  event: OccurredEvent,
+  userId: string,
+  channel: MessageChannel,
+): Promise<boolean> {
+  const { audience } = event.payload;
+  if (!audience) return false;
+  const onlyUser = (userIds: readonly string[]) => userIds.filter((id) => id === userId);
+  const audienceOfOne: Audience = {
+    ...audience,
+    addressed: onlyUser(audience.addressed),
+    following: onlyUser(audience.following),
+  };
+  const rules = await readRecipientRules(deps, event.tenant, {
+    ...event,
+    payload: { ...event.payload, audience: audienceOfOne },
+  });
+  return recipientsOf(audienceOfOne, channel, rules).includes(userId);
+}
+
+/** Events whose thread the user has seen since, or whose notification the user has read. */
+async function findSeen(
+  table: Table,
+  of: Collection,
+  events: readonly OccurredEvent[],
+): Promise<ReadonlySet<OccurredEvent>> {
+  const [viewed, read] = await Promise.all([findViewed(table, of, events), findRead(table, of, events)]);
+  return new Set([...viewed, ...read]);
+}
+
+async function findViewed(
+  table: Table,
+  { tenant, userId }: Collection,
+  events: readonly OccurredEvent[],
+): Promise<OccurredEvent[]> {
+  const about = events.flatMap((event) => {
+    const thread = event.payload.audience?.thread;
+    return thread ? [{ event, scope: scopeOf(tenant, thread), thread }] : [];
+  });
+  const heads = await table.getMany(
+    ThreadEntity,
+    about.map(({ scope, thread }) => ({ ...scope, ...thread })),
+  );
+  const existing = about.flatMap(({ event, scope }, index) => {
+    const thread = heads[index];
+    return thread ? [{ event, scope, thread, userId }] : [];
+  });
+  const views = await readViews(table, existing);
+  return existing.flatMap(({ event, thread }, index) =>
+    lastSeenAt(thread, userId, views[index]) > event.createdAt ? [event] : [],
+  );
+}
+
+function scopeOf(tenant: string, { organizationKey, documentKey }: AudienceThread) {
+  return { tenant, organizationKey, documentKey };
+}
+
+async function findRead(table: Table, of: Collection, events: readonly OccurredEvent[]): Promise<OccurredEvent[]> {
+  const involvements = await inParallel(events, PARALLEL, async (event) => {
+    const { values } = await table.query(InvolvementEntity, of, {
+      prefix: ['DATA', 'notification', isoTime(event.createdAt)],
+      limit: 10,
+    });
+    return values.find(({ id }) => isNotificationOf(id, event));
+  });
+  const found = events.flatMap((event, index) => {
+    const involvement = involvements[index];
+    return involvement ? [{ event, involvement }] : [];
+  });
+  const notifications = await readNotifications(
+    table,
+    of satisfies OrganizationScope,
+    found.map(({ involvement }) => involvement),
+  );
+  return found.flatMap(({ event }, index) => (notifications[index]?.readByUserIds?.includes(of.userId) ? [event] : []));
+}
+
+/** An event has one notification for each group of recipients. Their ids derive from the event. */
+function isNotificationOf(id: string, { eventId, createdAt, payload: { audience } }: OccurredEvent): boolean {
+  const groups = Math.ceil((audience ? audienceMembers(audience).length : 0) / MAX_INVOLVED_USERS);
+  return Array.from({ length: groups }, (_value, index) => index).some(
+    (index) => derivedId('ntf', createdAt, [eventId, index]) === id,
+  );
+}

@@ -1,0 +1,255 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { WaitingEntryEntity } from '../../../lib/mail/waiting/entryStore.ts';
+import { acmeWorld, forEachTest } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
+import { MailSystem } from '../../support/mailSystem.ts';
+import { times } from '../../support/times.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+const { engine, customer, itemsOf } = acmeWorld({
+  table: 'memory',
+  documents: [
+    { documentId: 'nda', documentName: 'NDA' },
+    { documentId: 'plan', documentName: 'Plan' },
+  ],
+});
+const system = forEachTest(() => new MailSystem(engine, customer));
+
+const ada = { userId: 'ada', name: 'Ada', email: 'ada@example.com' };
+const grace = { userId: 'grace', name: 'Grace', email: 'grace@example.com' };
+const plan = { ...nda, documentId: 'plan' };
+
+async function comment(text: string, { of = nda, from = ada, to = ['grace'], thread = 'thread' }: any = {}) {
+  await customer.ok('/v2/commentannotations/add', {
+    ...of,
+    commentAnnotations: [
+      {
+        annotationId: thread,
+        commentData: [
+          {
+            commentText: text,
+            from,
+            taggedUserContacts: to.map((userId: string) => ({ userId })),
+            triggerNotification: true,
+          },
+        ],
+      },
+    ],
+  });
+  await system.fanOut();
+}
+const reply = async (text: string, { of = nda, from = ada, thread = 'thread' }: any = {}) => {
+  await customer.ok('/v2/commentannotations/comments/add', {
+    ...of,
+    annotationId: thread,
+    commentData: [{ commentText: text, from, triggerNotification: true }],
+  });
+  await system.fanOut();
+};
+const configure = (notificationServiceConfig: object) =>
+  customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true, notificationServiceConfig });
+const delay = (seconds: number) => ({ delayConfig: { isEnabled: true, delaySeconds: seconds } });
+const windows = (scopes: Record<string, [seconds: number, max?: number]>) => ({
+  batchConfig: Object.fromEntries(
+    Object.entries(scopes).map(([scope, [batchWindowSeconds, maxActivities = 50]]) => [
+      scope,
+      { isEnabled: true, batchWindowSeconds, maxActivities },
+    ]),
+  ),
+});
+/** Lets the time pass and runs what is due meanwhile. */
+async function pass(milliseconds: number): Promise<void> {
+  system.now += milliseconds;
+  await system.runJobs();
+  await system.processQueue();
+}
+const subjects = () => system.mails.map(({ to, subject }) => `${to}: ${subject}`);
+
+beforeEach(async () => {
+  await customer.addUsers([ada, grace], nda);
+  await customer.addUsers([ada, grace], plan);
+  await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
+});
+
+describe('a delay', () => {
+  beforeEach(() => configure(delay(600)));
+
+  test('holds the mail back, which then looks as without a delay', async () => {
+    await comment('One?');
+    await pass(9 * MINUTE);
+    expect(system.mails).toEqual([]);
+    await pass(2 * MINUTE);
+    expect(subjects()).toEqual(['grace@example.com: Ada mentioned you in NDA']);
+    expect(await itemsOf(WaitingEntryEntity.type)).toEqual([]);
+    await pass(HOUR);
+    await system.fanOut();
+    await pass(HOUR);
+    expect(system.mails).toHaveLength(1);
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    [
+      'has seen the thread',
+      () =>
+        customer.ok('/v2/commentannotations/views/add', {
+          ...nda,
+          annotationIds: ['thread'],
+          userId: 'grace',
+        }),
+    ],
+    ['has answered', () => reply('Fine.', { from: grace })],
+    [
+      'has read the notification',
+      async () => {
+        const entries = await customer.ok('/v2/notifications/get', { ...nda, userId: 'grace' });
+        await customer.ok('/v2/notifications/update', {
+          ...nda,
+          notifications: entries.map(({ id }: { id: string }) => ({ id, readByUserIds: ['grace'] })),
+        });
+      },
+    ],
+    [
+      'wants no mails any more',
+      () =>
+        customer.ok('/v2/notifications/config/set', {
+          organizationId: nda.organizationId,
+          userIds: ['grace'],
+          config: { email: 'NONE' },
+        }),
+    ],
+    [
+      'has no comment any more',
+      () => customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['thread'] }),
+    ],
+  ])('ends without a mail if the user %s', async (_what, change) => {
+    await comment('One?');
+    await system.fanOutInApp();
+    await change();
+    await pass(11 * MINUTE);
+    expect(system.mails.filter(({ to }) => to === 'grace@example.com')).toEqual([]);
+    expect(await itemsOf(WaitingEntryEntity.type)).toEqual([]);
+  });
+});
+
+describe('a window', () => {
+  test('of a document collects its activities in one mail', async () => {
+    await configure(windows({ document: [600] }));
+    await comment('One?');
+    await comment('Two?', { thread: 'second' });
+    await comment('Three?', { of: plan });
+    await pass(9 * MINUTE);
+    expect(system.mails).toEqual([]);
+    await pass(2 * MINUTE);
+    expect(system.mails.map(({ text }) => [...text.matchAll(/One|Two|Three/g)].map(String)).sort()).toEqual([
+      ['One', 'Two'],
+      ['Three'],
+    ]);
+  });
+
+  test('of a user collects the activities of all documents, without those that the user has seen', async () => {
+    await configure(windows({ user: [600] }));
+    await comment('One?');
+    await comment('Two?', { of: plan, thread: 'second' });
+    await comment('Three?', { of: plan, thread: 'third' });
+    await customer.ok('/v2/commentannotations/views/add', { ...plan, annotationIds: ['second'], userId: 'grace' });
+    await pass(11 * MINUTE);
+    expect(system.mails).toHaveLength(1);
+    expect(system.mails[0]?.text).toMatch(/One[^]*Three/);
+    expect(system.mails[0]?.text).not.toContain('Two');
+  });
+
+  test('with nothing left sends no mail', async () => {
+    await configure(windows({ user: [600] }));
+    await comment('One?');
+    await comment('Two?', { thread: 'second' });
+    await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['thread', 'second'] });
+    await pass(11 * MINUTE);
+    expect(system.mails).toEqual([]);
+    expect((await system.stored()).filter(({ about }) => about.kind === 'digest')).toEqual([
+      expect.objectContaining({ status: 'SKIPPED', reason: 'the user may not receive the event any more' }),
+    ]);
+  });
+
+  test.each([['document'], ['user']])('of a %s closes early when it is full', async (scope) => {
+    await configure(windows({ [scope]: [600, 3] }));
+    await comment('One?');
+    await comment('Two?', { thread: 'second' });
+    await pass(SECOND);
+    expect(system.mails).toEqual([]);
+    await comment('Three?', { thread: 'third' });
+    await pass(SECOND);
+    expect(system.mails.map(({ text }) => [...text.matchAll(/One|Two|Three/g)].map(String))).toEqual([
+      ['One', 'Two', 'Three'],
+    ]);
+  });
+
+  test('keeps its end when the settings change', async () => {
+    await configure(windows({ user: [600] }));
+    await comment('One?');
+    await configure({ batchConfig: { user: { isEnabled: false } } });
+    await comment('Two?', { thread: 'second' });
+    await pass(SECOND);
+    expect(subjects()).toEqual(['grace@example.com: Ada mentioned you in NDA']);
+    expect(system.mails[0]?.text).toContain('Two?');
+    await pass(11 * MINUTE);
+    expect(system.mails[1]?.text).toContain('One?');
+  });
+});
+
+describe('the limit of mails', () => {
+  test('to an address holds the rest back until the hour ends, as one mail', async () => {
+    system.limits = { recipient: 2, writer: 0 };
+    for (const index of times(5, String)) await comment(`Text ${index}`, { thread: `thread-${index}` });
+    await pass(SECOND);
+    expect(system.mails).toHaveLength(2);
+    await pass(59 * MINUTE);
+    expect(system.mails).toHaveLength(2);
+    await pass(2 * MINUTE);
+    expect(system.mails).toHaveLength(3);
+    expect(system.mails[2]?.text).toMatch(/Text 2[^]*Text 3[^]*Text 4/);
+  });
+
+  test('caused by a writer holds the rest back until the hour of the writer ends', async () => {
+    system.limits = { recipient: 0, writer: 3 };
+    const users = times(5, (index) => ({ userId: `user-${index}`, email: `user-${index}@example.com` }));
+    await customer.addUsers(users, nda);
+    await comment('To all', { to: users.map(({ userId }) => userId) });
+    await system.fanOut();
+    await pass(SECOND);
+    expect(system.mails).toHaveLength(3);
+    await pass(61 * MINUTE);
+    expect(new Set(system.mailed).size).toBe(5);
+  });
+
+  test('holds a digest back too', async () => {
+    system.limits = { recipient: 1, writer: 0 };
+    await configure(windows({ document: [60] }));
+    await comment('One?');
+    await comment('Two?', { of: plan });
+    await pass(2 * MINUTE);
+    expect(system.mails).toHaveLength(1);
+    await pass(58 * MINUTE);
+    expect(system.mails).toHaveLength(1);
+    await pass(5 * MINUTE);
+    expect(system.mails).toHaveLength(2);
+  });
+});
+
+describe('one address', () => {
+  test('of two users gets one mail about an activity', async () => {
+    await customer.addUsers([{ userId: 'grace-2', email: 'Grace@example.com' }], nda);
+    await comment('One?', { to: ['grace', 'grace-2'] });
+    await pass(SECOND);
+    expect(system.mailed.map((address) => address.toLowerCase())).toEqual(['grace@example.com']);
+  });
+
+  test('gets no mail about what its owner did as another user', async () => {
+    await customer.addUsers([{ userId: 'ada-2', email: 'ADA@example.com' }], nda);
+    await comment('One?', { to: ['ada-2', 'grace'] });
+    await pass(SECOND);
+    expect(system.mailed).toEqual(['grace@example.com']);
+  });
+});
