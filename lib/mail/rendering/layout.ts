@@ -2,7 +2,7 @@ import { type Html, html } from '../../shared/html.ts';
 
 /** Mail programs without media queries show the inline styles. In dark mode, some of them invert all colours. */
 const STYLE = html`<style>
-@media (max-width: 520px) { .page { padding: 0 !important; } .card { padding: 24px 20px !important; border-radius: 0 !important; } }
+@media (max-width: 520px) { .page { padding: 0 !important; } .card { padding: 24px 20px !important; border-radius: 0 !important; } .time { display: block; } }
 @media (prefers-color-scheme: dark) {
 .page { background: #14141a !important; color: #f1f1f4 !important; }
 .card { background: #1f1f27 !important; }
@@ -64,7 +64,7 @@ ${lines.map(threadLine)}${link ? html`<p style="margin:12px 0 0;font-size:14px">
 }
 
 function threadLine({ headline, time, quote: text }: ThreadLine, index: number): Html {
-  return html`<p style="margin:${index === 0 ? 0 : 12}px 0 0"><strong>${headline}</strong> <span class="soft" style="font-size:13px;color:#5b5b66;white-space:nowrap">${time}</span></p>
+  return html`<p style="margin:${index === 0 ? 0 : 12}px 0 0"><strong>${headline}</strong> <span class="soft time" style="font-size:13px;color:#5b5b66;white-space:nowrap">${time}</span></p>
 ${text === undefined ? '' : html`<p dir="auto" style="margin:2px 0 0">${text}</p>\n`}`;
 }
 

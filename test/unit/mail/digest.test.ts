@@ -179,6 +179,15 @@ describe('the mail of a digest', () => {
     expect(text).toContain('== Without a document ==');
   });
 
+  test.each<[preview: string, entries: DigestEntry[]]>([
+    ['Yes, please.', [entry(0, { quote: 'No.' }), mention('Ada', { at: START + 1 })]],
+    ['First.', [entry(0, { quote: undefined }), entry(1, { quote: 'First.' }), entry(2)]],
+    ['NDA · Acme', [entry(0, { quote: undefined }), entry(1, { quote: undefined })]],
+  ])('has the preview "%s": a mention, otherwise the oldest comment, otherwise the place', (preview, entries) => {
+    const { html } = digestMail(digestContent(entries), to);
+    expect(/<div style="display:none[^>]*>([^<]*)/.exec(html)?.[1]).toBe(preview);
+  });
+
   const texts = (text: string): Partial<EventMailContent> => ({
     headline: `n${text}`,
     actorName: `n${text}`,
@@ -292,7 +301,7 @@ test.each(Object.entries(mails))('the mail %s has a dark colour for each light o
   const coloured = tagsOf(html).filter((tag) => /style="[^"]*#[0-9a-f]{6}/.test(tag));
   expect(coloured.length).toBeGreaterThan(3);
   for (const tag of coloured) {
-    const [, name] = /class="(\w+)"/.exec(tag) ?? [];
+    const [, name] = /class="(\w+)/.exec(tag) ?? [];
     const rule = new RegExp(`\\.${name} \\{([^}]*)`).exec(dark)?.[1];
     for (const [, property] of tag.matchAll(/[";](color|background|border(?!-radius))/g))
       expect(rule).toContain(property);
