@@ -10,9 +10,13 @@ import { inParallel } from '../shared/inParallel.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
+import { accessFieldsOf } from './rules/commentContext.ts';
+import type { Comment } from './rules/comments.ts';
+import { lastSeenAt, mayBeUnread, unreadComments } from './rules/readState.ts';
 import type { ThreadFilters } from './rules/threadFilters.ts';
-import { type CommentAuthor, lastAuthors, type Thread, threadAccessOf, toAuthor } from './rules/threads.ts';
+import { type Thread, threadAccessOf } from './rules/threads.ts';
 import { readThreads, ThreadReader } from './threads.ts';
+import { readViewsOfDocument } from './threadViews.ts';
 
 export interface ThreadCount {
   readonly total: number;
@@ -32,13 +36,21 @@ interface CountedDocument extends CountOptions {
   readonly checks: AccessChecks;
 }
 
-type CommentRecord = RecordAccess & CommentAuthor;
+interface ThreadState {
+  readonly thread: Thread;
+  readonly access: RecordAccess;
+  readonly seenAt: number;
+  /** Of the unread comments in the first page. */
+  readonly records: readonly RecordAccess[];
+  /** Undefined if no later comment can be unread. */
+  readonly lastRead: Comment | undefined;
+}
 
 const PARALLEL = 4;
 const PAGE_SIZE = 1_000;
 const COMMENTS_PER_PAGE = 20;
 /** After this many bytes of hidden comments, a thread counts as read. */
-const MAX_HIDDEN_BYTES = 4_000_000;
+const MAX_LATER_BYTES = 4_000_000;
 
 export class ThreadCounter {
   readonly #table: Table;
@@ -90,48 +102,62 @@ export class ThreadCounter {
     scope: DocumentScope,
     { organizationId, document, checks, userId, filters }: CountedDocument,
   ): Promise<ThreadCount> {
-    const matching: { access: RecordAccess; thread: Thread; authors: readonly CommentRecord[] | undefined }[] = [];
-    for await (const threads of new ThreadReader(this.#table).pages(scope, filters, PAGE_SIZE)) {
-      for (const { thread, comments, more } of threads) {
-        const access = { document, thread: threadAccessOf(thread, organizationId) };
-        const authors = more ? undefined : lastAuthors(thread, comments).map((author) => ({ ...access, ...author }));
-        matching.push({ access, thread, authors });
+    const matching: ThreadState[] = [];
+    const views = readViewsOfDocument(this.#table, scope, userId);
+    const readAll = async () => {
+      for await (const threads of new ThreadReader(this.#table).pages(scope, filters, PAGE_SIZE)) {
+        const viewOf = await views;
+        for (const { thread, comments, more } of threads) {
+          const access = { document, thread: threadAccessOf(thread, organizationId) };
+          const seenAt = lastSeenAt(thread, userId, viewOf(thread), comments);
+          const records = toRecords(access, unreadComments(comments, userId, seenAt));
+          const hasLater = more && mayBeUnread(thread, userId, seenAt);
+          matching.push({ thread, access, seenAt, records, lastRead: hasLater ? comments.at(-1) : undefined });
+        }
       }
-    }
-    const records = matching.flatMap(({ access, authors = [] }) => [access, ...authors]);
+    };
+    await Promise.all([views, readAll()]);
+    const records = matching.flatMap((state) => [state.access, ...state.records]);
     const isVisible = await checks.canSee(records);
     const visible = new Set(records.filter((_record, index) => isVisible[index]));
     const counted = matching.filter(({ access }) => visible.has(access));
-    const lastUsers = await inParallel(counted, PARALLEL, async ({ access, thread, authors }) => {
-      const last = authors
-        ? authors.find((author) => visible.has(author))
-        : await this.#findLast(scope, thread, access, checks);
-      return last?.userId;
-    });
-    const unread = lastUsers.filter((lastUser) => lastUser !== undefined && lastUser !== userId);
-    return { total: counted.length, unread: unread.length };
+    const isUnread = await inParallel(
+      counted,
+      PARALLEL,
+      async (state) =>
+        state.records.some((record) => visible.has(record)) ||
+        (await this.#hasLaterUnread(scope, userId, state, checks)),
+    );
+    return { total: counted.length, unread: isUnread.filter(Boolean).length };
   }
 
-  /** Reads from the end. Returns undefined if none of the last comments (about 4 MB) is visible. */
-  async #findLast(
+  /** Reads from the end, about 4 MB at most. */
+  async #hasLaterUnread(
     scope: DocumentScope,
-    thread: Thread,
-    access: RecordAccess,
+    userId: string,
+    { thread, access, seenAt, lastRead }: ThreadState,
     checks: AccessChecks,
-  ): Promise<CommentRecord | undefined> {
+  ): Promise<boolean> {
+    if (!lastRead) return false;
     const reader = new ThreadReader(this.#table);
     const read = (after: string | undefined) =>
       reader.listComments(scope, thread, { limit: COMMENTS_PER_PAGE, descending: true, after });
     let bytesRead = 0;
+    let seen = seenAt;
     for await (const { values, bytes } of pages(read)) {
-      const comments = values.map((comment) => ({ ...access, ...toAuthor(comment) }));
-      const isVisible = await checks.canSee(comments);
-      const last = comments.find((_comment, index) => isVisible[index]);
+      const later = values.filter(({ commentId }) => commentId > lastRead.commentId);
+      seen = lastSeenAt(thread, userId, seen, later);
+      const isVisible = await checks.canSee(toRecords(access, unreadComments(later, userId, seen)));
+      if (isVisible.includes(true)) return true;
       bytesRead += bytes;
-      if (last || bytesRead > MAX_HIDDEN_BYTES) return last;
+      if (later.length < values.length || bytesRead > MAX_LATER_BYTES) break;
     }
-    return undefined;
+    return false;
   }
+}
+
+function toRecords(access: RecordAccess, comments: readonly Comment[]): RecordAccess[] {
+  return comments.map(({ context }) => ({ ...access, accessFields: accessFieldsOf(context) }));
 }
 
 export const countThreads = /* @__PURE__ */ storeCapability(ThreadCounter, [

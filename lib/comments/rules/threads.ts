@@ -185,22 +185,3 @@ export interface ThreadWithComments {
   readonly comments: readonly Comment[];
   readonly more: boolean;
 }
-
-export interface CommentAuthor {
-  readonly userId: string;
-  readonly accessFields?: readonly string[] | undefined;
-}
-
-/**
- * Returns the authors, latest comment first. The first author whose comment a user can see wrote the last comment for
- * this user. Without access contexts, returns only the author of the last comment.
- */
-export function lastAuthors(thread: Thread, comments: readonly Comment[]): CommentAuthor[] {
-  const authors = comments.map(toAuthor);
-  const hasContext = authors.some(({ accessFields }) => accessFields !== undefined);
-  return hasContext ? authors.toReversed() : [{ userId: thread.last.userId }];
-}
-
-export function toAuthor({ from, context }: Comment): CommentAuthor {
-  return { userId: from.userId, accessFields: accessFieldsOf(context) };
-}

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
+import { nextMillisecond } from '../../support/nextMillisecond.ts';
 import {
   addLongThread,
   addThreads,
@@ -11,7 +13,7 @@ import {
 } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
-const { customer } = acmeWorld({ table: 'memory' });
+const { customer, itemsOf } = acmeWorld({ table: 'memory' });
 
 describe('POST /v2/commentannotations/count/get', () => {
   const COUNT = '/v2/commentannotations/count/get';
@@ -19,12 +21,10 @@ describe('POST /v2/commentannotations/count/get', () => {
   const count = async (userId: string, more: object = {}) =>
     (await customer.ok(COUNT, { ...inNda, userId, ...more })).nda;
 
-  test("counts a document's threads as total, and as unread if another user wrote the last comment", async () => {
-    await addThreads(customer, [
-      'a',
-      thread('b', { commentData: [comment(), comment({ from: { userId: 'bob' } })] }),
-      thread('c', { status: 'RESOLVED' }),
-    ]);
+  test("counts a document's threads as total, and as unread after a later comment of another user", async () => {
+    await addThreads(customer, ['a', 'b', thread('c', { status: 'RESOLVED' })]);
+    nextMillisecond();
+    await commentCalls(customer, 'b').add(comment({ from: { userId: 'bob' } }));
     await addThreads(customer, ['a'], { documentId: '__proto__' });
     const documentIds = ['nda', '__proto__', 'nowhere', 'nda'];
     const counts = await customer.ok(COUNT, { organizationId: 'acme', documentIds, userId: 'ada' });
@@ -40,6 +40,28 @@ describe('POST /v2/commentannotations/count/get', () => {
     expect(await count('bob', { statusIds: ['OPEN'] })).toEqual({ total: 2, unread: 1 });
     await commentCalls(customer, 'b').remove({ commentIds: [2] });
     expect(await count('bob')).toEqual({ total: 3, unread: 3 });
+  });
+
+  test('counts a thread as read after a view, until another user adds a comment', async () => {
+    await addThreads(customer, numbered('t', 40));
+    const view = (annotationIds: string[], more: object = {}) =>
+      customer.ok('/v2/commentannotations/views/add', { ...nda, annotationIds, userId: 'bob', ...more });
+    await view(numbered('t', 30));
+    expect(await count('bob')).toEqual({ total: 40, unread: 10 });
+    nextMillisecond();
+    const { add, update } = commentCalls(customer, 't003');
+    await add(comment({ createdAt: 1_000 }));
+    await update({ commentIds: [1], updatedData: { commentText: 'edited' } });
+    await commentCalls(customer, 't004').update({ commentIds: [1], updatedData: { commentText: 'edited' } });
+    expect(await count('bob')).toEqual({ total: 40, unread: 11 });
+    expect(await count('carol')).toEqual({ total: 40, unread: 40 });
+    await view(['t003'], { viewedAt: 1_000 });
+    expect(await count('bob')).toEqual({ total: 40, unread: 11 });
+    await view(['t003'], { viewedAt: Date.now() + 60_000 });
+    expect(await count('bob')).toEqual({ total: 40, unread: 10 });
+    nextMillisecond();
+    await add(comment());
+    expect(await count('bob')).toEqual({ total: 40, unread: 11 });
   });
 
   test('counts a private thread only for users who may read it', async () => {
@@ -104,11 +126,19 @@ describe('POST /v2/commentannotations/count/get', () => {
     expect(await count('bob')).toEqual({ total: 1, unread: 1 });
   });
 
-  test('counts a thread as read after 4 MB of comments that the user cannot see', async () => {
+  test('counts a thread as read if only the last 4 MB of its comments could tell, and the user cannot see them', async () => {
     const attachments = times(4, () => ({ text: 'x'.repeat(50_000) }));
     const hidden = () => comment({ attachments, from: { userId: 'ada' }, context: { access: { team: 'red' } } });
-    const commentData = [comment({ from: { userId: 'ada' } }), ...times(22, hidden)];
-    await addLongThread(customer, thread('long', { commentData }), 10);
+    const commentData = [comment(), ...times(6, hidden), comment(), ...times(22, hidden)];
+    await addLongThread(customer, thread('long', { commentData }), 7);
+    expect(await count('bob')).toEqual({ total: 1, unread: 1 });
+    const [first] = await itemsOf('Comment');
+    await customer.ok('/v2/commentannotations/views/add', {
+      ...nda,
+      annotationIds: ['long'],
+      userId: 'bob',
+      viewedAt: first?.createdAt,
+    });
     expect(await count('bob')).toEqual({ total: 1, unread: 0 });
   });
 

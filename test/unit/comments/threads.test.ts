@@ -16,7 +16,7 @@ import {
 import { matchesFilters, type ThreadFilters } from '../../../lib/comments/rules/threadFilters.ts';
 import { NewThread, ThreadChange } from '../../../lib/comments/rules/threadRequests.ts';
 import { toThreadResponse } from '../../../lib/comments/rules/threadResponses.ts';
-import { involvedUserIds, lastAuthors, mentionedUserIds, type Thread } from '../../../lib/comments/rules/threads.ts';
+import { involvedUserIds, mentionedUserIds, type Thread } from '../../../lib/comments/rules/threads.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';
 
@@ -440,16 +440,6 @@ describe('counts of a thread', () => {
 
   test('include the assignee among the participants', () => {
     expect(involvedUserIds(make({ assignedTo: { userId: 'zoe' } }).thread)).toEqual(['ada', 'zoe']);
-  });
-
-  test('lastAuthors returns the authors of all comments only if one requires an access context', () => {
-    const authorsOf = (context: object) => {
-      const last = { commentText: 'y', from: { userId: 'bob' }, ...context };
-      const { thread, comments } = make({ commentData: [{ commentText: 'x', from: { userId: 'ada' } }, last] });
-      return lastAuthors(thread, comments).map(({ userId }) => userId);
-    };
-    expect(authorsOf({})).toEqual(['bob']);
-    expect(authorsOf({ context: { access: { team: 'red' } } })).toEqual(['bob', 'ada']);
   });
 
   test('addComments rejects a comment if the thread would involve too many users', () => {

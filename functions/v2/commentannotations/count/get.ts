@@ -15,7 +15,8 @@ export const endpoint = defineEndpoint(
     summary: 'Count the comment threads of documents that a user can see, and how many of them are unread',
     description:
       'Counts the threads that the user may see. A document that is unknown, or that the user may not open, has the count 0. ' +
-      'A thread is unread if its last comment is by another user. With a user token, `userId` is the user of the token.',
+      'A thread is unread if another user has added a comment that the user may see since the user last viewed it (`/v2/commentannotations/views/add`) or wrote in it. Of a thread with more than 1 MB of comments, the last 4 MB decide. ' +
+      'With a user token, `userId` is the user of the token.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'documents', actor: [{ path: 'userId', holds: 'userId' }] }),
     kind: 'read',
@@ -33,7 +34,7 @@ export const endpoint = defineEndpoint(
           z.string(),
           z.object({
             total: z.number().describe('How many threads the user may see.'),
-            unread: z.number().describe('How many of them have a last comment by another user.'),
+            unread: z.number().describe('How many of them have comments that are new to the user.'),
           }),
         )
         .describe('The counts of each document, by its id.'),
