@@ -22,11 +22,12 @@ import { invalid } from '../shared/errors.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { type DeletedThread, listDeletedThreads } from './deletedThreads.ts';
+import { findReadStates, type ReadState } from './readStates.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import { type RowParts, type ThreadRow, toThreadResponse, toThreadRow } from './rules/threadResponses.ts';
 import type { ThreadWithComments } from './rules/threads.ts';
 import { type FirstComments, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
-import { onlyVisible } from './visibleThreads.ts';
+import { onlyVisible, type ThreadRecord } from './visibleThreads.ts';
 
 /** One document, several, or those in a folder. By default all of the organization. */
 export interface ThreadSelection {
@@ -48,8 +49,12 @@ export interface ThreadPageOptions {
   readonly limit: number;
   readonly from?: ListingPosition | undefined;
   readonly viewer?: Viewer | undefined;
+  /** The user whose read state the rows have. */
+  readonly userId?: string | undefined;
   readonly now: number;
 }
+
+type RowOptions = Pick<ThreadPageOptions, 'filters' | 'parts' | 'viewer' | 'userId' | 'now'>;
 
 export interface ThreadListingScope {
   readonly organizationId: string;
@@ -120,23 +125,33 @@ export class ThreadPages {
   /** Document by document, and in a document by creation time. */
   async list(
     { organizationId, scope: scopeOfAll, documents }: ThreadListingScope,
-    { parts, filters, descending, limit, from, viewer, now }: ThreadPageOptions,
+    { descending, limit, from, ...options }: ThreadPageOptions,
   ): Promise<ListingPage<ListedThread>> {
     return listAcrossDocuments({
       documents,
       from,
       limit,
-      read: async ({ documentId, scope }, options) => {
-        const page = await this.#threads.list(scope, { ...options, filters, descending });
-        const names = namesOf(scopeOfAll.tenant, organizationId, documentId);
-        const organization = { scope: scopeOfAll, organizationId };
-        const records = page.records.map((record) => ({ ...record, scope }));
-        const visible = await onlyVisible(this.#table, organization, { viewer, filters, now }, records);
-        return {
-          ...page,
-          records: visible.map(({ key, value }) => ({ key, value: toListedThread(names, value, parts) })),
-        };
+      read: async ({ documentId, scope }, position) => {
+        const page = await this.#threads.list(scope, { ...position, filters: options.filters, descending });
+        const records = page.records.map((record) => ({ ...record, scope, documentId }));
+        const rows = await this.#toRows({ scope: scopeOfAll, organizationId }, records, options);
+        return { ...page, records: rows.map(({ key, row }) => ({ key, value: row })) };
       },
+    });
+  }
+
+  async #toRows<R extends ThreadRecord & { readonly documentId: string }>(
+    organization: Pick<ThreadListingScope, 'scope' | 'organizationId'>,
+    records: readonly R[],
+    { parts, filters, viewer, userId, now }: RowOptions,
+  ): Promise<(R & { readonly row: ListedThread })[]> {
+    const { scope, organizationId } = organization;
+    const visible = await onlyVisible(this.#table, organization, { viewer, filters, now }, records);
+    const states =
+      userId === undefined ? [] : await findReadStates(this.#table, organization, { userId, viewer, now }, visible);
+    return visible.map((record, index) => {
+      const names = namesOf(scope.tenant, organizationId, record.documentId);
+      return { ...record, row: toListedThread(names, record.value, parts, states[index]) };
     });
   }
 
@@ -158,7 +173,7 @@ export class ThreadPages {
     tenant: string,
     selection: ThreadSelection,
     annotationIds: readonly string[],
-    options: Pick<ThreadPageOptions, 'filters' | 'parts' | 'viewer' | 'now'>,
+    options: RowOptions,
   ): Promise<ListedThread[][]> {
     const { content } = await this.#organizations.readWithin(tenant, selection.organizationId, (keys) =>
       this.#findInOrganization(organizationScope(tenant, keys), selection, annotationIds, options),
@@ -170,7 +185,7 @@ export class ThreadPages {
     scope: OrganizationScope,
     selection: ThreadSelection,
     annotationIds: readonly string[],
-    { filters, parts, viewer, now }: Pick<ThreadPageOptions, 'filters' | 'parts' | 'viewer' | 'now'>,
+    options: RowOptions,
   ): Promise<ListedThread[][]> {
     const { organizationId } = selection;
     const keys = await this.#findKeys(scope, selection, annotationIds);
@@ -180,14 +195,15 @@ export class ThreadPages {
       Promise.all(keys.map((key) => this.#threads.firstComments(key, key, bytesPerThread))),
     ]);
     const matching = threads.flatMap((thread, index) => {
-      if (!thread || !matchesFilters(thread, filters)) return [];
-      return [{ scope: keys[index] as DocumentScope, value: { thread, ...(comments[index] as FirstComments) } }];
+      if (!thread || !matchesFilters(thread, options.filters)) return [];
+      const value = { thread, ...(comments[index] as FirstComments) };
+      return [{ scope: keys[index] as DocumentScope, documentId: thread.documentId, value }];
     });
-    const visible = await onlyVisible(this.#table, { scope, organizationId }, { viewer, filters, now }, matching);
-    const listed = visible.map(({ value }) =>
-      toListedThread(namesOf(scope.tenant, organizationId, value.thread.documentId), value, parts),
+    const rows = await this.#toRows({ scope, organizationId }, matching, options);
+    const byId = Map.groupBy(
+      rows.map(({ row }) => row),
+      ({ thread }) => thread.annotationId,
     );
-    const byId = Map.groupBy(listed, ({ thread }) => thread.annotationId);
     return annotationIds.map((annotationId) => byId.get(annotationId) ?? []);
   }
 
@@ -265,8 +281,14 @@ export function toThreadsResponse(
   return dict([...groups].map(([documentId, threads]) => [documentId, rowsOf(threads)] as const));
 }
 
-function toListedThread(names: ContentNames, thread: ThreadWithComments, parts: RowParts): ListedThread {
-  return { documentId: names.document.documentId, thread: toThreadRow(toThreadResponse(names, thread), parts) };
+function toListedThread(
+  names: ContentNames,
+  thread: ThreadWithComments,
+  parts: RowParts,
+  state: ReadState | undefined,
+): ListedThread {
+  const row = toThreadRow(toThreadResponse(names, thread), parts);
+  return { documentId: names.document.documentId, thread: { ...row, ...state } };
 }
 
 function namesOf(apiKey: string, organizationId: string, documentId: string): ContentNames {

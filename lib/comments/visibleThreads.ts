@@ -42,6 +42,17 @@ export function commentFilter(viewer: Viewer | undefined): (comment: Comment) =>
   return ({ context }) => contextAllows({ accessFields: accessFieldsOf(context) }, allowed);
 }
 
+export interface ThreadRecord {
+  readonly scope: DocumentScope;
+  readonly value: ThreadWithComments;
+}
+
+/** `head` as it is stored, and the readable comments that `value` lacks. Undefined if they were not read. */
+export interface WholeThread {
+  readonly head: Thread;
+  readonly later: readonly Comment[] | undefined;
+}
+
 const PARALLEL = 4;
 const MAX_LATER_BYTES = { thread: 4_000_000, answer: 16_000_000 } as const;
 
@@ -49,13 +60,13 @@ const MAX_LATER_BYTES = { thread: 4_000_000, answer: 16_000_000 } as const;
  * Returns the records whose thread the viewer may see, with the comments that the viewer may see. Leaves out threads
  * that match `filters` only because of hidden comments. Without a `viewer`, returns all records unchanged.
  */
-export async function onlyVisible<R extends { readonly scope: DocumentScope; readonly value: ThreadWithComments }>(
+export async function onlyVisible<R extends ThreadRecord>(
   table: Table,
   organization: OrganizationOfThreads,
   { viewer, filters, now }: { viewer?: Viewer | undefined; filters: ThreadFilters; now: number },
   records: readonly R[],
-): Promise<R[]> {
-  if (!viewer) return [...records];
+): Promise<(R & WholeThread)[]> {
+  if (!viewer) return records.map((record) => ({ ...record, head: record.value.thread, later: undefined }));
   const threads = records.map(({ value }) => value.thread);
   const isVisible = await findVisible(table, organization, viewer, threads, now);
   const isReadable = commentFilter(viewer);
@@ -67,14 +78,15 @@ export async function onlyVisible<R extends { readonly scope: DocumentScope; rea
       const { scope, value } = record;
       const comments = value.comments.filter(isReadable);
       const later = (await reader.read(scope, value)).filter(isReadable);
-      return { ...record, value: { ...value, thread: withComments(value.thread, [...comments, ...later]), comments } };
+      const thread = withComments(value.thread, [...comments, ...later]);
+      return { ...record, value: { ...value, thread, comments }, head: value.thread, later };
     },
   );
   return visible.filter(({ value }) => matchesFilters(value.thread, filters));
 }
 
 /** Reads the comments that an answer does not contain, up to a limit per thread and one for all threads. */
-class LaterComments {
+export class LaterComments {
   readonly #reader: ThreadReader;
   #bytesLeft: number = MAX_LATER_BYTES.answer;
 

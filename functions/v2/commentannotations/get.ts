@@ -5,6 +5,7 @@ import { DeletedThread } from '../../../lib/comments/deletedThreads.ts';
 import { exampleThread } from '../../../lib/comments/rules/examples.ts';
 import { ThreadListing, toListingOptions } from '../../../lib/comments/rules/threadFilters.ts';
 import { ListedThreads } from '../../../lib/comments/rules/threadResponses.ts';
+import { threadListingByUsers } from '../../../lib/comments/rules/userCalls.ts';
 import { toV1Thread, V1ThreadOrNull } from '../../../lib/comments/rules/v1Rows.ts';
 import { readThreadPages, toThreadsResponse } from '../../../lib/comments/threadPages.ts';
 import { listingCursor } from '../../../lib/content/recordListing.ts';
@@ -24,9 +25,9 @@ export const endpoint = defineEndpoint(
     summary:
       'Get comment threads with their comments by id, or the threads of a document, a folder or an organization in pages',
     description:
-      'Lists threads document by document, the latest thread first. With `annotationIds`, the answer has the order of the ids, and null for an unknown id. A page can end early: continue while `nextPageToken` is not null. A thread has about 1 MB of its comments. If `hasMoreComments` is true, read the others with `/v2/commentannotations/comments/get`. With `deletedAfter`, the answer lists deleted threads instead. A user token reads by `documentId` or `documentIds`. The answer leaves out threads and comments that the user may not see. With an API key, it has all of them.',
+      'Lists threads document by document, the latest thread first. With `annotationIds`, the answer has the order of the ids, and null for an unknown id. A page can end early: continue while `nextPageToken` is not null. A thread has about 1 MB of its comments. If `hasMoreComments` is true, read the others with `/v2/commentannotations/comments/get`. With `deletedAfter`, the answer lists deleted threads instead. A user token reads by `documentId` or `documentIds`. The answer leaves out threads and comments that the user may not see. With an API key, it has all of them. Comments after the first 4 MB of a thread, or 16 MB of the answer, do not make threads `unread`.',
     auth: 'apiKey',
-    user: openToUsers({ needs: 'viewer', on: 'documents', refuses: ['deletedAfter'] }),
+    user: openToUsers(threadListingByUsers),
     kind: 'read',
     input: ThreadListing,
     output: z.object({
@@ -52,6 +53,7 @@ export const endpoint = defineEndpoint(
       folderId,
       annotationIds,
       deletedAfter,
+      userId,
       groupByDocumentId = false,
       order = 'desc',
       pageSize = limits.pageSize,
@@ -59,7 +61,7 @@ export const endpoint = defineEndpoint(
     const { filters, parts } = toListingOptions(input, deps.serviceName);
     const viewer = viewerOf(caller);
     if (annotationIds) {
-      const shared = { filters, parts, viewer, now };
+      const shared = { filters, parts, viewer, userId, now };
       const threads = await deps.threads.findByIds(caller.tenant, input, distinct(annotationIds), shared);
       return { data: toThreadsResponse(threads, groupByDocumentId), nextPageToken: null };
     }
@@ -75,7 +77,7 @@ export const endpoint = defineEndpoint(
     }
     const pages = pagesOf(organizationKey, JSON.stringify([documentId, folderId, documentIds, filters, order]));
     const from = listingCursor.position(pages.after);
-    const options = { parts, filters, descending: order === 'desc', limit: pageSize, from, viewer, now };
+    const options = { parts, filters, descending: order === 'desc', limit: pageSize, from, viewer, userId, now };
     const { values, next } = await deps.threads.list(listing, options);
     const data = toThreadsResponse(
       values.map((thread) => [thread]),
@@ -88,7 +90,7 @@ export const endpoint = defineEndpoint(
 export const twin = defineUnpagedTwin(endpoint, {
   narrowBy: 'annotationIds',
   differs: 'but of one document only, without pages and with fewer fields',
-  ignored: ['groupByDocumentId', 'deletedAfter'],
+  ignored: ['groupByDocumentId', 'deletedAfter', 'userId'],
   required: ['documentId'],
   message: 'Annotations fetched successfully.',
   row: V1ThreadOrNull,

@@ -194,6 +194,9 @@ export const ThreadListing = /* @__PURE__ */ defineSchema(() =>
       deletedAfter: optional(Instant).describe(
         'Lists the threads that were deleted at or after this time in `deletedAnnotations`, in epoch milliseconds or ISO 8601. Deletions are kept for 30 days.',
       ),
+      userId: optional(Id).describe(
+        'The user whose read state the threads of the answer have: `unread` and `firstUnreadCommentId`. With a user token, the user of the token.',
+      ),
       order: optional(z.enum(['asc', 'desc'])).describe(
         'The order of the creation times within each document. By default `desc`, the latest first.',
       ),
@@ -204,6 +207,7 @@ export const ThreadListing = /* @__PURE__ */ defineSchema(() =>
       oneScope,
       oneAgentFilter,
       rejectFiltersWithDeletedAfter,
+      notTogether('userId', 'deletedAfter'),
       notTogether('pageToken', 'annotationIds'),
       notTogether('order', 'annotationIds'),
     ),

@@ -150,6 +150,13 @@ export const ThreadRow = /* @__PURE__ */ defineNamedSchema('CommentAnnotation', 
     subscribedGroups: z.array(AnyObject).describe('Always empty: subscribed groups exist only in clients.'),
     hasDraftComments: z.literal(false).describe('Always false: drafts exist only in clients.'),
     metadata: ThreadResponse.shape.metadata.optional(),
+    unread: z
+      .boolean()
+      .describe(
+        'Whether another user has added a comment that the user may see since the user last viewed the thread or wrote in it. Only with `userId` or a user token.',
+      )
+      .optional(),
+    firstUnreadCommentId: z.number().describe('The first of these comments by id, if the thread is unread.').optional(),
   }).describe('A comment thread with comments.'),
 );
 export type ThreadRow = z.output<typeof ThreadRow>;

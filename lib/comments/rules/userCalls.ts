@@ -38,6 +38,13 @@ function inComments(list: string, fields: readonly string[]): string[] {
   return ['commentData', 'comments'].flatMap((comments) => fields.map((field) => `${list}${comments}.*.${field}`));
 }
 
+export const threadListingByUsers: UserRule = {
+  needs: 'viewer',
+  on: 'documents',
+  actor: [{ path: 'userId', holds: 'userId' }],
+  refuses: ['deletedAfter'],
+};
+
 export const newThreadsByUsers: UserRule = {
   needs: 'viewer',
   on: 'document',
