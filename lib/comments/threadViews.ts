@@ -62,27 +62,27 @@ function viewOf(views: ViewTimes | undefined, { annotationNumber }: NumberedThre
   return annotationNumber === undefined ? undefined : views?.[annotationNumber];
 }
 
-/** Writes nothing for a thread with a newer view. Throws ABORTED after too many conflicts. */
+/** Writes nothing for a thread that has not changed since its stored view. Throws ABORTED after too many conflicts. */
 export async function addViews(
   table: Table,
   scope: DocumentScope,
   userId: string,
-  annotationNumbers: readonly number[],
+  threads: readonly Thread[],
   { viewedAt, now }: { readonly viewedAt: number; readonly now: number },
 ): Promise<void> {
-  const parts = [...Map.groupBy(annotationNumbers, viewPart)];
+  const parts = [...Map.groupBy(threads, ({ annotationNumber = 0 }) => viewPart(annotationNumber))];
   const keyOf = (part: number) => ({ ...scope, userId, part });
   const read = await table.getMany(
     ThreadViewsEntity,
     parts.map(([part]) => keyOf(part)),
   );
-  await inParallel(parts, PARALLEL, async ([part, numbers], index) => {
+  await inParallel(parts, PARALLEL, async ([part, ofPart], index) => {
     let isFirst = true;
     await retryOnConflict(async () => {
       const stored = isFirst ? read[index] : await table.get(ThreadViewsEntity, keyOf(part));
       isFirst = false;
       const before = stored?.views ?? {};
-      const views = withViews(before, numbers, viewedAt);
+      const views = withViews(before, ofPart, viewedAt);
       if (views === before) return 'done';
       return table.tryWrite([insertOrReplace(ThreadViewsEntity, { ...keyOf(part), views }, stored, now)]);
     });

@@ -41,8 +41,7 @@ export class ViewWriter {
       threads.map((thread) => ({ document: documentInFolder, thread: threadAccessOf(thread, organizationId) })),
     );
     const seen = threads.filter((_thread, index) => isVisible[index]);
-    const numbers = seen.flatMap(({ annotationNumber }) => annotationNumber ?? []);
-    await addViews(this.#table, scope, userId, numbers, { viewedAt, now });
+    await addViews(this.#table, scope, userId, seen, { viewedAt, now });
     const seenIds = new Set(seen.map(({ annotationId }) => annotationId));
     return annotationIds.map((id) =>
       seenIds.has(id) ? { success: true, message: 'Viewed successfully' } : { success: false, message: NOT_FOUND },

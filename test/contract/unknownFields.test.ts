@@ -163,6 +163,7 @@ describe('the documented fields', () => {
       return twinOf === undefined && !(path in documentedFields) && tree?.kind === 'object' && tree.fields.size > 0;
     });
     expect(own.map(({ path }) => path).toSorted()).toEqual([
+      '/v2/commentannotations/views/add',
       '/v2/crdt/updates/get',
       '/v2/crdt/updates/push',
       ...['add', 'compare', 'delete', 'get', 'restore', 'update'].map((name) => `/v2/crdt/versions/${name}`),

@@ -84,6 +84,7 @@ const inBothVersions = [
 const inVersion2 = [
   'activities/get',
   'auth/permissions/get',
+  'commentannotations/views/add',
   'crdt/get',
   'crdt/updates/get',
   'crdt/updates/push',

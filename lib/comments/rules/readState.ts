@@ -11,11 +11,25 @@ export function viewPart(annotationNumber: number): number {
   return Math.floor(annotationNumber / THREADS_PER_PART);
 }
 
-/** An older view never replaces a newer one. Returns the same object if nothing changes. */
-export function withViews(stored: ViewTimes, annotationNumbers: readonly number[], viewedAt: number): ViewTimes {
-  const added = annotationNumbers.filter((number) => (stored[number] ?? -1) < viewedAt);
-  if (added.length === 0) return stored;
-  return { ...stored, ...Object.fromEntries(added.map((number) => [number, viewedAt])) };
+type ViewedThread = Pick<Thread, 'annotationNumber' | 'lastUpdated' | 'participants'>;
+
+/**
+ * Returns the same object if nothing changes. An older view never replaces a newer one. Neither does a view of a thread
+ * that has not changed since the stored one: a page that reports a view at each hint would otherwise get another hint.
+ */
+export function withViews(stored: ViewTimes, threads: readonly ViewedThread[], viewedAt: number): ViewTimes {
+  const added = threads.flatMap(({ annotationNumber, ...thread }) => {
+    if (annotationNumber === undefined) return [];
+    const before = stored[annotationNumber];
+    const isNewer = before === undefined || (before < viewedAt && hasChangedSince(thread, before));
+    return isNewer ? [[annotationNumber, viewedAt] as const] : [];
+  });
+  return added.length === 0 ? stored : { ...stored, ...Object.fromEntries(added) };
+}
+
+/** Requests can send an old `lastUpdated`. */
+function hasChangedSince(thread: Pick<Thread, 'lastUpdated' | 'participants'>, at: number): boolean {
+  return thread.lastUpdated > at || participantsOf(thread).some(([, , , addedAt = -1]) => addedAt > at);
 }
 
 export function viewsAfter(views: ViewTimes, removedAt: number): ViewTimes {

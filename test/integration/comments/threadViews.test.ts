@@ -57,12 +57,15 @@ describe('POST /v2/commentannotations/views/add', () => {
     expect(error).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
   });
 
-  test('stores views of many requests at the same time, in few items', async () => {
+  test('stores views of many requests at the same time in few items, and writes nothing for unchanged threads', async () => {
     const ids = numbered('t', 40);
     await addThreads(customer, ids);
     await Promise.all(ids.map((id) => view([id])));
     expect(Object.values(await states())).toEqual(times(40, () => false));
-    expect(await itemsOf('ThreadViews')).toHaveLength(2);
+    const stored = await itemsOf('ThreadViews');
+    expect(stored).toHaveLength(2);
+    await view(ids.slice(0, 30));
+    expect(await itemsOf('ThreadViews')).toEqual(stored);
   });
 });
 

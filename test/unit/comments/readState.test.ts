@@ -105,11 +105,27 @@ describe('the read state of a thread', () => {
 });
 
 describe('views', () => {
-  test('an older or equal time replaces nothing, and the object stays the same', () => {
-    const stored = { 1: 10, 2: 20 };
-    expect(withViews(stored, [1, 2, 3], 15)).toEqual({ 1: 15, 2: 20, 3: 15 });
-    expect(withViews(stored, [1, 2], 10)).toBe(stored);
-    expect(withViews({}, [1], 0)).toEqual({ 1: 0 });
+  const thread = (annotationNumber: number | undefined, lastUpdated: number, ...comments: Comment[]) => ({
+    annotationNumber,
+    lastUpdated,
+    ...headOf(...comments),
+  });
+
+  test.each([
+    ['the first view', {}, thread(1, 5), 0, { 1: 0 }],
+    ['a view after a change', { 1: 10, 2: 20 }, thread(1, 11), 15, { 1: 15, 2: 20 }],
+    ['a view after a comment with an old time', { 1: 10 }, thread(1, 5, added(1, 'ada', 11)), 15, { 1: 15 }],
+  ])('withViews stores %s', (_what, stored, viewed, viewedAt, after) => {
+    expect(withViews(stored, [viewed], viewedAt)).toEqual(after);
+  });
+
+  test.each([
+    ['an older time', { 1: 10 }, thread(1, 99), 9],
+    ['the same time', { 1: 10 }, thread(1, 99), 10],
+    ['a thread without a change since the stored view', { 1: 10 }, thread(1, 10, added(1, 'ada', 10)), 15],
+    ['a thread without a number', {}, thread(undefined, 99), 15],
+  ])('withViews returns the same object for %s', (_what, stored, viewed, viewedAt) => {
+    expect(withViews(stored, [viewed], viewedAt)).toBe(stored);
   });
 
   test('an erasure keeps later views', () => {
