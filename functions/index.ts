@@ -88,6 +88,7 @@ export { endpoint as memorySearch } from './v2/memory/search.ts';
 export { endpoint as notificationsAdd, twin as notificationsAddV1 } from './v2/notifications/add.ts';
 export { endpoint as notificationsConfigGet, twin as notificationsConfigGetV1 } from './v2/notifications/config/get.ts';
 export { endpoint as notificationsConfigSet, twin as notificationsConfigSetV1 } from './v2/notifications/config/set.ts';
+export { endpoint as notificationsCountGet } from './v2/notifications/count/get.ts';
 export { endpoint as notificationsDelete, twin as notificationsDeleteV1 } from './v2/notifications/delete.ts';
 export { endpoint as notificationsGet } from './v2/notifications/get.ts';
 export { endpoint as notificationsUpdate, twin as notificationsUpdateV1 } from './v2/notifications/update.ts';

@@ -309,6 +309,10 @@ export interface Methods {
         /** Set the notification levels of users, in the organization or in some documents. */
         readonly set: Method<typeof registry.notificationsConfigSet>;
       };
+      readonly count: {
+        /** Count the unread notifications of a user, for a badge. */
+        readonly get: Method<typeof registry.notificationsCountGet>;
+      };
       /** Delete notifications by id, or all notifications of a document, a location or a user. */
       readonly delete: Method<typeof registry.notificationsDelete>;
       /** Get notifications by id, or the notifications of a document, a user or an organization in pages. */
@@ -727,6 +731,10 @@ export interface UserMethods {
         /** Set the notification levels of users, in the organization or in some documents. */
         readonly set: Method<typeof registry.notificationsConfigSet>;
       };
+      readonly count: {
+        /** Count the unread notifications of a user, for a badge. */
+        readonly get: Method<typeof registry.notificationsCountGet>;
+      };
       /** Get notifications by id, or the notifications of a document, a user or an organization in pages. */
       readonly get: Method<typeof registry.notificationsGet>;
       /** Change notifications, or mark them as read. */
@@ -881,6 +889,7 @@ export const operations: readonly Operation[] = [
   { path: '/v2/notifications/add', names: ['v2', 'notifications', 'add'], repeats: true, forUsers: false },
   { path: '/v2/notifications/config/get', names: ['v2', 'notifications', 'config', 'get'], repeats: false, forUsers: true },
   { path: '/v2/notifications/config/set', names: ['v2', 'notifications', 'config', 'set'], repeats: true, forUsers: true },
+  { path: '/v2/notifications/count/get', names: ['v2', 'notifications', 'count', 'get'], repeats: false, forUsers: true },
   { path: '/v2/notifications/delete', names: ['v2', 'notifications', 'delete'], repeats: true, forUsers: false },
   { path: '/v2/notifications/get', names: ['v2', 'notifications', 'get'], repeats: false, forUsers: true },
   { path: '/v2/notifications/update', names: ['v2', 'notifications', 'update'], repeats: true, forUsers: true },

@@ -40,6 +40,7 @@ import {
   notifiesUser,
   toNotificationResponse,
 } from './rules.ts';
+import { isUnread, UNREAD_AT_MOST, type UnreadCounts, unreadCounts, type UnreadList } from './unreadCounts.ts';
 
 /** A notification must match every given field. */
 export interface NotificationFilter {
@@ -72,6 +73,9 @@ const MAX_QUERIES = 8;
 const INVOLVEMENTS_PER_QUERY = 1_000;
 /** Limits memory: one notification can have 360 KB. */
 const READ_AT_ONCE = 100;
+/** Of each of the two lists that a count reads. */
+const MAX_COUNTED_READS = 1_000;
+const MAX_COUNTED_BYTES = 32_000_000;
 
 /** If a page ends with this notification, the next one starts after this key. */
 interface Candidate extends LocatedNotification {
@@ -118,21 +122,8 @@ export class NotificationReader {
 
     const batches = notificationIds
       ? this.#findByIds(scope, notificationIds, options)
-      : this.#listInvolved(scope, [userId as string, EVERYBODY], document?.internalId, options);
-    const viewer =
-      userId === undefined
-        ? undefined
-        : {
-            organization,
-            scope,
-            userId,
-            checks: new AccessChecks(
-              this.#table,
-              { scope, organization, now: options.now },
-              userId,
-              options.viewer?.access,
-            ),
-          };
+      : this.#listInvolved(scope, [userId as string, EVERYBODY], document && new Set([document.internalId]), options);
+    const viewer = userId === undefined ? undefined : this.#viewing(organization, scope, userId, options);
     const values: NotificationResponse[] = [];
     let [position, bytes] = [options.after, 0];
     for await (const { candidates, cursor } of batches) {
@@ -186,6 +177,60 @@ export class NotificationReader {
   }
 
   /**
+   * Reads the notifications that name the user, and those for everybody, each newest first until 100 are unread. Each
+   * list ends after 1,000 notifications, 32 MB or 8 queries. Unknown documents have none.
+   */
+  async countUnread(
+    tenant: string,
+    organization: OrganizationKeys,
+    { userId, documentIds }: { readonly userId: string; readonly documentIds?: readonly string[] | undefined },
+    options: Pick<NotificationPageOptions, 'now' | 'viewer'>,
+  ): Promise<UnreadCounts> {
+    const scope = organizationScope(tenant, organization);
+    const documents = documentIds && (await findLiveDocuments(new DocumentReader(this.#table), scope, documentIds));
+    const documentKeys = documents && new Set([...documents.values()].map(({ internalId }) => internalId));
+    const viewing = this.#viewing(organization, scope, userId, options);
+    const [own, everybody] = await Promise.all(
+      [userId, EVERYBODY].map((involved) => this.#listUnread(viewing, involved, documentKeys)),
+    );
+    return unreadCounts(own as UnreadList, everybody as UnreadList);
+  }
+
+  async #listUnread(
+    viewing: Viewing,
+    involved: string,
+    documentKeys: ReadonlySet<string> | undefined,
+  ): Promise<UnreadList> {
+    const { scope, userId } = viewing;
+    const ids: string[] = [];
+    let [read, bytes] = [0, 0];
+    for await (const { candidates, cursor } of this.#listInvolved(scope, [involved], documentKeys, {
+      limit: READ_AT_ONCE - 1,
+    })) {
+      const unread = candidates.filter(
+        ({ notification }) =>
+          isUnread(notification, userId) && (involved === EVERYBODY || notifiesUser(notification, userId)),
+      );
+      for (const { notification } of await this.#filterVisible(viewing, unread)) ids.push(notification.id);
+      read += candidates.length;
+      bytes += jsonBytes(candidates);
+      const isEnough = ids.length > UNREAD_AT_MOST || read >= MAX_COUNTED_READS || bytes >= MAX_COUNTED_BYTES;
+      if (cursor === undefined || isEnough) return { ids, isComplete: cursor === undefined };
+    }
+    return { ids, isComplete: false };
+  }
+
+  #viewing(
+    organization: OrganizationKeys,
+    scope: OrganizationScope,
+    userId: string,
+    { now, viewer }: Pick<NotificationPageOptions, 'now' | 'viewer'>,
+  ): Viewing {
+    const checks = new AccessChecks(this.#table, { scope, organization, now }, userId, viewer?.access);
+    return { organization, scope, userId, checks };
+  }
+
+  /**
    * Throws PERMISSION_DENIED if a notification does not exist, is not for the user, or may not be seen by the user. Ids
    * must be distinct. Checks nothing without a `viewer`.
    */
@@ -219,7 +264,7 @@ export class NotificationReader {
       const batches = this.#listInvolved(
         scope,
         [userId],
-        document?.internalId,
+        document && new Set([document.internalId]),
         { limit: INVOLVEMENTS_PER_QUERY, ascending: true, after },
         Infinity,
       );
@@ -277,7 +322,7 @@ export class NotificationReader {
   async *#listInvolved(
     scope: OrganizationScope,
     userIds: readonly string[],
-    document: string | undefined,
+    documentKeys: ReadonlySet<string> | undefined,
     { after, limit, ascending = false }: PageRequest,
     maxQueries = MAX_QUERIES,
   ): AsyncGenerator<Batch> {
@@ -293,7 +338,7 @@ export class NotificationReader {
       for (let i = 0; i === 0 || i < involvements.length; i += READ_AT_ONCE) {
         const slice = involvements.slice(i, i + READ_AT_ONCE);
         const selected =
-          document === undefined ? slice : slice.filter((involvement) => involvement.documentKey === document);
+          documentKeys === undefined ? slice : slice.filter(({ documentKey }) => documentKeys.has(documentKey));
         const notifications = await readNotifications(this.#table, scope, selected);
         const candidates = selected.flatMap(({ key, documentKey }, index) => {
           const notification = notifications[index];

@@ -97,6 +97,7 @@ const inVersion2 = [
   'live/changes',
   'live/connect',
   'livestate/get',
+  'notifications/count/get',
   'presence/add',
   'presence/delete',
   'presence/get',

@@ -1,0 +1,125 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { DocumentEntity } from '../../../lib/directory/documents.ts';
+import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
+import { organizationScope } from '../../../lib/directory/organizationScope.ts';
+import { NotificationWriter } from '../../../lib/notifications/notifications.ts';
+import { newNotification } from '../../../lib/notifications/rules.ts';
+import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
+import { times } from '../../support/times.ts';
+import { newUser } from '../../support/userTokens.ts';
+
+const COUNT = '/v2/notifications/count/get';
+const acme = { organizationId: 'acme' };
+
+const { customer } = acmeWorld({ table: 'memory', documents: ['nda', 'offer'] });
+beforeEach(() => customer.addUsers(['ada', 'grace', 'lin']));
+
+const add = (notificationId: string, to: readonly string[] | 'everybody', more: object = {}) =>
+  customer.ok('/v2/notifications/add', {
+    ...nda,
+    notificationId,
+    actionUser: { userId: 'ada' },
+    notifyUsers: to === 'everybody' ? [] : to.map((userId) => ({ userId })),
+    notifyAll: to === 'everybody',
+    displayHeadlineMessageTemplate: 'x',
+    displayBodyMessage: 'y',
+    ...more,
+  });
+const counts = async (userId: string, more: object = {}) => {
+  const data = await customer.ok(COUNT, { ...acme, userId, ...more });
+  return [data.unread.forYou, data.unread.all, data.more] as unknown[];
+};
+
+describe('the count of unread notifications', () => {
+  test('has those that name the user, and all that the user may see', async () => {
+    await add('1', ['grace']);
+    await add('2', 'everybody');
+    await add('3', ['lin']);
+    await add('4', ['grace', 'lin'], { notifyAll: true });
+    await add('5', ['grace'], { documentId: 'offer' });
+    expect(await counts('grace')).toEqual([3, 4, false]);
+    expect(await counts('lin')).toEqual([2, 3, false]);
+    expect(await counts('grace', { documentIds: ['nda'] })).toEqual([2, 3, false]);
+    expect(await counts('grace', { documentIds: ['offer', 'nda', 'unknown'] })).toEqual([3, 4, false]);
+    expect(await counts('grace', { documentIds: ['unknown'] })).toEqual([0, 0, false]);
+  });
+
+  test('has neither what the user caused nor what the user has read', async () => {
+    await add('1', ['ada', 'grace'], { notifyAll: true });
+    await add('2', ['grace']);
+    expect([await counts('ada'), await counts('grace')]).toEqual([
+      [0, 0, false],
+      [2, 2, false],
+    ]);
+    await customer.ok('/v2/notifications/update', { ...acme, notifications: [{ id: '1', readByUserIds: ['grace'] }] });
+    expect(await counts('grace')).toEqual([1, 1, false]);
+  });
+
+  test('has nothing that the user may not see', async () => {
+    await customer.ok('/v2/commentannotations/add', {
+      ...nda,
+      commentAnnotations: [
+        {
+          annotationId: 'private',
+          visibility: { type: 'restricted', userIds: ['lin'] },
+          commentData: [{ commentText: 'x', from: { userId: 'ada' } }],
+        },
+      ],
+    });
+    await add('1', ['grace', 'lin'], {
+      notificationSource: 'comment',
+      notificationSourceData: { annotationId: 'private' },
+    });
+    await add('2', 'everybody', { documentId: 'offer' });
+    await customer.setAccess('restricted', ['offer']);
+    expect([await counts('grace'), await counts('lin'), await counts('stranger')]).toEqual([
+      [0, 0, false],
+      [1, 1, false],
+      [0, 0, false],
+    ]);
+  });
+
+  test('counts for the user of a user token', async () => {
+    await add('1', ['grace']);
+    const grace = await newUser(customer, 'grace', [{ type: 'organization', id: 'acme' }]);
+    expect((await grace.ok(COUNT, acme)).unread).toEqual({ forYou: 1, all: 1 });
+    expect((await grace.call(COUNT, { ...acme, userId: 'lin' })).status).toBe(403);
+  });
+
+  test('names a missing user', async () => {
+    expect(await customer.error(COUNT, acme)).toEqual(invalid('userId is required'));
+  });
+});
+
+describe('a long inbox', () => {
+  /** Stores notifications that name grace, the latest last. */
+  const addMany = async (count: number, readByUserIds?: readonly string[]) => {
+    const tenant = customer.apiKey;
+    const organization = (await table.get(OrganizationEntity, { tenant, ...acme }))!;
+    const scope = organizationScope(tenant, organization);
+    const { internalId } = (await table.get(DocumentEntity, { ...scope, documentId: 'nda' }))!;
+    const writer = new NotificationWriter(table);
+    const now = Date.now();
+    for (const n of times(count, (index) => index)) {
+      const sent = { actionUser: { userId: 'ada' }, notifyUsers: [{ userId: 'grace' }], notifyAll: false };
+      const notification = newNotification(sent, { id: `many-${n}`, documentId: 'nda', now: now + n });
+      const read = readByUserIds && { readByUserIds: [...readByUserIds] };
+      await writer.add({ ...scope, documentKey: internalId }, { ...notification, ...read });
+    }
+  };
+
+  test('is counted up to 99', async () => {
+    await addMany(99);
+    expect(await counts('grace')).toEqual([99, 99, false]);
+    await add('one-more', 'everybody');
+    expect(await counts('grace')).toEqual([99, 99, true]);
+  });
+
+  test('is counted among the latest 1,000 of the documents', async () => {
+    for (const n of [1, 2, 3]) await add(`old-${n}`, ['grace'], { documentId: 'offer' });
+    await addMany(1_050, ['grace']);
+    expect(await counts('grace')).toEqual([0, 0, true]);
+    expect(await counts('grace', { documentIds: ['offer'] })).toEqual([3, 3, false]);
+  });
+});
