@@ -301,6 +301,31 @@ export class NotificationReader {
     return { values, next: listingCursor.of(next) };
   }
 
+  /**
+   * Yields the ids of what the user may see and has not read, newest first, after `after`. The caller may change
+   * notifications between two pages.
+   */
+  async *listUnreadIds(
+    tenant: string,
+    organization: OrganizationKeys,
+    document: Document | undefined,
+    { userId, locationId }: { readonly userId: string; readonly locationId?: string | undefined },
+    { after, ...options }: Pick<NotificationPageOptions, 'after' | 'now' | 'viewer'>,
+  ): AsyncGenerator<ItemPage<string>> {
+    const scope = organizationScope(tenant, organization);
+    const viewing = this.#viewing(organization, scope, userId, options);
+    const documentKeys = document && new Set([document.internalId]);
+    const page = { limit: READ_AT_ONCE - 1, after };
+    for await (const batch of this.#listInvolved(scope, [userId, EVERYBODY], documentKeys, page, Infinity)) {
+      const unread = batch.candidates.filter(
+        (candidate) =>
+          isSelected(document, { locationId }, candidate) && !candidate.notification.readByUserIds?.includes(userId),
+      );
+      const visible = await this.#filterVisible(viewing, unread);
+      yield { values: visible.map(({ notification }) => notification.id), next: batch.cursor };
+    }
+  }
+
   async *#findByIds(
     scope: OrganizationScope,
     ids: readonly string[],

@@ -253,6 +253,8 @@ export class NotificationWriter {
           if (refusal !== undefined) return { result: { success: false, message: refusal }, ops: [] };
           if (!fitsItem(changed)) return { result: { success: false, message: TOO_LARGE }, ops: [] };
           const { documentKey, notification } = update;
+          const result = { success: true, message: 'Notification updated.' };
+          if (changed === notification) return { result, ops: [] };
           const documentScope = { ...scope, documentKey };
           const before = involvementsOf(documentKey, notification);
           const after = involvementsOf(documentKey, changed);
@@ -261,7 +263,7 @@ export class NotificationWriter {
             ({ userId, made }) => !before.some((previous) => previous.userId === userId && previous.made === made),
           );
           return {
-            result: { success: true, message: 'Notification updated.' },
+            result,
             ops: [
               replace(NotificationEntity, { ...documentScope, ...changed }, notification._r),
               ...removed.map((involvement) => removeInvolvement(documentScope, involvement)),

@@ -326,19 +326,21 @@ export function newNotification(
   });
 }
 
-/** Fields that are not sent stay. Readers are added to the earlier ones. `thread` is that after the update. */
+/**
+ * Fields that are not sent stay. Readers are added to the earlier ones. `thread` is that after the update. Returns
+ * `stored` itself if nothing changes.
+ */
 export function changeNotification(
   stored: Notification,
   { id: _, readByUserIds = [], ...change }: NotificationChange,
   thread: ThreadReference | undefined,
 ): Notification {
   const readers = distinct([...(stored.readByUserIds ?? []), ...readByUserIds]);
-  return {
-    ...stored,
-    ...definedFields({ ...change, ...toJsonFields(jsonFields, change) }),
+  return withChanges(stored, {
+    ...(definedFields({ ...change, ...toJsonFields(jsonFields, change) }) as Partial<Notification>),
     readByUserIds: readers.length > 0 ? readers : undefined,
     thread,
-  } as Notification;
+  });
 }
 
 export function fitsItem(notification: Notification): boolean {

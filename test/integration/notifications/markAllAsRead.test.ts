@@ -1,0 +1,141 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
+import { NotificationMarker } from '../../../lib/notifications/markAllAsRead.ts';
+import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
+import { times } from '../../support/times.ts';
+import { newUser } from '../../support/userTokens.ts';
+
+const UPDATE = '/v2/notifications/update';
+const acme = { organizationId: 'acme' };
+const updated = { success: true, message: 'Notification updated.' };
+
+const { customer, itemsOf } = acmeWorld({ table: 'memory', documents: ['nda', 'offer'] });
+beforeEach(() => customer.addUsers(['ada', 'grace', 'lin']));
+
+const add = (notificationId: string, to: readonly string[], more: object = {}) =>
+  customer.ok('/v2/notifications/add', {
+    ...nda,
+    notificationId,
+    actionUser: { userId: 'ada' },
+    notifyUsers: to.map((userId) => ({ userId })),
+    notifyAll: to.length === 0,
+    displayHeadlineMessageTemplate: 'x',
+    displayBodyMessage: 'y',
+    ...more,
+  });
+const markAll = async (more: object = {}) =>
+  (await customer.call(UPDATE, { ...acme, userId: 'grace', markAllAsRead: true, ...more })).body.result;
+const readers = async () =>
+  Object.fromEntries((await itemsOf('Notification')).map(({ id, readByUserIds }) => [id, readByUserIds]));
+const readByGrace = async () =>
+  Object.entries(await readers())
+    .flatMap(([id, by]) => (by?.includes('grace') ? id : []))
+    .sort();
+
+describe('markAllAsRead', () => {
+  test('marks what the user may see and has not read, and nothing twice', async () => {
+    await add('mine', ['grace', 'lin']);
+    await add('all', []);
+    await add('theirs', ['lin']);
+    await add('hidden', [], { documentId: 'offer' });
+    await customer.setAccess('restricted', ['offer']);
+    expect(await markAll()).toEqual({
+      status: 'success',
+      message: 'Notification(s) updated successfully.',
+      data: { mine: updated, all: updated },
+      hasMore: false,
+      pageToken: null,
+    });
+    expect(await readers()).toEqual({ mine: ['grace'], all: ['grace'], theirs: undefined, hidden: undefined });
+    expect((await markAll()).data).toEqual({});
+  });
+
+  test.each([
+    ['a document', { documentId: 'offer' }, ['b', 'c']],
+    ['a location', { locationId: 'l1' }, ['a', 'b']],
+  ])('marks only notifications of %s', async (_what, selector, marked) => {
+    await add('a', ['grace'], { location: { id: 'l1' } });
+    await add('b', [], { documentId: 'offer', location: { id: 'l1' } });
+    await add('c', ['grace'], { documentId: 'offer' });
+    await markAll(selector);
+    expect(await readByGrace()).toEqual(marked);
+  });
+
+  test('says why notifications of a disabled document stay unread', async () => {
+    await add('a', ['grace']);
+    await add('b', ['grace'], { documentId: 'offer' });
+    await customer.ok('/v2/organizations/documents/access/disablestate/update', {
+      ...acme,
+      documentIds: ['nda'],
+      disabled: true,
+    });
+    expect((await markAll()).data).toEqual({ a: { success: false, message: 'The document is disabled' }, b: updated });
+  });
+
+  test('stops after 15 s, and goes on after the last one', async () => {
+    await Promise.all(times(110, (n) => add(`n${n}`, ['grace'])));
+    const organization = (await table.get(OrganizationEntity, { tenant: customer.apiKey, ...acme }))!;
+    const selected = { document: undefined, userId: 'grace', locationId: undefined, viewer: undefined };
+    const markWith = (clock: number[], after?: string) =>
+      new NotificationMarker(table, () => clock.shift()!).markAll(customer.apiKey, organization, selected, after, 0);
+    const first = await markWith([0, 16_000]);
+    expect([first.results.length, typeof first.next]).toEqual([100, 'string']);
+    await add('new', ['grace']);
+    const second = await markWith([0, 0], first.next);
+    expect([second.results.length, second.next]).toEqual([10, undefined]);
+    expect(await readByGrace()).not.toContain('new');
+  });
+
+  test('marks for the user of a user token', async () => {
+    await add('a', ['grace', 'lin']);
+    const grace = await newUser(customer, 'grace', [{ type: 'organization', id: 'acme' }]);
+    expect(await grace.ok(UPDATE, { ...acme, markAllAsRead: true })).toEqual({ a: updated });
+    expect(await grace.status(UPDATE, { ...acme, userId: 'lin', markAllAsRead: true })).toBe('PERMISSION_DENIED');
+    expect(await readers()).toEqual({ a: ['grace'] });
+  });
+
+  const change = { notifications: [{ id: 'a', readByUserIds: ['grace'] }] };
+  test.each([
+    ['without the user', { markAllAsRead: true }, 'userId is required with markAllAsRead'],
+    ['false', { markAllAsRead: false }, expect.stringContaining('markAllAsRead')],
+    [
+      'together with changes',
+      { ...change, userId: 'grace', markAllAsRead: true },
+      'notifications must be given, or markAllAsRead, and not both',
+    ],
+    ['or changes missing', { userId: 'grace' }, 'notifications must be given, or markAllAsRead, and not both'],
+    [
+      'with changes and a page token',
+      { ...change, pageToken: 'x' },
+      'pageToken must not be given together with notifications',
+    ],
+    [
+      'with verifyUserPermissions',
+      { userId: 'grace', markAllAsRead: true, verifyUserPermissions: true },
+      'markAllAsRead must not be given together with verifyUserPermissions',
+    ],
+    [
+      'with the token of another listing',
+      { userId: 'grace', markAllAsRead: true, pageToken: 'x' },
+      'pageToken is not a token of this listing, or has expired',
+    ],
+  ])('is refused %s', async (_title, data, message) => {
+    expect(await customer.error(UPDATE, { ...acme, ...data })).toEqual(invalid(message));
+  });
+});
+
+test('an update that changes nothing is not written', async () => {
+  await add('a', ['grace'], { notificationSourceData: { a: 1 } });
+  const update = (more: object) => customer.ok(UPDATE, { ...acme, notifications: [{ id: 'a', ...more }] });
+  await update({ readByUserIds: ['grace'] });
+  const before = await itemsOf('Notification');
+  expect(await update({ readByUserIds: ['grace'], displayBodyMessage: 'y', notificationSourceData: { a: 1 } })).toEqual(
+    {
+      a: updated,
+    },
+  );
+  expect(await itemsOf('Notification')).toEqual(before);
+  await update({ displayBodyMessage: 'z' });
+  expect(await itemsOf('Notification')).not.toEqual(before);
+});
