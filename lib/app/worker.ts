@@ -75,6 +75,8 @@ export interface ChangedItem {
   readonly key: ItemKey;
   /** Undefined for a removed item. */
   readonly item: Record<string, unknown> | undefined;
+  /** Returns the item before the change. Undefined for a new item. */
+  readonly before?: () => Record<string, unknown> | undefined;
   readonly at: number;
 }
 

@@ -57,6 +57,7 @@ export async function findAnnouncedRecords(
       }
       case 'document':
       case 'former':
+      case 'formerNotification':
       case 'notification':
       case 'user':
         return 'open';

@@ -11,7 +11,8 @@ import type { ThreadAccess } from '../directory/rules/visibility.ts';
 import { findUsers, isExistingUser } from '../directory/users.ts';
 import { accessForUser, notificationGuards } from '../notifications/notificationReader.ts';
 import { NotificationEntity } from '../notifications/notifications.ts';
-import { notifiesUser } from '../notifications/rules.ts';
+import { type Notification, notifiesUser } from '../notifications/rules.ts';
+import type { Stored } from '../table/entity.ts';
 import { itemOf, type Table } from '../table/table.ts';
 import { findAnnouncedRecords, type NamedDocument } from './announcedRecords.ts';
 import type { LiveChannel, LiveSession } from './entities.ts';
@@ -93,13 +94,20 @@ export class AudienceReader {
     return new Set(allowed.flatMap((userIds) => [...userIds]));
   }
 
+  async notification(
+    document: DocumentKeys,
+    key: { readonly id: string; readonly createdAt: number },
+  ): Promise<Stored<Notification> | undefined> {
+    return this.#table.get(NotificationEntity, { ...document, ...key });
+  }
+
   /**
-   * `connected` are users whom the notification may name. With `isForOthers`, a notification for all (`notifyAll`) is
-   * also for the users of `sessions`.
+   * `connected` are users to whom the hint is addressed. A notification for all (`notifyAll`) is also for those whom it
+   * does not name, and with `isForOthers` for all users of `sessions`.
    */
   async usersWhoCanReadNotification(
     document: OpenDocument,
-    key: { readonly id: string; readonly createdAt: number },
+    notification: Stored<Notification>,
     {
       connected,
       sessions,
@@ -112,14 +120,14 @@ export class AudienceReader {
     now: number,
   ): Promise<ReadonlySet<string>> {
     const { scope, organization, documentInFolder } = document;
-    const notification = await this.#table.get(NotificationEntity, { ...scope, ...key });
-    if (!notification) return new Set();
     const located = { documentKey: scope.documentKey, notification };
     const [guard = {}] = await notificationGuards(this.#table, scope, organization.organizationId, [located]);
     const named = connected.filter((userId) => notifiesUser(notification, userId));
+    const unnamed = new Set(notification.notifyAll ? connected.filter((userId) => !named.includes(userId)) : []);
+    const others = sessions.filter(({ userId }) => (isForOthers && notification.notifyAll) || unnamed.has(userId));
     const byToken = new Set(sessions.flatMap(({ userId, hasStoredAccess }) => (hasStoredAccess ? [] : [userId])));
     const record = accessForUser(guard, documentInFolder, true);
-    const [byGrants, byTokens, others] = await Promise.all([
+    const sees = await Promise.all([
       findUsersWhoCanSee(
         this.#table,
         { scope, organization, now },
@@ -132,9 +140,15 @@ export class AudienceReader {
         { ...record, document: undefined },
         named.filter((userId) => byToken.has(userId)),
       ),
-      isForOthers && notification.notifyAll ? this.usersWhoCanSee(document, guard, sessions, now) : [],
+      findUsersWhoCanSee(
+        this.#table,
+        { scope, organization, now },
+        accessForUser(guard, documentInFolder, false),
+        [...unnamed].filter((userId) => !byToken.has(userId)),
+      ),
+      others.length > 0 ? this.usersWhoCanSee(document, guard, others, now) : [],
     ]);
-    return new Set([...byGrants, ...byTokens, ...others]);
+    return new Set(sees.flatMap((userIds) => [...userIds]));
   }
 
   async announcedRecords(

@@ -65,8 +65,18 @@ export class ChangesReader {
         ),
       ),
     ]);
-    const isReadable = ({ hint }: { readonly hint: UserHint }) => {
-      if (announced[hint.type] === 'notification') return 'ids' in hint && notifications.has(hint.ids.notificationId);
+    const isReadable = ({
+      hint,
+      organizationKey,
+    }: {
+      readonly hint: UserHint;
+      readonly organizationKey?: string | undefined;
+    }) => {
+      const notificationId = 'ids' in hint ? hint.ids.notificationId : undefined;
+      const kind = announced[hint.type];
+      if (kind === 'formerNotification' || (kind === 'notification' && notificationId === undefined))
+        return organizationKey === scope.organizationKey;
+      if (kind === 'notification') return notifications.has(notificationId);
       return announced[hint.type] === 'user' || readable.has(hint);
     };
     return {

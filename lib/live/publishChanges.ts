@@ -1,16 +1,18 @@
 import { type Capability, combine } from '../app/capability.ts';
 import type { ChangedItem, FromChanges } from '../app/worker.ts';
-import { type AddressedHint, type ContentHint, partitionName } from '../content/rules/hints.ts';
+import { type AddressedHint, type ContentHint, type HintAudience, partitionName } from '../content/rules/hints.ts';
 import { isOpenToAll } from '../content/rules/threadAccess.ts';
 import type { ThreadAccess } from '../directory/rules/visibility.ts';
 import { EditorUpdateEntity } from '../editors/entities.ts';
+import type { Notification } from '../notifications/rules.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { withoutAddresses } from '../shared/addresses.ts';
-import { distinctBy } from '../shared/collections.ts';
+import { distinct, distinctBy } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { decodePart } from '../shared/keyParts.ts';
 import { lazy } from '../shared/lazy.ts';
 import { readDefined } from '../shared/readDefined.ts';
+import type { Stored } from '../table/entity.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { ChannelPublisher, type PublishCall } from './channelPublisher.ts';
 import { toEditorPush } from './editorPushes.ts';
@@ -22,7 +24,14 @@ import { type LivePorts, liveStores } from './livePorts.ts';
 import { revokeAccess } from './revokeAccess.ts';
 import { type AccessChange, accessChangeOf, accessTypesOfItems } from './rules/access.ts';
 import { withinLimit } from './rules/events.ts';
-import { type DocumentKeys, documentOf, type HintCatalogue, type UserHint, withoutRepetitions } from './rules/hints.ts';
+import {
+  type DocumentKeys,
+  documentOf,
+  type HintCatalogue,
+  type UserHint,
+  withoutManyIds,
+  withoutRepetitions,
+} from './rules/hints.ts';
 
 /** Returns the entities whose new or changed items are published or can take access away. */
 export function publishedTypes({ hintedTypes, pushedTypes }: HintCatalogue): FromChanges['changes'] {
@@ -243,6 +252,11 @@ async function publishOwnChanges(
   });
 }
 
+interface UsersHint extends PositionedHint {
+  readonly hint: ContentHint;
+  readonly audience: Extract<HintAudience, { readonly kind: 'users' }>;
+}
+
 /** `channel` is undefined if changes of the document are not recorded. */
 async function publishNotifications(
   ports: LivePorts,
@@ -251,30 +265,62 @@ async function publishNotifications(
   changes: readonly ChangedItem[],
   call: PublishCall,
 ): Promise<void> {
-  const { sessionStore, audienceReader, hints } = ports;
-  let audience: ReturnType<typeof audienceOf> | undefined;
-  for (const change of changes) {
-    const { hint, audience: users } = hints.hintOf(change) ?? {};
-    if (users?.kind !== 'users' || !hint) continue;
-    const connected = await sessionStore.connectedUsers(document, users.userIds);
-    const isForOthers = users.isForOthers && channel !== undefined;
-    if (connected.length === 0 && !isForOthers) continue;
-    // Only the `organizationId` is needed, which the channels of all documents of the organization have.
-    const named =
-      channel ?? (await sessionStore.channel({ ...document, documentKey: connected[0]?.documentKey ?? '' }));
-    if (!named) continue;
-    const { notificationId: id, documentId } = hint.ids as { notificationId: string; documentId: string };
-    audience ??= audienceOf(ports, document, { organizationId: named.organizationId, documentId }, call);
-    const found = await audience.readSessions();
-    if (!found) continue;
-    const recipients = await audienceReader.usersWhoCanReadNotification(
-      found.openDocument,
-      { id, createdAt: users.createdAt },
-      { connected: connected.map(({ userId }) => userId), sessions: found.sessions, isForOthers },
-      call.clock(),
-    );
-    await publishToUsers(ports, document, [...recipients], { hint, position: positionOf(change) }, call);
-  }
+  const { sessionStore, hints } = ports;
+  const addressed = changes.flatMap((change): UsersHint[] => {
+    const { hint, audience } = hints.hintOf(change) ?? {};
+    return hint && audience?.kind === 'users' ? [{ hint, audience, position: positionOf(change) }] : [];
+  });
+  const userIds = distinct(addressed.flatMap(({ audience }) => audience.userIds));
+  const sessions = await sessionStore.connectedUsers(document, userIds);
+  const connected = new Set(sessions.map(({ userId }) => userId));
+  const heard = addressed.filter(
+    ({ audience }) =>
+      (audience.isForOthers && channel !== undefined) || audience.userIds.some((userId) => connected.has(userId)),
+  );
+  const [first] = heard;
+  if (!first) return;
+  // Only the `organizationId` is needed, which the channels of all documents of the organization have.
+  const named = channel ?? (await sessionStore.channel({ ...document, documentKey: sessions[0]?.documentKey ?? '' }));
+  if (!named) return;
+  const names = { organizationId: named.organizationId, documentId: String(first.hint.ids.documentId) };
+  const found = await audienceOf(ports, document, names, call).readSessions();
+  const received = await inParallel(heard, PARALLEL, (each) =>
+    recipientsOf(ports, document, found, connected, each, call),
+  );
+  const byUser = Map.groupBy(received.flat(), ({ userId }) => userId);
+  const hintsOfUsers = [...byUser].map(([userId, ofUser]) => [userId, withoutManyIds(ofUser)] as const);
+  await publishToEach(ports, document, new Map(hintsOfUsers), call);
+}
+
+type OpenSessions = Awaited<ReturnType<ReturnType<typeof audienceOf>['readSessions']>>;
+
+/**
+ * Rights on a document that is deleted cannot be read. The users whom its notifications name then get a hint without
+ * ids, so that they count again.
+ */
+async function recipientsOf(
+  { audienceReader }: LivePorts,
+  document: DocumentKeys,
+  found: OpenSessions,
+  connected: ReadonlySet<string>,
+  { hint, audience, position }: UsersHint,
+  call: PublishCall,
+): Promise<{ readonly userId: string; readonly hint: ContentHint; readonly position: StreamPosition }[]> {
+  const addressed = audience.userIds.filter((userId) => connected.has(userId));
+  const { removed, createdAt, isForOthers } = audience;
+  if (!found) return removed ? addressed.map((userId) => ({ userId, hint: { ...hint, ids: {} }, position })) : [];
+  const id = String(hint.ids.notificationId);
+  const notification = removed
+    ? (removed as unknown as Stored<Notification>)
+    : await audienceReader.notification(document, { id, createdAt });
+  if (!notification) return [];
+  const recipients = await audienceReader.usersWhoCanReadNotification(
+    found.openDocument,
+    notification,
+    { connected: addressed, sessions: found.sessions, isForOthers },
+    call.clock(),
+  );
+  return [...recipients].map((userId) => ({ userId, hint, position }));
 }
 
 function audienceOf(
@@ -326,23 +372,35 @@ async function publishAccessUpdates(
 }
 
 async function publishToUsers(
-  { sessionStore, hintLog, audienceReader, keys, publisher }: LivePorts,
+  ports: LivePorts,
   about: Pick<DocumentKeys, 'tenant'> & Partial<DocumentKeys>,
   userIds: readonly string[],
   change: RecordedChange,
   call: PublishCall,
 ): Promise<void> {
-  if (userIds.length === 0) return;
+  await publishToEach(ports, about, new Map(userIds.map((userId) => [userId, [change]])), call);
+}
+
+async function publishToEach(
+  { sessionStore, hintLog, audienceReader, keys, publisher }: LivePorts,
+  about: Pick<DocumentKeys, 'tenant'> & Partial<DocumentKeys>,
+  changesOf: ReadonlyMap<string, readonly RecordedChange[]>,
+  call: PublishCall,
+): Promise<void> {
+  if (changesOf.size === 0) return;
   const { tenant } = about;
   const [names, tokenRevocations, users] = await Promise.all([
     keys.names(),
     sessionStore.tokenRevocations(tenant),
-    audienceReader.userKeys(tenant, userIds),
+    audienceReader.userKeys(tenant, [...changesOf.keys()]),
   ]);
-  const hint: UserHint = { ...change.hint, id: change.position.sequence };
   await inParallel([...users], PARALLEL, async ([userId, userKey]) => {
-    await hintLog.recordForUser({ tenant, userId, userKey }, about, { hint, position: change.position });
-    await publisher.publish(names.ofUser({ tenant, userKey, tokenRevocations }), [hint], call);
+    const changes = changesOf.get(userId) ?? [];
+    const hints = changes.map(({ hint, position }): UserHint => ({ ...hint, id: position.sequence }));
+    await inParallel(changes, PARALLEL, ({ position }, index) =>
+      hintLog.recordForUser({ tenant, userId, userKey }, about, { hint: hints[index] as UserHint, position }),
+    );
+    await publisher.publish(names.ofUser({ tenant, userKey, tokenRevocations }), hints, call);
   });
 }
 

@@ -3,8 +3,8 @@ import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
 import { defineContentKind, type Involved } from '../content/kind.ts';
 import { renameRecords } from '../content/rename.ts';
-import { type AddressedHint, verbsOfWritten, type Written } from '../content/rules/hints.ts';
 import type { Stored } from '../table/entity.ts';
+import { notificationHints } from './hints.ts';
 import { notificationGuards } from './notificationReader.ts';
 import { notificationDeletionOps, NotificationEntity, notificationIds, readNotifications } from './notifications.ts';
 import { fitsItem, type Notification, NotificationResponse, toNotificationResponse } from './rules.ts';
@@ -50,25 +50,7 @@ export const notificationKind = defineContentKind({
     ),
     organization: 'none',
   },
-  hint: {
-    types: { 'notification.add': 'notification', 'notification.update': 'notification' },
-    written: { Notification: notificationHint },
-    removed: {},
-  },
+  hint: notificationHints,
   remove: removeNotifiedUser,
   erase: eraseNotifications,
 });
-
-function notificationHint({
-  at,
-  change,
-  item: { id: notificationId, documentId, createdAt, notifyUsers, notifyAll },
-}: Written<Pick<Notification, 'id' | 'documentId' | 'createdAt' | 'notifyUsers'> & { notifyAll?: boolean }>):
-  AddressedHint | undefined {
-  const userIds = notifyUsers.map(({ userId }) => userId);
-  // Each reader changes the notification. Hints to everybody about all these changes would be too many.
-  const isForOthers = notifyAll === true && change === 'insert';
-  if (userIds.length === 0 && !isForOthers) return undefined;
-  const hint = { type: `notification.${verbsOfWritten[change]}`, at, ids: { notificationId, documentId } };
-  return { hint, audience: { kind: 'users', userIds, createdAt, isForOthers } };
-}

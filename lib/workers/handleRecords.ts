@@ -4,6 +4,7 @@ import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Uses } from '../app/capability.ts';
 import type { ChangedItem, InsertedItem, WorkerCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
+import { lazy } from '../shared/lazy.ts';
 import { type InvocationResult, runUntil } from './runUntil.ts';
 
 const changes = { INSERT: 'insert', MODIFY: 'modify', REMOVE: 'remove' } as const;
@@ -35,7 +36,7 @@ export function toInserted({ dynamodb = {} }: DynamoDBRecord): InsertedItem {
 }
 
 export function toChanged({ eventName = 'INSERT', eventSourceARN = '', dynamodb = {} }: DynamoDBRecord): ChangedItem {
-  const { Keys, NewImage, SequenceNumber = '', ApproximateCreationDateTime = 0 } = dynamodb;
+  const { Keys, NewImage, OldImage, SequenceNumber = '', ApproximateCreationDateTime = 0 } = dynamodb;
   const { PK, SK } = unmarshall(Keys as Record<string, AttributeValue>);
   return {
     id: SequenceNumber,
@@ -43,6 +44,7 @@ export function toChanged({ eventName = 'INSERT', eventSourceARN = '', dynamodb 
     change: changes[eventName],
     key: { PK: String(PK), SK: String(SK) },
     item: NewImage && unmarshall(NewImage as Record<string, AttributeValue>),
+    before: lazy(() => OldImage && unmarshall(OldImage as Record<string, AttributeValue>)),
     at: ApproximateCreationDateTime * 1000,
   };
 }

@@ -2,10 +2,18 @@ import type { ThreadAccess } from '../../directory/rules/visibility.ts';
 import { decodePart } from '../../shared/keyParts.ts';
 
 /**
- * Decides who may read a hint. `former`: who could read the record before. `user`: about the access of the recipient.
+ * Decides who may read a hint. `former...`: who could read the record before. `user`: about the access of the recipient.
  */
 export type Announced =
-  'thread' | 'comment' | 'reaction' | 'activity' | 'notification' | 'document' | 'former' | 'user';
+  | 'thread'
+  | 'comment'
+  | 'reaction'
+  | 'activity'
+  | 'notification'
+  | 'document'
+  | 'former'
+  | 'formerNotification'
+  | 'user';
 
 export type HintIds = Readonly<Record<string, string | number>>;
 
@@ -19,8 +27,10 @@ export interface ContentHint {
 export interface ItemChange {
   readonly change: 'insert' | 'modify' | 'remove';
   readonly key: { readonly PK: string; readonly SK: string };
-  /** The new image, which a removal does not have. The old image is not read. */
+  /** The new image, which a removal does not have. */
   readonly item: Readonly<Record<string, unknown>> | undefined;
+  /** Returns the old image, which an insertion does not have. */
+  readonly before?: () => Readonly<Record<string, unknown>> | undefined;
   readonly at: number;
 }
 
@@ -31,7 +41,7 @@ export interface ThreadPosition {
 
 /**
  * `record`: users who may read the announced record. `deleted...`, `formerReaders`: users who could see it before.
- * `isForOthers`: also users who have the document open.
+ * `isForOthers`: also users who have the document open. `removed`: the deleted record, whose readers get the hint.
  */
 export type HintAudience =
   | { readonly kind: 'document' }
@@ -45,6 +55,7 @@ export type HintAudience =
       readonly userIds: readonly string[];
       readonly createdAt: number;
       readonly isForOthers: boolean;
+      readonly removed?: Readonly<Record<string, unknown>>;
     };
 
 export interface AddressedHint {

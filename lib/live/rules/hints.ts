@@ -101,6 +101,18 @@ export function withoutRepetitions<T extends { readonly hint: ContentHint }>(cha
   });
 }
 
+/** Of each type and for each user of a batch. A channel gets one publish of five events in 50 ms. */
+const MAX_NAMED = 20;
+
+/** Of many hints of the same type, the last one stays, without ids. `hints` are for one user. */
+export function withoutManyIds<T extends { readonly hint: ContentHint }>(hints: readonly T[]): T[] {
+  return [...Map.groupBy(hints, ({ hint }) => hint.type).values()].flatMap((same) => {
+    const last = same.at(-1);
+    const isMany = same.length > MAX_NAMED || same.some(({ hint }) => Object.keys(hint.ids).length === 0);
+    return isMany && last ? [{ ...last, hint: { ...last.hint, ids: {} } }] : same;
+  });
+}
+
 export interface DocumentKeys {
   readonly tenant: string;
   readonly organizationKey: string;

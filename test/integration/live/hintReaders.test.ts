@@ -70,8 +70,8 @@ async function publish(changes: readonly ChangedItem[]): Promise<void> {
 
 function changeOf(change: ChangedItem['change'], item: Record<string, unknown>): ChangedItem {
   const { PK, SK } = item as { PK: string; SK: string };
-  const stored = change === 'remove' ? undefined : item;
-  return { id: String(++sequence), stream: 'stream', change, key: { PK, SK }, item: stored, at: Date.now() };
+  const images = change === 'remove' ? { item: undefined, before: () => item } : { item };
+  return { id: String(++sequence), stream: 'stream', change, key: { PK, SK }, ...images, at: Date.now() };
 }
 
 const changesOf = async (change: ChangedItem['change'], type: string) =>
@@ -267,6 +267,11 @@ const changesWith: Readonly<Record<HintType, () => Promise<ChangedItem[]>>> = {
   'activity.update': () => changesOf('modify', 'Activity'),
   'notification.add': () => changesOf('insert', 'Notification'),
   'notification.update': () => changesOf('modify', 'Notification'),
+  async 'notification.delete'() {
+    const stored = await changesOf('remove', 'Notification');
+    await customer.ok('/v2/notifications/delete', nda);
+    return stored;
+  },
   async 'access.update'() {
     const grants = await itemsOf('Grant');
     return grants.filter(({ PK }) => String(PK).endsWith('#USER#bob')).map((item) => changeOf('modify', item));
@@ -303,7 +308,7 @@ describe('a hint', () => {
       await removeDan();
       await publish(await changesWith[type]());
       const after = await readableByAll();
-      const isFormer = liveHints.announced[type] === 'former';
+      const isFormer = ['former', 'formerNotification'].includes(liveHints.announced[type]!);
       const isAboutUser = liveHints.announced[type] === 'user';
       const all = new Set([...before.values()].flatMap((records) => [...records]));
       let [heardBySome, missedBySome] = [false, false];
@@ -326,12 +331,13 @@ describe('a hint', () => {
         // The publisher does not know the access context of a token. Dan hears nothing after his loss of access.
         if (user.userId === 'tim' || user.userId === 'dan') continue;
         const expected = isFormer ? ofKind(could).filter((record) => !can.has(record)) : ofKind(can);
-        // A change of a notification for everybody is announced to nobody.
-        const announced = expected.filter((record) => type !== 'notification.update' || record.endsWith('-named'));
-        expect([user.userId, pushed]).toEqual([user.userId, expect.arrayContaining(announced)]);
+        expect([user.userId, pushed]).toEqual([user.userId, expect.arrayContaining(expected)]);
       }
       expect(heardBySome).toBe(true);
-      if (['thread', 'comment', 'reaction', 'activity', 'notification', 'former'].includes(liveHints.announced[type]!))
+      if (
+        ['thread', 'comment', 'reaction', 'activity', 'notification'].includes(liveHints.announced[type]!) ||
+        isFormer
+      )
         expect(missedBySome).toBe(true);
     },
   );

@@ -399,6 +399,79 @@ describe('the publisher', () => {
     expect(published.every(({ event }) => event.type === 'notification.add')).toBe(true);
   });
 
+  describe('a change of a notification', () => {
+    const notify = (notificationId: string, more: object = {}) =>
+      customer.ok('/v2/notifications/add', {
+        ...nda,
+        notificationId,
+        actionUser: { userId: 'ada' },
+        displayHeadlineMessageTemplate: 'x',
+        displayBodyMessage: 'x',
+        notifyUsers: [{ userId: 'bob' }],
+        ...more,
+      });
+    /** Returns the change of each notification by `act`, as the stream has it. */
+    const changesBy = async (act: () => Promise<unknown>): Promise<ChangedItem[]> => {
+      const before = await itemsOf('Notification');
+      await act();
+      const after = await itemsOf('Notification');
+      return before.flatMap((old) => {
+        const stored = after.find(({ SK }) => SK === old.SK);
+        const change = changeOf(stored ? 'modify' : 'remove', stored ?? old);
+        return stored?._r === old._r ? [] : [{ ...change, before: () => old }];
+      });
+    };
+    const change = (fields: object) => () =>
+      customer.ok('/v2/notifications/update', { organizationId: 'acme', notifications: [{ id: 'n', ...fields }] });
+    const heard = () => published.map(({ channel, event }) => [channel, event.type, event.ids]).sort();
+    const ids = { notificationId: 'n', documentId: 'nda' };
+
+    test.each([
+      ['a text goes to all who may see it', { displayBodyMessage: 'y' }, {}, ['ada', 'bob', 'eve']],
+      [
+        'a text goes to named users only, if it is for them',
+        { displayBodyMessage: 'y' },
+        { notifyAll: false },
+        ['bob'],
+      ],
+      [
+        'a text and readers goes to all',
+        { readByUserIds: ['bob'], displayBodyMessage: 'y' },
+        {},
+        ['ada', 'bob', 'eve'],
+      ],
+      ['a named reader goes to this reader', { readByUserIds: ['bob'] }, {}, ['bob']],
+      ['an unnamed reader goes to this reader', { readByUserIds: ['eve'] }, {}, ['eve']],
+      ['a reader who may not see it goes to nobody', { readByUserIds: ['eve'] }, { notifyAll: false }, []],
+    ])('of %s', async (_title, fields, more, readers) => {
+      for (const userId of ['ada', 'bob', 'eve']) await connect(userId);
+      await notify('n', more);
+      await publish(await changesBy(change(fields)));
+      expect(heard()).toEqual(readers.map((userId) => [userChannel(userId), 'notification.update', ids]).sort());
+    });
+
+    test('to read has one hint without ids if more than 20 change at once', async () => {
+      await connect('bob');
+      for (const id of times(21, (n) => `n${n}`)) await notify(id);
+      const markAll = { organizationId: 'acme', userId: 'bob', markAllAsRead: true };
+      await publish(await changesBy(() => customer.ok('/v2/notifications/update', markAll)));
+      expect(heard()).toEqual([[userChannel('bob'), 'notification.update', {}]]);
+      const user = await newUser(customer, 'bob');
+      const { userHints } = await user.ok('/v2/live/changes', { ...nda, after: 0 });
+      expect(userHints).toMatchObject([{ type: 'notification.update', ids: {} }]);
+    });
+
+    test('by the deletion of its document has a hint without ids for named users who are connected elsewhere', async () => {
+      await connect('bob');
+      await customer.addDocuments(['offer']);
+      await notify('n', { documentId: 'offer' });
+      const [item] = await itemsOf('Notification');
+      await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['offer'] });
+      await publish([{ ...changeOf('remove', item!), before: () => item }]);
+      expect(heard()).toEqual([[userChannel('bob'), 'notification.delete', {}]]);
+    });
+  });
+
   test('records nothing for a document without a connected user', async () => {
     await addThread('a');
     await publish(await insertionsOf('Thread'));

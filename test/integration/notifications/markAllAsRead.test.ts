@@ -27,7 +27,10 @@ const add = (notificationId: string, to: readonly string[], more: object = {}) =
 const markAll = async (more: object = {}) =>
   (await customer.call(UPDATE, { ...acme, userId: 'grace', markAllAsRead: true, ...more })).body.result;
 const readers = async () =>
-  Object.fromEntries((await itemsOf('Notification')).map(({ id, readByUserIds }) => [id, readByUserIds]));
+  Object.fromEntries((await itemsOf('Notification')).map(({ id, readByUserIds }) => [id, readByUserIds])) as Record<
+    string,
+    string[] | undefined
+  >;
 const readByGrace = async () =>
   Object.entries(await readers())
     .flatMap(([id, by]) => (by?.includes('grace') ? id : []))

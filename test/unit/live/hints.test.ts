@@ -84,22 +84,38 @@ describe('hintOf', () => {
   });
 
   test('addresses the hint of a notification to its recipients only', () => {
-    const item = { id: 'n', documentId: 'nda', createdAt: 5, notifyUsers: [{ userId: 'ada' }, { userId: 'bob' }] };
+    const notifyUsers = [{ userId: 'ada' }, { userId: 'bob' }];
+    const item = { id: 'n', documentId: 'nda', createdAt: 5, notifyUsers, notifyAll: false };
     expect(liveHints.hintOf(written('Notification', 'insert', 'NOTIFICATIONS', item))).toEqual({
       hint: { type: 'notification.add', at: NOW, ids: { notificationId: 'n', documentId: 'nda' } },
       audience: { kind: 'users', userIds: ['ada', 'bob'], createdAt: 5, isForOthers: false },
     });
   });
 
-  test('addresses a new notification for everybody to all who may see it, and no later change of it', () => {
-    const item = { id: 'n', documentId: 'nda', createdAt: 5, notifyUsers: [], notifyAll: true };
-    expect(liveHints.hintOf(written('Notification', 'insert', 'NOTIFICATIONS', item))?.audience).toEqual({
+  const forAll = { id: 'n', documentId: 'nda', createdAt: 5, notifyUsers: [{ userId: 'ada' }], notifyAll: true, _r: 1 };
+  const read = { ...forAll, readByUserIds: ['ada', 'bob'], _r: 2 };
+  test.each<[string, object | undefined, object, string[], boolean]>([
+    ['a new notification to all who may see it', undefined, forAll, ['ada'], true],
+    ['a mark to its readers', forAll, read, ['ada', 'bob'], false],
+    ['a further mark to the further reader', { ...read, readByUserIds: ['bob'] }, read, ['ada'], false],
+    ['any other change to all', { ...forAll, createdAt: 4 }, read, ['ada'], true],
+  ])('addresses %s', (_title, before, item, userIds, isForOthers) => {
+    const change = written('Notification', before ? 'modify' : 'insert', 'NOTIFICATIONS', item);
+    const images = before && { before: () => before as Record<string, unknown> };
+    expect(liveHints.hintOf({ ...change, ...images })?.audience).toEqual({
       kind: 'users',
-      userIds: [],
+      userIds,
       createdAt: 5,
-      isForOthers: true,
+      isForOthers,
     });
-    expect(liveHints.hintOf(written('Notification', 'modify', 'NOTIFICATIONS', item))).toBeUndefined();
+  });
+
+  test('addresses the hint of a deleted notification to those who could read it', () => {
+    const change = { ...removed('NOTIFICATIONS', 'time#n'), before: () => forAll };
+    expect(liveHints.hintOf(change)).toEqual({
+      hint: { type: 'notification.delete', at: NOW, ids: { notificationId: 'n', documentId: 'nda' } },
+      audience: { kind: 'users', userIds: ['ada'], createdAt: 5, isForOthers: true, removed: forAll },
+    });
   });
 
   test('addresses the deletion of a private thread to the users who could see it', () => {
@@ -135,6 +151,10 @@ describe('hintOf', () => {
     ['the expiry of a tombstone', removed('DELETED_THREADS', 'x')],
     ['the compaction of an editor', removed('EDITORS', 'e#LOG#0000000000000001')],
     ['the removal of a thread, which its tombstone reports', removed('THREADS', 'time#a#ANNOTATION')],
+    [
+      'a change of a notification that nobody notices',
+      { ...written('Notification', 'modify', 'NOTIFICATIONS', read), before: () => read },
+    ],
     ['a change of another entity', written('Mail', 'insert', 'MAIL', {})],
   ])('returns nothing for %s', (_what, change) => {
     expect(liveHints.hintOf(change)).toBeUndefined();
