@@ -102,7 +102,7 @@ export class AudienceReader {
   }
 
   /**
-   * `connected` are users to whom the hint is addressed. A notification for all (`notifyAll`) is also for those whom it
+   * `connected` are users to whom the hint is addressed. A notification for all (`notifyAll`) is also for users whom it
    * does not name, and with `isForOthers` for all users of `sessions`.
    */
   async usersWhoCanReadNotification(

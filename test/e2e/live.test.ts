@@ -184,6 +184,26 @@ describe('a connected user', () => {
     client.close();
   });
 
+  test('gets a hint when a notification is added, read on another device, and deleted', async () => {
+    const { ids, headers, client } = await openDocument('grace');
+    const heard = async (verb: string, act: () => Promise<unknown>) => {
+      await act();
+      const hint = await client.event('user', ({ type }) => type === `notification.${verb}`);
+      expect(hint.ids).toEqual({ notificationId: 'n', documentId: ids.documentId });
+      const { unread } = await ok('/v2/notifications/count/get', { organizationId }, headers);
+      return [unread.forYou, unread.all];
+    };
+    const texts = { displayHeadlineMessageTemplate: 'x', displayBodyMessage: 'y' };
+    const notification = { ...ids, ...texts, notificationId: 'n', actionUser: { userId: 'bob' }, notifyAll: false };
+    const add = () => ok('/v2/notifications/add', { ...notification, notifyUsers: [{ userId: 'grace' }] });
+    const markAll = () => ok('/v2/notifications/update', { organizationId, markAllAsRead: true }, headers);
+    const remove = () => ok('/v2/notifications/delete', { organizationId, notificationIds: ['n'] });
+    expect(await heard('add', add)).toEqual([1, 1]);
+    expect(await heard('update', markAll)).toEqual([0, 0]);
+    expect(await heard('delete', remove)).toEqual([0, 0]);
+    client.close();
+  });
+
   test('may publish to the awareness channel, and to no other channel', async () => {
     const { client, connection } = await openDocument('ada');
     const events = [JSON.stringify({ cursor: 1 })];
