@@ -10,6 +10,7 @@ import { tenantOf } from '../table/keys.ts';
 import type { ItemPage } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type ItemRead, type PageOptions, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
+import { isInboxOnly } from './rules/inboxOnly.ts';
 import { type EventPayload, MAX_PAYLOAD_BYTES } from './rules/payload.ts';
 
 export const EVENT_LIFETIME_SECONDS = 30 * 24 * 60 * 60;
@@ -57,8 +58,8 @@ export const EventEntity = defineEntity({
       sk: ({ createdAt, eventId }) => [isoTime(createdAt), eventId],
     },
     gsi4: {
-      holds: 'events of a tenant, by shard and time, with their types',
-      pk: ({ tenant, shard }) => tenantEvents(tenant, shard % tenantShards),
+      holds: 'events of a tenant that webhooks can have, by shard and time, with their types',
+      pk: ({ tenant, shard, event }) => (isInboxOnly(event) ? undefined : tenantEvents(tenant, shard % tenantShards)),
       sk: ({ createdAt, eventId, event }) => [isoTime(createdAt), eventId, event],
     },
   },

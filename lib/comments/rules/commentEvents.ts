@@ -4,7 +4,6 @@ import type { ContentUser } from '../../content/rules/contentUser.ts';
 import { type ContentNames, eventMetadata, eventMetadataIds } from '../../content/rules/eventMetadata.ts';
 import type { Location } from '../../content/rules/location.ts';
 import { isPrivate } from '../../directory/rules/visibility.ts';
-import { type TriggerType, triggerTypes } from '../../events/rules/catalogue.ts';
 import { type Audience, type EventPayload, MAX_PAYLOAD_BYTES } from '../../events/rules/payload.ts';
 import type { ReactionResponse } from '../../reactions/rules.ts';
 import { isLongerThan } from '../../shared/bytes.ts';
@@ -53,7 +52,7 @@ interface ChangeCause {
 }
 
 export interface CommentEvent {
-  readonly event: TriggerType;
+  readonly event: (typeof commentVerbs)[CommentVerb];
   readonly cause: ChangeCause;
   readonly organizationId: string;
   readonly documentId: string;
@@ -121,16 +120,12 @@ export function toEvents(changes: readonly ContentChange[], eventScope: EventSco
   const { organizationId } = eventScope.names.organization;
   const { documentId } = eventScope.names.document;
   return changes.flatMap((change): CommentEvent[] => {
+    if (!change.notify) return [];
     const event = commentVerbs[change.verb];
-    if (!change.notify || !isEvent(event)) return [];
     return [
       { event, cause: causeOf(change, eventScope), organizationId, documentId, payload: payloadOf(change, eventScope) },
     ];
   });
-}
-
-function isEvent(type: string): type is TriggerType {
-  return (triggerTypes as readonly string[]).includes(type);
 }
 
 export function toActivities(
@@ -278,7 +273,8 @@ function audienceOf(change: ContentChange, { names, scope }: EventScope) {
   const assigns = verb === 'assigned' || verb === 'newlyAdded';
   const named = reaction ? [] : [...mentioned, ...(assigns ? assignee : [])];
   const unsubscribed = userIdsIn(thread.unsubscribedUsers).filter((userId) => !named.includes(userId));
-  const others = distinct([...concerned, ...involvedUserIds(thread), ...userIdsIn(thread.subscribedUsers)]);
+  const allowed = verb === 'accessModeChanged' ? (thread.visibility?.userIds ?? []) : [];
+  const others = distinct([...concerned, ...involvedUserIds(thread), ...userIdsIn(thread.subscribedUsers), ...allowed]);
   const accessFields = distinct(
     [...comments, ...(comment ? [comment] : [])].flatMap(({ context }) => accessFieldsOf(context) ?? []),
   );

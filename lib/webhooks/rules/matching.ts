@@ -1,3 +1,4 @@
+import { isInboxOnly } from '../../events/rules/inboxOnly.ts';
 import type { BasicWebhookConfig } from './basicConfig.ts';
 import type { WebhookEndpoint } from './endpoints.ts';
 
@@ -10,7 +11,7 @@ export function matchesEndpoint(
   { event, channels = [] }: MatchedEvent,
   endpoint: Pick<WebhookEndpoint, 'disabled' | 'filterTypes' | 'channels'>,
 ): boolean {
-  if (endpoint.disabled) return false;
+  if (endpoint.disabled || isInboxOnly(event)) return false;
   if (endpoint.filterTypes && !endpoint.filterTypes.includes(event)) return false;
   return !endpoint.channels || endpoint.channels.some((channel) => channels.includes(channel));
 }

@@ -1,10 +1,7 @@
 import * as z from 'zod';
 import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 
-/**
- * Event types by trigger in configurations of notifications and activities. That of `accessModeChanged` is only an
- * action type of activities.
- */
+/** Event types by trigger in configurations of notifications and activities. */
 export const commentVerbs = {
   newlyAdded: 'comment_annotation.add',
   added: 'comment.add',
@@ -39,7 +36,8 @@ export const StoredGroup = /* @__PURE__ */ defineSchema(() =>
 );
 
 const textsOfVerbs: Readonly<Record<string, string>> = {
-  accessModeChanged: 'Whether changes of who sees a thread are logged. Of notifications: stored, no effect yet.',
+  accessModeChanged:
+    'Whether changes of the `visibility` of a thread count. Only notifications in the inbox and activities have them, no webhook, mail or chat message.',
 };
 
 const CommentGroup = /* @__PURE__ */ defineNamedSchema('CommentTriggersInput', () =>

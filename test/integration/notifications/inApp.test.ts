@@ -175,6 +175,50 @@ describe('the in-app notification of a comment event', () => {
   });
 });
 
+describe('the in-app notification of a change of who sees a thread', () => {
+  const setVisibility = async (visibility: object, more: object = {}) => {
+    const updatedData = { visibility };
+    const change = { annotationIds: ['t'], updatedData, actionUser: ada, triggerNotification: true, ...more };
+    await customer.ok('/v2/commentannotations/update', { ...nda, ...change });
+    await fanOutAll();
+  };
+  const restricted = { type: 'restricted', userIds: ['lin'] };
+  const changed = '{actionUser} changed who can see a comment';
+
+  test('is for participants who may see the thread after the change, and for users who may newly see it', async () => {
+    await thread('t', { visibility: { type: 'restricted', userIds: ['grace'] } }, mention('grace'));
+    await setVisibility(restricted);
+    expect([await headlines('lin'), await headlines('grace'), await headlines('ada')]).toEqual([[changed], [], []]);
+    await setVisibility({ type: 'public' });
+    // `fanOutAll` consumes the first event again, and now grace may see the thread.
+    expect(await headlines('grace')).toEqual(['{actionUser} commented', changed]);
+    expect((await inbox('grace'))[1]).toMatchObject({
+      notificationSourceData: { annotationId: 't' },
+      actionUser: ada,
+      displayBodyMessage: '',
+    });
+  });
+
+  test('needs the trigger accessModeChanged, triggerNotification and another visibility', async () => {
+    await thread('t', {}, mention('lin'));
+    await setVisibility(restricted, { triggerNotification: false });
+    await setVisibility(restricted);
+    await customer.ok('/v2/workspace/notificationconfig/update', {
+      notificationServiceConfig: { triggers: { comment: { accessModeChanged: false } } },
+    });
+    await setVisibility({ type: 'public' });
+    expect(await headlines('lin')).toEqual(['{actionUser} commented']);
+  });
+
+  test('comes from an event that no list of messages has', async () => {
+    await thread('t', {}, mention('lin'));
+    await setVisibility(restricted);
+    await customer.ok('/v2/workspace/advancedwebhookconfig/update', { isEnabled: true });
+    const messages = await customer.ok('/v2/workspace/advancedwebhook/messages/get', {});
+    expect(messages.messages.map(({ event }: any) => event)).toEqual(['comment_annotation.add']);
+  });
+});
+
 describe('the in-app notification of a published huddle event', () => {
   const huddle = (more: object = {}) =>
     customer.ok('/v2/events/publish', {

@@ -131,17 +131,16 @@ describe('detectThreadChanges', () => {
 });
 
 describe('toEvents', () => {
-  test('returns events only for changes that notify and whose verb has an event', () => {
-    expect(
-      toEvents([threadChange({ notify: false }), threadChange({ verb: 'accessModeChanged' })], eventScope),
-    ).toEqual([]);
+  test('returns an event for each verb of a change that notifies', () => {
+    expect(toEvents([threadChange({ notify: false })], eventScope)).toEqual([]);
     const verbs = Object.keys(commentVerbs) as CommentVerb[];
     const eventTypes = verbs.flatMap((verb) =>
       toEvents([threadChange({ verb, from: { id: 'A' }, to: { id: 'B' } })], eventScope).map(
         (contentEvent) => contentEvent.event,
       ),
     );
-    expect(eventTypes.toSorted()).toEqual(triggerTypes.filter((type) => type.startsWith('comment')).toSorted());
+    const triggered = triggerTypes.filter((type) => type.startsWith('comment'));
+    expect(eventTypes.toSorted()).toEqual([...triggered, 'comment_annotation.access_mode_change'].toSorted());
   });
 
   test('returns actor, thread, comment and metadata', () => {

@@ -312,6 +312,7 @@ describe('matchesEndpoint and matchingBasicTargets', () => {
       expect(matchesEndpoint({ event }, endpoint)).toBe(true);
       expect(matchesEndpoint({ event, channels: ['a'] }, endpoint)).toBe(true);
       expect(matchesEndpoint({ event }, { disabled: true })).toBe(false);
+      expect(matchesEndpoint({ event: 'comment_annotation.access_mode_change' }, endpoint)).toBe(false);
     }
   });
 
