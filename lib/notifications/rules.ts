@@ -109,7 +109,9 @@ export const SettingRow = /* @__PURE__ */ defineSchema(() =>
       .object({
         inbox: Level.describe('Which events reach the inbox of the user.'),
         email: Level.describe('Which events are mailed to the user.'),
-        slack: Level.describe('For your own messages to Slack. Missing if it was never set.').optional(),
+        slack: Level.describe(
+          'Which events the user gets as direct messages in Slack. Missing if it was never set, and then `MINE` counts.',
+        ).optional(),
       })
       .describe(
         '`ALL`: all events for the user. `MINE`: events that address the user, such as mentions. `NONE`: no event.',

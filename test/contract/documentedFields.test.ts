@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonSchema } from '../../lib/openapi/jsonSchema.ts';
 import { type FieldTree, fieldTree } from '../../lib/shared/unknownFields.ts';
+import { warningsOf } from '../../lib/workspaces/rules/storedOnly.ts';
 import { documentOf } from '../support/documented.ts';
 import { endpoints } from './cases.ts';
 import { documentedFields, sampleOf } from './documentedFields.ts';
@@ -24,10 +25,6 @@ const exceptions = {
     /^\/v2\/workspace\/apikey\/create (planInfo|customPlanInfo|customPlanInfoData|workspaceId|isSuperWorkspace|platform)$/,
   'settings without a published meaning, or of features that do not exist':
     /^\/v2\/workspace\/apikey(\/create|config\/update) (enablePrivateComments|requireJwtToken|requireAutoOrgUser|aiModelApiKey)\b/,
-  'delays and batches of notifications do not exist':
-    /^\/v2\/workspace\/notificationconfig\/update notificationServiceConfig\.(delayConfig|batchConfig)\b/,
-  'the in-app trigger of a change that notifies nobody':
-    /^\/v2\/workspace\/(notification|activity)config\/update \w+\.triggers\.comment\.accessModeChanged$/,
   'permission providers are not called': /^\/v2\/workspace\/permissionproviderconfig\/update /,
 } as const;
 const used = new Set<string>();
@@ -70,6 +67,26 @@ function* texts(unresolved: JsonSchema, at: string): Generator<[string, string]>
 
 /** Text of a field that never has an effect. Other texts name the request or the caller for which it has none. */
 const NO_EFFECT = /Ignored:|[Nn]o effect yet|Without effect, because|accepted, and without effect|have no effect/;
+
+function nested(path: string, value: unknown): object {
+  return path.split('.').reduceRight((inner: any, name) => ({ [name]: inner }), value);
+}
+
+test('a setting without effect gives a warning in the answer of each call that takes it', () => {
+  const settings = Object.entries(openApi.paths).flatMap(([path, { post }]) =>
+    [...texts(post.requestBody.content['application/json'].schema.properties!.data as JsonSchema, '')]
+      .filter(([, text]) => text.includes('Stored, no effect yet.'))
+      .map(([field]) => ({ path, field })),
+  );
+  const ofWorkspaces = settings.filter(({ path }) => path.startsWith('/v2/workspace/'));
+  expect(ofWorkspaces.length).toBeGreaterThanOrEqual(13);
+  for (const { path, field } of ofWorkspaces) {
+    const { output } = endpoints.find((endpoint) => endpoint.path === path)!;
+    const answer = fieldTree(output);
+    expect([path, answer?.kind === 'object' && answer.fields.has('warnings')]).toEqual([path, true]);
+    expect(warningsOf(nested(field, 'on')).warnings).toMatchObject([{ field }]);
+  }
+});
 
 describe('each documented field', () => {
   test('is declared by its schema, unless an exception has the reason', () => {

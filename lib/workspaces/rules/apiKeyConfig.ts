@@ -3,6 +3,7 @@ import { accessTypes, defaultAccessType } from '../../app/rules/access.ts';
 import { dict, distinct } from '../../shared/collections.ts';
 import { defineSchema, list, optional } from '../../shared/schema.ts';
 import { HeaderSecret, merge } from './mergeConfig.ts';
+import { storedOnly } from './storedOnly.ts';
 
 const aiProviders = ['openai', 'anthropic', 'gemini'] as const;
 
@@ -15,9 +16,9 @@ export const StoredAiKey = /* @__PURE__ */ defineSchema(() =>
 );
 
 export const settingTexts = {
-  enablePrivateComments: 'Stored, no effect yet. By default false.',
-  requireJwtToken: 'Stored, no effect yet. By default false. Users always need a user token.',
-  requireAutoOrgUser: 'Stored, no effect yet. By default false.',
+  enablePrivateComments: /* @__PURE__ */ storedOnly('enablePrivateComments', 'By default false.'),
+  requireJwtToken: /* @__PURE__ */ storedOnly('requireJwtToken', 'By default false.'),
+  requireAutoOrgUser: /* @__PURE__ */ storedOnly('requireAutoOrgUser', 'By default false.'),
   defaultDocumentAccessType:
     'The access type of new documents outside folders that have none of their own. At first `public`. Existing documents stay as they are.',
   editorVersions: 'Automatic versions of editors, see `/v2/crdt/versions/get`. Null, the default, switches them off.',
@@ -68,8 +69,10 @@ export const ApiKeyConfigChange = /* @__PURE__ */ defineSchema(() =>
     aiModelApiKey: optional(
       list(
         z.object({
-          provider: z.enum(aiProviders).describe('Stored, no effect yet. Whose key it is.'),
-          customerApiKey: HeaderSecret.describe('Stored encrypted, no effect yet. An empty text removes the key.'),
+          provider: z.enum(aiProviders).describe('Whose key it is.'),
+          customerApiKey: HeaderSecret.describe(
+            storedOnly('aiModelApiKey.customerApiKey', 'The key, encrypted. An empty text removes it.'),
+          ),
         }),
         aiProviders.length,
       ).check(
@@ -77,7 +80,7 @@ export const ApiKeyConfigChange = /* @__PURE__ */ defineSchema(() =>
           error: 'must name each provider once',
         }),
       ),
-    ).describe('Stored, no effect yet. Your keys of AI providers. Keys of other providers stay.'),
+    ).describe('Your keys of AI providers, which are stored and have no effect yet. Keys of other providers stay.'),
   }),
 );
 export type ApiKeyConfigChange = z.output<typeof ApiKeyConfigChange>;

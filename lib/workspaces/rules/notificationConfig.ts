@@ -16,14 +16,17 @@ const texts = {
     'Whether events create in-app notifications. By default false. The first `true` sets the default triggers: all except those of suggestions.',
   notificationServiceConfig: 'Which events create notifications, and when.',
   triggers: 'Which events create notifications.',
-  delayConfig: 'Stored, no effect yet. A delay of notifications.',
-  isDelayEnabled: 'Stored, no effect yet. Whether notifications are delayed.',
-  delaySeconds: 'Stored, no effect yet. The delay in seconds.',
-  batchConfig: 'Stored, no effect yet. The collection of several notifications into one.',
-  batch: 'Stored, no effect yet. The collection of notifications by document or by user.',
-  isBatchEnabled: 'Stored, no effect yet. Whether notifications are collected.',
-  batchWindowSeconds: 'Stored, no effect yet. How long notifications are collected, in seconds.',
-  maxActivities: 'Stored, no effect yet. The largest number of notifications in a collection.',
+  delayConfig:
+    'Mails and direct messages about events wait. What the user has seen by then is not sent. Inboxes, live updates, messages to channels and webhooks never wait. Acts while `useNotificationService` is true.',
+  isDelayEnabled: 'Whether mails and direct messages wait. By default false. Without `delaySeconds`, they do not.',
+  delaySeconds: 'How long each waits after its event, in seconds. What waits already keeps its time.',
+  batchConfig:
+    'Collects mails and direct messages about several events into one, after the delay. What the user has seen, may not see any more, or was deleted, is left out. Acts while `useNotificationService` is true.',
+  batch: 'A window in which mails and direct messages are collected.',
+  isBatchEnabled: 'Whether they are collected. By default false. Without `batchWindowSeconds`, they are not.',
+  batchWindowSeconds:
+    'How long the window stays open after the first event, in seconds. A window that is open keeps its end.',
+  maxActivities: 'The number of events that closes the window early. Without it, only the time does.',
 } as const;
 
 const StoredBatch = /* @__PURE__ */ defineSchema(() =>
@@ -84,8 +87,12 @@ export const NotificationConfigChange = /* @__PURE__ */ defineSchema(() =>
         ).describe(texts.delayConfig),
         batchConfig: optional(
           z.object({
-            document: optional(Batch).describe('Stored, no effect yet. Collects the notifications of a document.'),
-            user: optional(Batch).describe('Stored, no effect yet. Collects the notifications of a user.'),
+            document: optional(Batch).describe(
+              'A window for each user and document. When it closes, it sends the events of this document.',
+            ),
+            user: optional(Batch).describe(
+              'A window for each user over all documents. When it closes, it sends all collected events of the user, also of documents whose window is open.',
+            ),
           }),
         ).describe(texts.batchConfig),
       }),

@@ -5,13 +5,22 @@ import { hasBlockedPort, MAX_URL_CHARACTERS, parseHttpUrl } from '../../net/http
 import { invalid } from '../../shared/errors.ts';
 import { optional } from '../../shared/schema.ts';
 import { HeaderSecret } from './mergeConfig.ts';
+import { storedOnly } from './storedOnly.ts';
 
 const texts = {
-  usePermissionProvider: 'Whether a provider of yours answers who has access. Stored, no effect yet. By default false.',
-  permissionProviderConfig: 'How the provider is called. Stored, no effect yet.',
-  permissionProviderUrl:
-    'The http(s) URL of the provider, without credentials and with a public host. Stored, no effect yet. Empty means none.',
-  authToken: 'The secret of the provider, stored encrypted. No effect yet. Empty means none.',
+  usePermissionProvider: /* @__PURE__ */ storedOnly(
+    'usePermissionProvider',
+    'Whether a provider of yours answers who has access. By default false.',
+  ),
+  permissionProviderConfig: 'How the provider is called.',
+  permissionProviderUrl: /* @__PURE__ */ storedOnly(
+    'permissionProviderConfig.permissionProviderUrl',
+    'The http(s) URL of the provider, without credentials and with a public host. Empty means none.',
+  ),
+  authToken: /* @__PURE__ */ storedOnly(
+    'permissionProviderConfig.authToken',
+    'The secret of the provider, encrypted. Empty means none.',
+  ),
 } as const;
 
 export const PermissionProviderConfig = z.object({

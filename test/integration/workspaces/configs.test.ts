@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { defaultEmailTriggers } from '../../../lib/events/rules/catalogue.ts';
+import { noProvider } from '../../../lib/workspaces/rules/storedOnly.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import type { Customer } from '../../support/customer.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
@@ -230,7 +231,14 @@ describe('permissionproviderconfig get and update', () => {
       permissionProviderConfig: { permissionProviderUrl },
     });
     expect(body).toEqual({
-      result: { status: 'success', message: 'Permission provider configuration updated successfully.' },
+      result: {
+        status: 'success',
+        message: 'Permission provider configuration updated successfully.',
+        warnings: [
+          { field: 'usePermissionProvider', reason: noProvider },
+          { field: 'permissionProviderConfig.permissionProviderUrl', reason: noProvider },
+        ],
+      },
     });
     await update('permissionproviderconfig', { permissionProviderConfig: { authToken: 'a token' } });
     expect(await get('permissionproviderconfig')).toEqual({

@@ -56,6 +56,17 @@ describe('apikeyconfig get and update', () => {
     });
   });
 
+  test.each([
+    [UPDATE, { enablePrivateComments: true, defaultDocumentAccessType: 'public' }, ['enablePrivateComments']],
+    ['/v2/workspace/apikeymetadata/update', { requireJwtToken: true }, ['requireJwtToken']],
+    [UPDATE, { requireAutoOrgUser: false, aiModelApiKey: [{ provider: 'openai', customerApiKey: '' }] }, undefined],
+    ['/v2/workspace/permissionproviderconfig/update', { usePermissionProvider: true }, ['usePermissionProvider']],
+    ['/v2/workspace/permissionproviderconfig/update', { usePermissionProvider: false }, undefined],
+  ])('%s with %j warns of what has no effect', async (path, data, fields) => {
+    const { body } = await customer.call(path, data);
+    expect(body.result.warnings).toEqual(fields?.map((field) => ({ field, reason: expect.stringMatching(/\.$/) })));
+  });
+
   test('update switches automatic versions of editors on, changes sent fields only, and off with null', async () => {
     const update = (editorVersions: object | null) => customer.ok(UPDATE, { editorVersions });
     const stored = async () => (await customer.ok(GET, {})).editorVersions;

@@ -140,8 +140,14 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
     expect(await (await created(data))('notificationconfig')).toEqual(config);
   });
 
-  test('stores requireAutoOrgUser and enablePrivateComments', async () => {
-    const config = await (await created({ requireAutoOrgUser: true, enablePrivateComments: true }))('apikeyconfig');
+  test('stores requireAutoOrgUser and enablePrivateComments, and warns that they have no effect', async () => {
+    const settings = { requireAutoOrgUser: true, enablePrivateComments: true };
+    const { body } = await create(settings);
+    expect(body.result.warnings.map(({ field }: any) => field)).toEqual([
+      'enablePrivateComments',
+      'requireAutoOrgUser',
+    ]);
+    const config = await (await created(settings))('apikeyconfig');
     expect(config).toMatchObject({ requireAutoOrgUser: true, isPrivateCommentsEnabled: true, requireJwtToken: false });
   });
 

@@ -43,7 +43,7 @@ export const endpoint = defineEndpoint(
           .object({
             inbox: Level.describe('Which events reach the inbox of the user.'),
             email: Level.describe('Which events are mailed to the user.'),
-            slack: Level.describe('For your own messages to Slack. The service stores it, and sends none.'),
+            slack: Level.describe('Which events the user gets as direct messages in Slack. By default `MINE`.'),
           })
           .describe(
             '`ALL`: all events for the user. `MINE`: events that address the user, such as mentions. `NONE`: no event.',

@@ -13,6 +13,7 @@ import { toLambda } from '../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
 import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
 import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
+import { Warnings, warningsOf } from '../../../../lib/workspaces/rules/storedOnly.ts';
 import { defaultApiKeyName, emailKey } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { createApiKeys, ownRegion, unverifiedGraceDays } from '../../../../lib/workspaces/workspaces.ts';
 
@@ -36,6 +37,7 @@ export const endpoint = defineEndpoint(
         apiKey: z.string().describe('The new API key.'),
         authToken: z.string().optional().describe('Its auth token. Only with `createAuthToken: true`.'),
       }),
+      warnings: Warnings,
     }),
     message: 'API key created successfully.',
     fixedMessages: { required: { ownerEmail: 'ownerEmail is required.' } },
@@ -82,17 +84,15 @@ export const endpoint = defineEndpoint(
     requireAllowedUrls({ rawNotificationUrl, processedNotificationUrl }, deps.addressPolicy, ['webhookServiceConfig']);
     const fields = { apiKeyName, type, withToken: createAuthToken !== false };
     const apiKey = repeatableId('key', 0);
-    const created = await deps.workspaces.createApiKey(caller.workspaceId, apiKey, fields, {
-      settings: await newApiKeySettingsOps(deps.box, apiKey, settings),
-      graceDays: deps.graceDays,
-      now,
-    });
+    const settingsOps = await newApiKeySettingsOps(deps.box, apiKey, settings);
+    const options = { settings: settingsOps, graceDays: deps.graceDays, now };
+    const created = await deps.workspaces.createApiKey(caller.workspaceId, apiKey, fields, options);
     if (created === 'unknown') throw new ApiError('NOT_FOUND', 'Workspace not found.');
     if (created === 'full')
       throw new ApiError('RESOURCE_EXHAUSTED', 'The workspace has as many API keys as it may have.');
     if (created === 'unverified')
       throw new ApiError('FAILED_PRECONDITION', "The e-mail address of the workspace's owner must be verified first.");
-    return { data: { apiKey, ...(createAuthToken && { authToken: created.authToken }) } };
+    return { data: { apiKey, ...(createAuthToken && { authToken: created.authToken }) }, ...warningsOf(settings) };
   },
 );
 

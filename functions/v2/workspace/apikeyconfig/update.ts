@@ -15,6 +15,7 @@ import {
   settingTexts,
   toAiKeysResponse,
 } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
+import { Warnings, warningsOf } from '../../../../lib/workspaces/rules/storedOnly.ts';
 
 const { update } = configEndpoints(ApiKeyConfigEntity);
 
@@ -24,7 +25,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/workspace/apikeyconfig/update',
     summary: 'Change the settings of the API key',
     description:
-      'Sent settings replace the stored ones, and others stay. The answer has the settings that were sent, with masked AI keys. Most of these settings are stored for clients and have no effect in this service yet: see the fields.',
+      'Sent settings replace the stored ones, and others stay. The answer has the settings that were sent, with masked AI keys. `warnings` names the sent settings that are stored for clients and have no effect yet.',
     input: ApiKeyConfigChange.check(
       requireChange(Object.keys(ApiKeyConfigChange.shape), 'At least one field must be provided for update'),
     ),
@@ -37,6 +38,7 @@ export const endpoint = defineEndpoint(
         editorVersions: EditorVersions.nullable().optional().describe(settingTexts.editorVersions),
         aiModelsConfig: AiModelsResponse.optional(),
       }),
+      warnings: Warnings,
     }),
     message: 'API key configuration updated successfully.',
     uses: { ...update.uses, box: secretBox },
@@ -53,6 +55,7 @@ export const endpoint = defineEndpoint(
           editorVersions: { everyMinutes: 30, keepDays: 90, keepNamed: true },
           aiModelsConfig: { anthropic: { displayText: '****x7Qa' } },
         },
+        warnings: [{ field: 'aiModelApiKey.customerApiKey', reason: 'The service calls only models of its operator.' }],
       },
     },
   },
@@ -60,7 +63,8 @@ export const endpoint = defineEndpoint(
     const sealed = await sealAiKeys(deps.box, tenant, input.aiModelApiKey);
     const { aiKeys } = await deps.config.update(tenant, input, (stored) => changeApiKeyConfig(stored, input, sealed));
     const { aiModelApiKey, ...written } = input;
-    return { data: { ...written, aiModelsConfig: aiModelApiKey && toAiKeysResponse(aiKeys, Object.keys(sealed)) } };
+    const aiModelsConfig = aiModelApiKey && toAiKeysResponse(aiKeys, Object.keys(sealed));
+    return { data: { ...written, aiModelsConfig }, ...warningsOf(input) };
   },
 );
 

@@ -15,7 +15,7 @@ export const endpoint = defineEndpoint(
     summary:
       'Change the configuration of in-app notifications. Enabling them for the first time sets the default triggers',
     description:
-      'Sent fields replace the stored ones at every depth, and others stay. While the service is enabled, events whose trigger is on create entries in the inboxes of the users concerned: `/v2/notifications/get`. Users choose their own levels with `/v2/notifications/config/set`.',
+      'Sent fields replace the stored ones at every depth, and others stay. While the service is enabled, events whose trigger is on create entries in the inboxes of the users concerned: `/v2/notifications/get`. `delayConfig` and `batchConfig` say when mails and direct messages about events leave. Users choose their own levels with `/v2/notifications/config/set`.',
     input: NotificationConfigChange.check(
       requireChange(
         Object.keys(NotificationConfigChange.shape),

@@ -12,6 +12,7 @@ import {
   PermissionProviderConfigChange,
   requireProviderUrl,
 } from '../../../../lib/workspaces/rules/permissionProviderConfig.ts';
+import { noProvider, Warnings, warningsOf } from '../../../../lib/workspaces/rules/storedOnly.ts';
 
 const { update } = configEndpoints(PermissionProviderConfigEntity, secretBox);
 
@@ -28,7 +29,7 @@ export const endpoint = defineEndpoint(
         'At least one of usePermissionProvider or permissionProviderConfig must be provided.',
       ),
     ),
-    output: z.object({}),
+    output: z.object({ warnings: Warnings }),
     message: 'Permission provider configuration updated successfully.',
     uses: { ...update.uses, addressPolicy },
     impact: 'customers cannot configure their permission provider',
@@ -40,7 +41,13 @@ export const endpoint = defineEndpoint(
           authToken: 'a-token-of-the-customer',
         },
       },
-      result: {},
+      result: {
+        warnings: [
+          { field: 'usePermissionProvider', reason: noProvider },
+          { field: 'permissionProviderConfig.permissionProviderUrl', reason: noProvider },
+          { field: 'permissionProviderConfig.authToken', reason: noProvider },
+        ],
+      },
     },
   },
   async ({ input, caller, deps }) => {
@@ -48,7 +55,7 @@ export const endpoint = defineEndpoint(
     await deps.config.write(caller.tenant, input, (stored = initialPermissionProviderConfig, sent) =>
       merge(stored, sent),
     );
-    return {};
+    return warningsOf(input);
   },
 );
 
