@@ -90,7 +90,7 @@ async function checkItems(scope: DocumentScope, removed: ReadonlySet<string>): P
   }
 }
 
-/** Without the times, which also tell of deleted comments. */
+/** Without the times, which can be those of deleted comments. */
 function participantsOf({ participants }: Pick<Thread, 'participants'>): unknown[] {
   return (JSON.parse(participants) as unknown[][])
     .map((participant) => participant.slice(0, 3))
