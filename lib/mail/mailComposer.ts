@@ -37,7 +37,7 @@ import type { Mail, MailSender, OutgoingMail } from './senders/sender.ts';
 import { type SendGridAccount, SendGridSender } from './senders/sendGrid.ts';
 import { sesSender } from './senders/ses.ts';
 import { type UnsubscribeLinks, unsubscribeLinks } from './unsubscribeLinks.ts';
-import { checkEntries, EVENT_EXPIRED, isRecipient, NO_RECIPIENT } from './waiting/entryChecks.ts';
+import { checkEntries, EVENT_EXPIRED, isRecipient, NO_RECIPIENT, NOT_SENT } from './waiting/entryChecks.ts';
 
 interface Skipped {
   readonly skip: string;
@@ -58,7 +58,6 @@ export interface MailComposerDeps {
 
 const PAUSED = { skip: 'e-mail is paused: the provider refuses the key or the sender' };
 const RESOURCE_DELETED = { skip: 'the organization, document or folder does not exist any more' };
-const NOT_MAILED = 'events of this type are not mailed any more';
 const UNCONFIGURED = { skip: 'the operator has not set mailFrom' };
 
 /**
@@ -94,7 +93,7 @@ export class MailComposer {
     const payload = stored && (smallPayloadOf(stored) ?? largePayload);
     if (!stored || !payload) return { skip: EVENT_EXPIRED };
     const event = { ...stored, tenant, payload };
-    if (!config || !isMailedBy(config, event)) return { skip: NOT_MAILED };
+    if (!config || !isMailed(stored.event) || !isEventMailed(config, stored.event)) return { skip: NOT_SENT };
     if (isPaused(pause, config, clock())) return PAUSED;
     const { organizationId } = stored;
     if (organizationId === undefined || !(await isRecipient(this.#deps, event, userId, 'email')))
@@ -110,15 +109,13 @@ export class MailComposer {
       itemOf(MailPauseEntity, { tenant }),
       itemOf(UserEntity, { tenant, userId }),
     );
-    if (!config) return { skip: NOT_MAILED };
+    if (!config) return { skip: NOT_SENT };
     if (isPaused(pause, config, clock())) return PAUSED;
     const of = { tenant, organizationKey, userId, channel: 'email' as const };
-    const checked = await checkEntries(this.#deps, of, eventIds);
-    const events = checked.flatMap(({ event }) => (event && isMailedBy(config, event) ? [event] : []));
-    if (events.length === 0) {
-      const reasons = distinct(checked.map(({ reason = NOT_MAILED }) => reason));
-      return { skip: reasons.join(', ') };
-    }
+    const isSent = (event: string) => isMailed(event) && isEventMailed(config, event);
+    const checked = await checkEntries(this.#deps, of, eventIds, { isSent, contents: MAX_ENTRIES });
+    const events = checked.flatMap(({ event }) => event ?? []);
+    if (events.length === 0) return { skip: distinct(checked.flatMap(({ reason }) => reason ?? [])).join(', ') };
     return this.#composeForUser({ tenant, mailId, organizationId, userId, user, config }, events);
   }
 
@@ -221,10 +218,6 @@ interface MailToUser {
   readonly userId: string;
   readonly user: Stored<MaybeUser> | undefined;
   readonly config: Stored<EmailConfig>;
-}
-
-function isMailedBy(config: EmailConfig, { event }: OccurredEvent): boolean {
-  return isMailed(event) && isEventMailed(config, event);
 }
 
 function entryOf({ event, createdAt, documentId, payload }: OccurredEvent): DigestEntry {

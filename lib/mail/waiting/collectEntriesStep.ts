@@ -17,7 +17,7 @@ import { MailStore } from '../mailStore.ts';
 import { MailQuotas, mailQuotas } from '../quotas/mailQuotas.ts';
 import { checkEntries } from './entryChecks.ts';
 import { type Collection, EntryStore } from './entryStore.ts';
-import { type Advance, advanceCollection, CollectionState,joiningEntries, WaitingEntry } from './rules.ts';
+import { type Advance, advanceCollection, CollectionState, joiningEntries, WaitingEntry } from './rules.ts';
 
 const Data = z.object({
   organizationId: z.string(),
@@ -87,7 +87,10 @@ export async function collectEntriesStep(
     return {
       progress: {
         state: allowed.state,
-        digests: allowed.groups.map((group) => ({ mailId: newId('mail', now), entries: [...group] })),
+        digests: allowed.groups.map((group) => ({
+          mailId: newId('mail', now),
+          entries: group.toSorted((a, b) => a.createdAt - b.createdAt),
+        })),
       } satisfies Progress,
     };
   if (allowed.wakeAt === undefined) return 'done';

@@ -16,6 +16,7 @@ import {
 import { readNotifications } from '../../notifications/notifications.ts';
 import { derivedId } from '../../shared/ids.ts';
 import { inParallel } from '../../shared/inParallel.ts';
+import { inSlices } from '../../shared/inSlices.ts';
 import { isoTime } from '../../shared/isoTime.ts';
 import type { Table } from '../../table/table.ts';
 import type { MessageChannel } from '../rules/mailRecord.ts';
@@ -23,6 +24,7 @@ import type { Collection } from './entryStore.ts';
 
 export const EVENT_EXPIRED = 'the event does not exist any more';
 export const NO_RECIPIENT = 'the user may not receive the event any more';
+export const NOT_SENT = 'events of this type are not sent any more';
 const SEEN = 'the user has seen it';
 
 const PARALLEL = 10;
@@ -32,14 +34,42 @@ export type CheckedEntry =
   | { readonly event: OccurredEvent; readonly reason?: undefined }
   | { readonly event?: undefined; readonly reason: string };
 
+export interface EntryChecks {
+  /** Whether events of the type are still sent. */
+  readonly isSent: (event: string) => boolean;
+  /** So many of the events that are sent keep their data. */
+  readonly contents: number;
+}
+
+/** Limits memory: a payload can have 256 KB. */
+const CHECKED_AT_ONCE = 50;
+
 /**
- * In the order of the ids. A entry is not sent if its event has expired, the user may not receive it any more, or has
+ * In the order of the ids. An entry is not sent if its event has expired, the user may not receive it any more, or has
  * seen it.
  */
 export async function checkEntries(
   deps: AudienceDeps,
   of: Collection,
   eventIds: readonly string[],
+  { isSent, contents }: EntryChecks = { isSent: () => true, contents: 0 },
+): Promise<CheckedEntry[]> {
+  let sent = 0;
+  return inSlices(eventIds, CHECKED_AT_ONCE, async (slice) => {
+    const checked = await checkSlice(deps, of, slice, isSent);
+    return checked.map((entry) => (entry.event && ++sent > contents ? { event: withoutData(entry.event) } : entry));
+  });
+}
+
+function withoutData(event: OccurredEvent): OccurredEvent {
+  return { ...event, payload: { ...event.payload, data: {} } };
+}
+
+async function checkSlice(
+  deps: AudienceDeps,
+  of: Collection,
+  eventIds: readonly string[],
+  isSent: EntryChecks['isSent'],
 ): Promise<CheckedEntry[]> {
   const { table } = deps;
   const { tenant, userId, channel } = of;
@@ -52,6 +82,7 @@ export async function checkEntries(
   const mayReceive = new Set(existing.filter((_event, index) => allowed[index]));
   return events.map((event) => {
     if (!event) return { reason: EVENT_EXPIRED };
+    if (!isSent(event.event)) return { reason: NOT_SENT };
     if (seen.has(event)) return { reason: SEEN };
     return mayReceive.has(event) ? { event } : { reason: NO_RECIPIENT };
   });
