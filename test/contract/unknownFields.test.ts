@@ -170,6 +170,7 @@ describe('the documented fields', () => {
       '/v2/live/changes',
       '/v2/live/connect',
       '/v2/livestate/get',
+      '/v2/notifications/count/get',
       '/v2/organizations/usergroups/get',
       '/v2/presence/get',
     ]);

@@ -450,6 +450,14 @@ describe('the publisher', () => {
       expect(heard()).toEqual(readers.map((userId) => [userChannel(userId), 'notification.update', ids]).sort());
     });
 
+    test('to read goes to a reader who has another document open', async () => {
+      await connect('eve');
+      await customer.addDocuments(['offer']);
+      await notify('n', { documentId: 'offer' });
+      await publish(await changesBy(change({ readByUserIds: ['eve'] })));
+      expect(heard()).toEqual([[userChannel('eve'), 'notification.update', { ...ids, documentId: 'offer' }]]);
+    });
+
     test('to read has one hint without ids if more than 20 change at once', async () => {
       await connect('bob');
       for (const id of times(21, (n) => `n${n}`)) await notify(id);
