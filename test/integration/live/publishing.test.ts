@@ -450,6 +450,14 @@ describe('the publisher', () => {
       expect(heard()).toEqual(readers.map((userId) => [userChannel(userId), 'notification.update', ids]).sort());
     });
 
+    test('to read goes to a reader whose access is in the user token only', async () => {
+      await customer.setAccess('restricted', ['nda']);
+      await connect('eve', [{ type: 'document', id: 'nda', organizationId: 'acme' }]);
+      await notify('n');
+      await publish(await changesBy(change({ readByUserIds: ['eve'] })));
+      expect(heard()).toEqual([[userChannel('eve'), 'notification.update', ids]]);
+    });
+
     test('to read goes to a reader who has another document open', async () => {
       await connect('eve');
       await customer.addDocuments(['offer']);
@@ -477,6 +485,8 @@ describe('the publisher', () => {
       await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['offer'] });
       await publish([{ ...changeOf('remove', item!), before: () => item }]);
       expect(heard()).toEqual([[userChannel('bob'), 'notification.delete', {}]]);
+      const { userHints } = await (await newUser(customer, 'bob')).ok('/v2/live/changes', { ...nda, after: 0 });
+      expect(userHints).toMatchObject([{ type: 'notification.delete', ids: {} }]);
     });
   });
 
