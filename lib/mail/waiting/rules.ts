@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { NotificationConfig } from '../../workspaces/rules/notificationConfig.ts';
 
-const WindowSettings = z.object({ milliseconds: z.number(), maxEntries: z.number() });
+const WindowSettings = z.object({ milliseconds: z.number(), maxEntries: z.number().optional() });
 
 /** What an entry waits for. Later changes of the settings do not change it. */
 const Waiting = z.object({
@@ -26,7 +26,7 @@ export const WaitingEntry = Waiting.extend({
 });
 export type WaitingEntry = z.output<typeof WaitingEntry>;
 
-const Window = z.object({ closesAt: z.number(), maxEntries: z.number() });
+const Window = z.object({ closesAt: z.number(), maxEntries: z.number().optional() });
 type Window = z.output<typeof Window>;
 
 export const CollectionState = z.object({
@@ -51,13 +51,14 @@ export function waitingOf(config: NotificationConfig | undefined, createdAt: num
 
 type Batch = NonNullable<NotificationConfig['notificationServiceConfig']['batchConfig']>['user'];
 
-const MAX_ENTRIES = 50;
-
-/** A window needs a length. Without `maxActivities`, the largest allowed number closes it. */
+/** A window needs a length. Without `maxActivities`, only its time closes it. */
 function windowOf(batch: Batch): Waiting['user'] {
-  const { isEnabled, batchWindowSeconds, maxActivities = MAX_ENTRIES } = batch ?? {};
+  const { isEnabled, batchWindowSeconds, maxActivities } = batch ?? {};
   if (!isEnabled || batchWindowSeconds === undefined) return undefined;
-  return { milliseconds: batchWindowSeconds * 1_000, maxEntries: maxActivities };
+  return {
+    milliseconds: batchWindowSeconds * 1_000,
+    ...(maxActivities !== undefined && { maxEntries: maxActivities }),
+  };
 }
 
 export function holdUntil(waiting: Waiting | undefined, until: number): Waiting {
@@ -181,7 +182,7 @@ function groupsOf(
 }
 
 function closes({ closesAt, maxEntries }: Window, entries: readonly WaitingEntry[], now: number): boolean {
-  return entries.length > 0 && (closesAt <= now || entries.length >= maxEntries);
+  return entries.length > 0 && (closesAt <= now || entries.length >= (maxEntries ?? Infinity));
 }
 
 function withoutEmpty(

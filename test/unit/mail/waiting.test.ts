@@ -47,9 +47,9 @@ describe('what an activity waits for', () => {
     ['its delay', { delayConfig }, { joinsAt: T + MINUTE }],
     ['the window of its document', { batchConfig: { document } }, { joinsAt: T, document: minutes(5, 5) }],
     [
-      'the window of its user, which closes with 50 activities by default',
+      'the window of its user, which only its time closes by default',
       { batchConfig: { user: { isEnabled: true, batchWindowSeconds: 60 } } },
-      { joinsAt: T, user: minutes(1, 50) },
+      { joinsAt: T, user: { milliseconds: MINUTE } },
     ],
     [
       'a window after its delay',
