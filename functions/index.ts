@@ -186,6 +186,8 @@ export { endpoint as workspaceApikeysGet } from './v2/workspace/apikeys/get.ts';
 export { endpoint as workspaceAuthtokenEnsure } from './v2/workspace/authtoken/ensure.ts';
 export { endpoint as workspaceAuthtokenReset } from './v2/workspace/authtoken/reset.ts';
 export { endpoint as workspaceAuthtokensGet } from './v2/workspace/authtokens/get.ts';
+export { endpoint as workspaceChatconfigGet } from './v2/workspace/chatconfig/get.ts';
+export { endpoint as workspaceChatconfigUpdate } from './v2/workspace/chatconfig/update.ts';
 export { endpoint as workspaceCreate } from './v2/workspace/create.ts';
 export { endpoint as workspaceDomainsAdd, twin as workspaceDomainsAddV1 } from './v2/workspace/domains/add.ts';
 export { endpoint as workspaceDomainsDelete, twin as workspaceDomainsDeleteV1 } from './v2/workspace/domains/delete.ts';

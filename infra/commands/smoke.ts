@@ -290,6 +290,7 @@ class SmokeRun {
     if (domains.length > 0) await this.#send(`${WORKSPACE}/domains/delete`, { domains });
     await this.#send(`${WORKSPACE}/webhookconfig/update`, { useWebhookService: false });
     await this.#send(`${WORKSPACE}/emailconfig/update`, { useEmailService: false });
+    await this.#send(`${WORKSPACE}/chatconfig/update`, { useChatService: false });
     await this.#send(`${WORKSPACE}/permissionproviderconfig/update`, { usePermissionProvider: false });
   }
 

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
+import { ChatConfigEntity } from '../chat/chatConfig.ts';
 import { ApiKeyEntity } from '../http/entities.ts';
 import { ApiError } from '../shared/errors.ts';
 import { tableWith } from '../table/storeCapability.ts';
@@ -45,6 +46,12 @@ export const copySettings: Capability<CopySettings> = /* @__PURE__ */ combine(
         copy(ApiKeyConfigEntity, copyAiSettings),
         copy(EmailConfigEntity, (from, to) =>
           copyWithSecret(from, to, 'useEmailService', 'emailServiceConfig', 'apiKey'),
+        ),
+        copy(ChatConfigEntity, (from, to) =>
+          (['botToken', 'channelWebhookUrl'] as const).reduce(
+            (copied, field) => copyWithSecret(copied, to, 'useChatService', 'chatServiceConfig', field),
+            from,
+          ),
         ),
         copy(PermissionProviderConfigEntity, (from, to) =>
           copyWithSecret(from, to, 'usePermissionProvider', 'permissionProviderConfig', 'authToken', [

@@ -1,9 +1,10 @@
+import { ChatConfigEntity } from '../chat/chatConfig.ts';
 import type { SecretBox } from '../crypto/secretBox.ts';
 import { insert, type WriteOp } from '../table/table.ts';
 import { BasicWebhookConfigEntity } from '../webhooks/webhookConfigs.ts';
 import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
 import { ApiKeyConfigEntity } from '../workspaces/configs/apiKeyConfig.ts';
-import { mapSecret } from '../workspaces/configs/configStore.ts';
+import { mapSecrets } from '../workspaces/configs/configStore.ts';
 import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import { NotificationConfigEntity } from '../workspaces/configs/notificationConfig.ts';
 import { initialConfigs, type NewApiKeySettings } from './rules.ts';
@@ -15,18 +16,21 @@ export async function newApiKeySettingsOps(
   sent: NewApiKeySettings,
 ): Promise<WriteOp[]> {
   const { useEmailService, emailServiceConfig, useWebhookService, webhookServiceConfig } = sent;
+  const { useChatService, chatServiceConfig } = sent;
   const sealed = {
-    email: await mapSecret('seal', EmailConfigEntity, box, apiKey, { useEmailService, emailServiceConfig }),
-    webhooks: await mapSecret('seal', BasicWebhookConfigEntity, box, apiKey, {
+    email: await mapSecrets('seal', EmailConfigEntity, box, apiKey, { useEmailService, emailServiceConfig }),
+    chat: await mapSecrets('seal', ChatConfigEntity, box, apiKey, { useChatService, chatServiceConfig }),
+    webhooks: await mapSecrets('seal', BasicWebhookConfigEntity, box, apiKey, {
       useWebhookService,
       webhookServiceConfig,
     }),
   };
-  const { domains, email, webhooks, notifications, settings } = initialConfigs(sent, sealed);
+  const { domains, email, chat, webhooks, notifications, settings } = initialConfigs(sent, sealed);
   const tenant = apiKey;
   return [
     ...(domains ? [insert(AllowedDomainsEntity, { tenant, domains })] : []),
     ...(email ? [insert(EmailConfigEntity, { tenant, ...email })] : []),
+    ...(chat ? [insert(ChatConfigEntity, { tenant, ...chat })] : []),
     ...(webhooks ? [insert(BasicWebhookConfigEntity, { tenant, ...webhooks })] : []),
     ...(notifications ? [insert(NotificationConfigEntity, { tenant, ...notifications })] : []),
     ...(settings ? [insert(ApiKeyConfigEntity, { tenant, ...settings })] : []),

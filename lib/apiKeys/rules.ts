@@ -1,5 +1,8 @@
 import * as z from 'zod';
+import { changeChatConfig, type ChatConfig, ChatConfigChange, requireChannelUrl } from '../chat/rules/chatConfig.ts';
 import { defaultEmailTriggers } from '../events/rules/catalogue.ts';
+import type { AddressPolicy } from '../net/addressPolicy.ts';
+import { requireAllowedUrls } from '../net/allowedUrls.ts';
 import { parseHttpUrl } from '../net/httpUrl.ts';
 import { invalid } from '../shared/errors.ts';
 import { MailAddress } from '../shared/mailAddress.ts';
@@ -50,6 +53,7 @@ export const newApiKeySettings = {
   setDefaultEmailTriggers: optional(z.boolean()).describe(
     'True stores the default triggers of e-mail also without `useEmailService`. False does not store them with it either.',
   ),
+  ...ChatConfigChange.shape,
   ...BasicConfigChange.shape,
   useNotificationService: optional(z.boolean()).describe(
     'Whether events create in-app notifications. By default false.',
@@ -62,10 +66,18 @@ export const newApiKeySettings = {
 };
 export type NewApiKeySettings = z.output<z.ZodObject<typeof newApiKeySettings>>;
 
+/** Throws INVALID_ARGUMENT. */
+export function requireUrlsOfSettings(settings: NewApiKeySettings, policy: AddressPolicy): void {
+  const { rawNotificationUrl, processedNotificationUrl } = settings.webhookServiceConfig ?? {};
+  requireAllowedUrls({ rawNotificationUrl, processedNotificationUrl }, policy, ['webhookServiceConfig']);
+  requireChannelUrl(settings, policy);
+}
+
 /** A field is undefined if the request sets nothing of its configuration. */
 export interface InitialConfigs {
   readonly domains: string[] | undefined;
   readonly email: EmailConfig | undefined;
+  readonly chat: ChatConfig | undefined;
   readonly webhooks: BasicWebhookConfig | undefined;
   readonly notifications: NotificationConfig | undefined;
   readonly settings: ApiKeyConfig | undefined;
@@ -77,11 +89,12 @@ export interface InitialConfigs {
  */
 export function initialConfigs(
   sent: NewApiKeySettings,
-  sealed: { email: Change<EmailConfig>; webhooks: Change<BasicWebhookConfig> },
+  sealed: { email: Change<EmailConfig>; chat: Change<ChatConfig>; webhooks: Change<BasicWebhookConfig> },
 ): InitialConfigs {
   return {
     domains: initialDomains(sent),
     email: initialEmail(sent, sealed.email),
+    chat: isSent(sealed.chat) ? changeChatConfig(undefined, sealed.chat) : undefined,
     webhooks: initialWebhooks(sealed.webhooks),
     notifications: initialNotifications(sent),
     settings: initialSettings(sent),

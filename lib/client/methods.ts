@@ -537,6 +537,12 @@ export interface Methods {
         /** List the auth tokens of an API key. */
         readonly get: Method<typeof registry.workspaceAuthtokensGet>;
       };
+      readonly chatconfig: {
+        /** Get the chat configuration. */
+        readonly get: Method<typeof registry.workspaceChatconfigGet>;
+        /** Change the chat configuration. Enabling chat for the first time sets the default triggers. */
+        readonly update: Method<typeof registry.workspaceChatconfigUpdate>;
+      };
       /** Create a workspace with its first API key. */
       readonly create: Method<typeof registry.workspaceCreate>;
       readonly domains: {
@@ -966,6 +972,8 @@ export const operations: readonly Operation[] = [
   { path: '/v2/workspace/authtoken/ensure', names: ['v2', 'workspace', 'authtoken', 'ensure'], repeats: false, forUsers: false },
   { path: '/v2/workspace/authtoken/reset', names: ['v2', 'workspace', 'authtoken', 'reset'], repeats: true, forUsers: false },
   { path: '/v2/workspace/authtokens/get', names: ['v2', 'workspace', 'authtokens', 'get'], repeats: false, forUsers: false },
+  { path: '/v2/workspace/chatconfig/get', names: ['v2', 'workspace', 'chatconfig', 'get'], repeats: false, forUsers: false },
+  { path: '/v2/workspace/chatconfig/update', names: ['v2', 'workspace', 'chatconfig', 'update'], repeats: true, forUsers: false },
   { path: '/v2/workspace/create', names: ['v2', 'workspace', 'create'], repeats: false, forUsers: false },
   { path: '/v2/workspace/domains/add', names: ['v2', 'workspace', 'domains', 'add'], repeats: true, forUsers: false },
   { path: '/v2/workspace/domains/delete', names: ['v2', 'workspace', 'domains', 'delete'], repeats: true, forUsers: false },

@@ -17,7 +17,7 @@ import type { Stored } from '../table/entity.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { itemOf, type Table } from '../table/table.ts';
 import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
-import { mapSecret } from '../workspaces/configs/configStore.ts';
+import { mapSecrets } from '../workspaces/configs/configStore.ts';
 import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import { WorkspaceApiKeyEntity } from '../workspaces/entities.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
@@ -182,7 +182,7 @@ export class MailComposer {
   async #senderOf(tenant: string, config: Stored<EmailConfig>): Promise<MailSender | Skipped> {
     const { ses, box, sendGrid } = this.#deps;
     if (providerOf(config) === 'ses') return ses ?? UNCONFIGURED;
-    const { emailServiceConfig } = await mapSecret('open', EmailConfigEntity, box, tenant, config);
+    const { emailServiceConfig } = await mapSecrets('open', EmailConfigEntity, box, tenant, config);
     const { apiKey, fromEmail, fromCompany } = emailServiceConfig;
     if (apiKey === '' || fromEmail === '')
       return { skip: 'SendGrid needs an apiKey and a fromEmail', revision: config._r };

@@ -17,7 +17,7 @@ import { BatchReader } from '../table/batchReader.ts';
 import type { Stored } from '../table/entity.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { itemOf, type ItemRead, type Table } from '../table/table.ts';
-import { mapSecret } from '../workspaces/configs/configStore.ts';
+import { mapSecrets } from '../workspaces/configs/configStore.ts';
 import type { DeliveryKey } from './deliveries.ts';
 import type { LoadedItems } from './loadAttempt.ts';
 import type { AdvancedWebhookConfig } from './rules/advancedConfig.ts';
@@ -215,7 +215,7 @@ export class WebhookRequests {
     { url, config }: Extract<Target, { kind: 'basic' }>,
     { event, accessDeniedUsers, enrichment }: DeliveryContent,
   ): Promise<PreparedRequest['request']> {
-    const { webhookServiceConfig } = await mapSecret('open', BasicWebhookConfigEntity, this.#box, event.tenant, config);
+    const { webhookServiceConfig } = await mapSecrets('open', BasicWebhookConfigEntity, this.#box, event.tenant, config);
     const payload = basicPayload(event, { config: webhookServiceConfig, accessDeniedUsers, enrichment });
     const encoded = encodeBody(payload, webhookServiceConfig);
     if ('error' in encoded) return encoded;

@@ -27,7 +27,7 @@ export const BasicWebhookConfigEntity = defineConfig(
       ]);
       return [revision, ...releases.flat()];
     },
-    secret: { group: 'webhookServiceConfig', field: 'authToken', purpose: 'webhookAuthToken', id: 'webhookconfig' },
+    secrets: [{ group: 'webhookServiceConfig', field: 'authToken', purpose: 'webhookAuthToken', id: 'webhookconfig' }],
   },
 );
 

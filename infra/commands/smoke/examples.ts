@@ -18,9 +18,14 @@ const firstExamples: readonly string[] = [
     'apikey/update',
     'authtoken/reset',
   ].map((name) => `${WORKSPACE}/${name}`),
-  ...['activityconfig', 'emailconfig', 'notificationconfig', 'permissionproviderconfig', 'webhookconfig'].flatMap(
-    (name) => [`${WORKSPACE}/${name}/get`, `${WORKSPACE}/${name}/update`],
-  ),
+  ...[
+    'activityconfig',
+    'chatconfig',
+    'emailconfig',
+    'notificationconfig',
+    'permissionproviderconfig',
+    'webhookconfig',
+  ].flatMap((name) => [`${WORKSPACE}/${name}/get`, `${WORKSPACE}/${name}/update`]),
   ...['advancedwebhookconfig', 'apikeyconfig'].flatMap((name) => [
     `${WORKSPACE}/${name}/update`,
     `${WORKSPACE}/${name}/get`,

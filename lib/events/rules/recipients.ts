@@ -9,12 +9,14 @@ export type NotificationChannel = (typeof notificationChannels)[number];
 
 export type NotificationLevels = { readonly [C in NotificationChannel]?: NotificationLevel | undefined };
 
+const defaultLevels: Record<NotificationChannel, NotificationLevel> = { inbox: 'ALL', email: 'ALL', slack: 'MINE' };
+
 /** The level for the document precedes that for the organization. */
 export function levelsFor(
   organization: NotificationLevels | undefined,
   document: NotificationLevels | undefined,
 ): Record<NotificationChannel, NotificationLevel> {
-  const level = (channel: NotificationChannel) => document?.[channel] ?? organization?.[channel] ?? 'ALL';
+  const level = (channel: NotificationChannel) => document?.[channel] ?? organization?.[channel] ?? defaultLevels[channel];
   return { inbox: level('inbox'), email: level('email'), slack: level('slack') };
 }
 

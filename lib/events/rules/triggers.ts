@@ -30,25 +30,41 @@ export const TriggerMap = /* @__PURE__ */ defineNamedSchema('WebhookTriggers', (
 
 const mailedTypeSet: ReadonlySet<string> = new Set(mailedTypes);
 
-/** Accepts `false` for a type that is never mailed, so that the triggers of webhooks can be copied. */
-export const EmailTriggerMap = /* @__PURE__ */ defineNamedSchema('EmailTriggers', () => {
-  const message = 'must be false: only events of comments and huddles are mailed';
-  const neverMailed = z.literal(false, { error: message });
-  const triggers = z
-    .object(
-      Object.fromEntries(
-        triggerTypes.map((type) => [
-          type,
-          optional(mailedTypeSet.has(type) ? z.boolean() : neverMailed).describe(
-            mailedTypeSet.has(type)
-              ? triggerText('mailed', 'e-mail is', defaultEmailTriggers[type])
-              : 'Must be false or left out, because events of this type are never mailed.',
-          ),
-        ]),
-      ) as Record<TriggerType, z.ZodOptional<z.ZodBoolean>>,
-    )
-    .describe('Triggers of e-mail by event type. A trigger that is not sent stays; one that was never set is off.');
-  return withRefusal(triggers, { values: '`true` for another event type', message });
+/**
+ * Triggers of a service that only reports events of comments and huddles. Accepts `false` for other types, so that the
+ * triggers of webhooks can be copied.
+ */
+const notifyingTriggers = (name: string, { done, services, of }: Record<'done' | 'services' | 'of', string>) =>
+  defineNamedSchema(name, () => {
+    const message = `must be false: only events of comments and huddles are ${done}`;
+    const never = z.literal(false, { error: message });
+    const triggers = z
+      .object(
+        Object.fromEntries(
+          triggerTypes.map((type) => [
+            type,
+            optional(mailedTypeSet.has(type) ? z.boolean() : never).describe(
+              mailedTypeSet.has(type)
+                ? triggerText(done, services, defaultEmailTriggers[type])
+                : `Must be false or left out, because events of this type are never ${done}.`,
+            ),
+          ]),
+        ) as Record<TriggerType, z.ZodOptional<z.ZodBoolean>>,
+      )
+      .describe(`Triggers of ${of} by event type. A trigger that is not sent stays; one that was never set is off.`);
+    return withRefusal(triggers, { values: '`true` for another event type', message });
+  });
+
+export const EmailTriggerMap = /* @__PURE__ */ notifyingTriggers('EmailTriggers', {
+  done: 'mailed',
+  services: 'e-mail is',
+  of: 'e-mail',
+});
+
+export const ChatTriggerMap = /* @__PURE__ */ notifyingTriggers('ChatTriggers', {
+  done: 'sent to Slack',
+  services: 'chat is',
+  of: 'chat',
 });
 
 const eventTypeSet: ReadonlySet<string> = new Set(eventTypes);

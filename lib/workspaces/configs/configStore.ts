@@ -15,7 +15,7 @@ interface SecretField extends Pick<SecretOwner, 'purpose' | 'id'> {
 interface ConfigDefinition<S extends z.ZodObject> {
   readonly schema: S;
   readonly initial: z.output<S>;
-  readonly secret?: SecretField;
+  readonly secrets?: readonly SecretField[];
   /** Written in the transaction of every update. `changed` is the new configuration. */
   readonly alsoWrite?: (table: Table, tenant: string, changed: z.output<S>) => Promise<WriteOp[]>;
 }
@@ -56,7 +56,7 @@ export class ConfigStore<S extends z.ZodObject> {
 
   async get(tenant: string): Promise<z.output<S> | undefined> {
     const stored = await this.#table.get(this.#entity, { tenant });
-    return stored && mapSecret('open', this.#entity, this.#box, tenant, withoutRevision(stored));
+    return stored && mapSecrets('open', this.#entity, this.#box, tenant, withoutRevision(stored));
   }
 
   async getOrInitial(tenant: string): Promise<z.output<S>> {
@@ -65,7 +65,7 @@ export class ConfigStore<S extends z.ZodObject> {
 
   /**
    * Replaces the configuration by the result of `change`, which gets the stored configuration and `sent`, both with an
-   * encrypted secret. `change` runs again after a conflict, so no partial update is lost. Throws ABORTED if the
+   * encrypted secrets. `change` runs again after a conflict, so no partial update is lost. Throws ABORTED if the
    * conflicts do not end.
    */
   async update<Sent extends object, C extends z.output<S>>(
@@ -73,10 +73,10 @@ export class ConfigStore<S extends z.ZodObject> {
     sent: Sent,
     change: (stored: z.output<S> | undefined, sent: Sent) => C,
   ): Promise<C> {
-    return mapSecret('open', this.#entity, this.#box, tenant, await this.#write(tenant, sent, change));
+    return mapSecrets('open', this.#entity, this.#box, tenant, await this.#write(tenant, sent, change));
   }
 
-  /** Like `update`, without decrypting the secret. */
+  /** Like `update`, without decrypting the secrets. */
   async write<Sent extends object>(
     tenant: string,
     sent: Sent,
@@ -90,7 +90,7 @@ export class ConfigStore<S extends z.ZodObject> {
     sent: Sent,
     change: (stored: z.output<S> | undefined, sent: Sent) => C,
   ): Promise<C> {
-    const sealed = await mapSecret('seal', this.#entity, this.#box, tenant, sent);
+    const sealed = await mapSecrets('seal', this.#entity, this.#box, tenant, sent);
     return retryOnConflict(async () => {
       const stored = await this.#table.get(this.#entity, { tenant });
       const changed = change(stored && withoutRevision(stored), sealed);
@@ -110,23 +110,26 @@ function withoutRevision<T extends object>({ _r: _, ...config }: Stored<T>): T {
   return config as unknown as T;
 }
 
-export async function mapSecret<T extends object>(
+/** Seals or opens the secrets of a configuration. Empty and missing texts stay. */
+export async function mapSecrets<T extends object>(
   operation: 'seal' | 'open',
-  { secret }: Pick<ConfigDefinition<z.ZodObject>, 'secret'>,
+  { secrets = [] }: Pick<ConfigDefinition<z.ZodObject>, 'secrets'>,
   box: SecretBox | undefined,
   tenant: string,
   config: T,
 ): Promise<T> {
-  if (!secret) return config;
-  const { group, field, purpose, id } = secret;
-  const fields = (config as Readonly<Record<string, Readonly<Record<string, string>> | undefined>>)[group];
-  const text = fields?.[field];
-  if (!text) return config;
-  if (!box) throw new Error(`${purpose} needs a secret box`);
-  return { ...config, [group]: { ...fields, [field]: await box[operation](text, { tenant, purpose, id }) } };
+  let mapped = config;
+  for (const { group, field, purpose, id } of secrets) {
+    const fields = (mapped as Readonly<Record<string, Readonly<Record<string, string>> | undefined>>)[group];
+    const text = fields?.[field];
+    if (!text) continue;
+    if (!box) throw new Error(`${purpose} needs a secret box`);
+    mapped = { ...mapped, [group]: { ...fields, [field]: await box[operation](text, { tenant, purpose, id }) } };
+  }
+  return mapped;
 }
 
-/** The action `PutItem` also allows changes. For a kind with a secret, pass `box`. */
+/** The action `PutItem` also allows changes. For a kind with secrets, pass `box`. */
 export function configStore<S extends z.ZodObject>(
   entity: ConfigEntity<S>,
   actions: readonly TableAction[],

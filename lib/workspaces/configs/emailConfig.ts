@@ -7,7 +7,7 @@ export const EmailConfigEntity = defineConfig(
   {
     schema: EmailConfig,
     initial: initialEmailConfig,
-    secret: { group: 'emailServiceConfig', field: 'apiKey', purpose: 'emailProviderKey', id: 'emailconfig' },
+    secrets: [{ group: 'emailServiceConfig', field: 'apiKey', purpose: 'emailProviderKey', id: 'emailconfig' }],
   },
   2,
 );

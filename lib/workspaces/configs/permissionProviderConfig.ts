@@ -7,11 +7,13 @@ export const PermissionProviderConfigEntity = defineConfig(
   {
     schema: PermissionProviderConfig,
     initial: initialPermissionProviderConfig,
-    secret: {
-      group: 'permissionProviderConfig',
-      field: 'authToken',
-      purpose: 'permissionProviderToken',
-      id: 'permissionproviderconfig',
-    },
+    secrets: [
+      {
+        group: 'permissionProviderConfig',
+        field: 'authToken',
+        purpose: 'permissionProviderToken',
+        id: 'permissionproviderconfig',
+      },
+    ],
   },
 );

@@ -28,6 +28,10 @@ const emptyEmail = {
 /** The response of `get` for each configuration that is not stored yet. */
 const initial: Readonly<Record<string, object>> = {
   emailconfig: { useEmailService: false, emailServiceConfig: emptyEmail },
+  chatconfig: {
+    useChatService: false,
+    chatServiceConfig: { provider: 'slack', botToken: '', channelWebhookUrl: '' },
+  },
   activityconfig: { activityServiceConfig: { isEnabled: false } },
   notificationconfig: { useNotificationService: false, notificationServiceConfig: {} },
   permissionproviderconfig: {
@@ -59,6 +63,12 @@ test.each([
     { useEmailService: true },
     'Email configuration updated successfully.',
     'Email configuration retrieved successfully.',
+  ],
+  [
+    'chatconfig',
+    { useChatService: true },
+    'Chat configuration updated successfully.',
+    'Chat configuration retrieved successfully.',
   ],
   [
     'activityconfig',

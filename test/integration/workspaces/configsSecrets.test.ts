@@ -9,7 +9,10 @@ import { everyItem } from '../../support/items.ts';
 const EMAIL_KEY = 'SG.email-provider-key-4711';
 const AI_KEY = 'sk-ai-model-api-key-4711';
 const TOKEN = 'permission-provider-token-4711';
-const secrets = [EMAIL_KEY, AI_KEY, TOKEN];
+const BOT_TOKEN = 'xoxb-4711-bot-token-of-chat';
+const CHANNEL_PATH = 'services/T4711/B4711/channel-webhook';
+const secrets = [EMAIL_KEY, AI_KEY, TOKEN, BOT_TOKEN, CHANNEL_PATH];
+const chatServiceConfig = { botToken: BOT_TOKEN, channelWebhookUrl: `https://hooks.slack.com/${CHANNEL_PATH}` };
 
 const update = (config: string) => `/v2/workspace/${config}/update`;
 const get = (config: string) => `/v2/workspace/${config}/get`;
@@ -35,6 +38,7 @@ async function storeSecrets(headers: Record<string, string> = {}): Promise<void>
     [update('emailconfig'), { emailServiceConfig: { apiKey: EMAIL_KEY } }],
     [update('apikeyconfig'), { aiModelApiKey: [{ provider: 'openai', customerApiKey: AI_KEY }] }],
     [update('permissionproviderconfig'), { permissionProviderConfig: { authToken: TOKEN } }],
+    [update('chatconfig'), { chatServiceConfig }],
   ] as const;
   for (const [path, data] of sent) expect((await customer.call(path, data, headers)).status).toBe(200);
 }
@@ -45,8 +49,10 @@ describe('secrets of configurations', () => {
     await storeSecrets({ 'idempotency-key': 'once' });
     const items = await everyItem(engine);
     expect(
-      items.filter(({ _t }) => ['EmailConfig', 'ApiKeyConfig', 'PermissionProviderConfig', 'Idempotency'].includes(_t)),
-    ).toHaveLength(6);
+      items.filter(({ _t }) =>
+        ['EmailConfig', 'ApiKeyConfig', 'PermissionProviderConfig', 'ChatConfig', 'Idempotency'].includes(_t),
+      ),
+    ).toHaveLength(8);
     for (const item of items) {
       expectNoSecret(JSON.stringify(item));
       for (const value of Object.values(item))
@@ -58,7 +64,7 @@ describe('secrets of configurations', () => {
 
   test('are only in responses that must return them to their owner', async () => {
     await storeSecrets();
-    for (const config of ['apikeyconfig', 'activityconfig', 'notificationconfig', 'domains'])
+    for (const config of ['apikeyconfig', 'activityconfig', 'notificationconfig', 'domains', 'chatconfig'])
       expectNoSecret(JSON.stringify((await customer.call(get(config), {})).body));
     expectNoSecret(
       JSON.stringify(
@@ -66,6 +72,7 @@ describe('secrets of configurations', () => {
           .body,
       ),
     );
+    expectNoSecret(JSON.stringify((await customer.call(update('chatconfig'), { chatServiceConfig })).body));
     expectNoSecret(
       JSON.stringify(
         (
@@ -101,6 +108,10 @@ describe('secrets of configurations', () => {
       customer.call(update('permissionproviderconfig'), {
         permissionProviderConfig: { permissionProviderUrl: `https://${TOKEN}@127.0.0.1/${TOKEN}` },
       }),
+      customer.call(update('chatconfig'), { chatServiceConfig: { botToken: `${BOT_TOKEN}\n` } }),
+      customer.call(update('chatconfig'), {
+        chatServiceConfig: { channelWebhookUrl: `https://example.com/${CHANNEL_PATH}` },
+      }),
     ]);
     for (const { status, body } of refused) {
       expect(status).toBe(400);
@@ -110,12 +121,13 @@ describe('secrets of configurations', () => {
     for (const [config, data] of [
       ['emailconfig', { emailServiceConfig: { apiKey: EMAIL_KEY } }],
       ['permissionproviderconfig', { permissionProviderConfig: { authToken: TOKEN } }],
+      ['chatconfig', { chatServiceConfig }],
     ] as const) {
       const { status, body } = await customer.call(update(config), data);
       expect(status).toBe(500);
       expectNoSecret(JSON.stringify(body));
     }
-    expect(lines.filter((line) => line.includes('The table is broken'))).toHaveLength(2);
+    expect(lines.filter((line) => line.includes('The table is broken'))).toHaveLength(3);
     expect(lines.length).toBeGreaterThanOrEqual(12);
     for (const line of lines) expectNoSecret(line);
   });

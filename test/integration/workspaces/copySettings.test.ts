@@ -20,7 +20,15 @@ async function newKey(settings: object = {}): Promise<{ apiKey: string; headers:
   return { apiKey, headers: { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken } };
 }
 
-const configs = ['activityconfig', 'apikeyconfig', 'emailconfig', 'notificationconfig', 'webhookconfig', 'domains'];
+const configs = [
+  'activityconfig',
+  'apikeyconfig',
+  'chatconfig',
+  'emailconfig',
+  'notificationconfig',
+  'webhookconfig',
+  'domains',
+];
 const readConfigs = async (headers: Headers) =>
   Promise.all(configs.map(async (name) => (await send(`${name}/get`, headers, {})).result.data));
 
@@ -63,6 +71,25 @@ describe('apikey/copy', () => {
       useEmailService,
       emailServiceConfig: { type: 'sendgrid', apiKey, fromEmail: 'notes@example.com' },
     });
+  });
+
+  test.each([
+    ['a target with both', true, { botToken: '****get1', channelWebhookUrl: '****get2' }],
+    ['a target with one', false, { botToken: '****get1', channelWebhookUrl: '' }],
+  ])('copies chat without its secrets to %s', async (_what, useChatService, expected) => {
+    const secretsOf = (owner: string) => ({
+      botToken: `xoxb-of-the-${owner}1`,
+      channelWebhookUrl: `https://hooks.slack.com/of-the-${owner}2`,
+    });
+    const own = secretsOf('target');
+    const [source, target] = [
+      await newKey({ useChatService: true, chatServiceConfig: secretsOf('source') }),
+      await newKey({ chatServiceConfig: useChatService ? own : { botToken: own.botToken } }),
+    ];
+    await copy({ sourceApiKey: source.apiKey, targetApiKey: target.apiKey });
+    const { data } = (await send('chatconfig/get', target.headers, {})).result;
+    expect(data).toMatchObject({ useChatService, chatServiceConfig: expected });
+    expect(data.chatServiceConfig.triggers['comment.add']).toBe(true);
   });
 
   test.each([

@@ -189,7 +189,7 @@ describe('the functions that read and update configurations', () => {
   const endpoints = registeredEndpoints().filter(
     ({ path, twinOf }) =>
       twinOf === undefined &&
-      /workspace\/(emailconfig|activityconfig|notificationconfig|apikeyconfig|permissionproviderconfig|domains)\/(add|delete|get|update)$/.test(
+      /workspace\/(emailconfig|chatconfig|activityconfig|notificationconfig|apikeyconfig|permissionproviderconfig|domains)\/(add|delete|get|update)$/.test(
         path,
       ),
   );
@@ -197,6 +197,8 @@ describe('the functions that read and update configurations', () => {
   test('may read the master key only if they encrypt or decrypt a secret', () => {
     expect(pathsOf(endpoints, isGranted('secret/masterKey'))).toEqual([
       '/v2/workspace/apikeyconfig/update',
+      '/v2/workspace/chatconfig/get',
+      '/v2/workspace/chatconfig/update',
       '/v2/workspace/emailconfig/get',
       '/v2/workspace/emailconfig/update',
       '/v2/workspace/permissionproviderconfig/get',

@@ -39,7 +39,7 @@ const tiers = {
     'liveState',
     'invitations',
   ],
-  channels: ['mail', 'webhooks', 'live'],
+  channels: ['mail', 'webhooks', 'live', 'chat'],
   composition: ['apiKeys', 'fanOut', 'userData', 'locations', 'kinds', 'deletion', 'migration'],
   edges: ['openapi', 'client', 'heartbeat'],
 };

@@ -82,6 +82,7 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
     'ApiKeyConfig',
     'AuthToken',
     'BasicWebhookConfig',
+    'ChatConfig',
     'EmailConfig',
     'EndpointHealth',
     'EndpointSlots',

@@ -11,7 +11,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/workspace/apikey/copy',
     summary: 'Give an API key the settings of another one of the workspace',
     description:
-      'Copies all configurations and the allowed domains. They replace those of the target. Secrets are not copied, and those of the target stay: the key of the mail provider, the auth token of basic webhooks, the token of the permission provider, AI keys, and `user:password@` of URLs. A token of the target is removed if a URL beside it changes, so that no other receiver gets it. A service that has such a secret in the source, and none in the target, is off in the target. To turn it on, send the secret and `useEmailService`, `useWebhookService` or `usePermissionProvider`: true to its configuration. Webhook endpoints, agents and content are not copied. A call that failed can be repeated. An API key of another workspace is NOT_FOUND.',
+      'Copies all configurations and the allowed domains. They replace those of the target. Secrets are not copied, and those of the target stay: the key of the mail provider, the bot token and webhook URL of chat, the auth token of basic webhooks, the token of the permission provider, AI keys, and `user:password@` of URLs. A token of the target is removed if a URL beside it changes, so that no other receiver gets it. A service that has such a secret in the source, and none in the target, is off in the target. To turn it on, send the secret and `useEmailService`, `useChatService`, `useWebhookService` or `usePermissionProvider`: true to its configuration. Webhook endpoints, agents and content are not copied. A call that failed can be repeated. An API key of another workspace is NOT_FOUND.',
     auth: 'workspace',
     kind: 'write',
     input: z

@@ -6,12 +6,12 @@ import {
   operatorFields,
   Regions,
   requireOwnRegion,
+  requireUrlsOfSettings,
 } from '../../../../lib/apiKeys/rules.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
-import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
 import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
 import { Warnings, warningsOf } from '../../../../lib/workspaces/rules/storedOnly.ts';
 import { defaultApiKeyName, emailKey } from '../../../../lib/workspaces/rules/workspaces.ts';
@@ -80,8 +80,7 @@ export const endpoint = defineEndpoint(
       });
     }
     requireOwnRegion({ persistenceDBRegion, realtimeDBRegion }, type, deps.region);
-    const { rawNotificationUrl, processedNotificationUrl } = settings.webhookServiceConfig ?? {};
-    requireAllowedUrls({ rawNotificationUrl, processedNotificationUrl }, deps.addressPolicy, ['webhookServiceConfig']);
+    requireUrlsOfSettings(settings, deps.addressPolicy);
     const fields = { apiKeyName, type, withToken: createAuthToken !== false };
     const apiKey = repeatableId('key', 0);
     const settingsOps = await newApiKeySettingsOps(deps.box, apiKey, settings);
