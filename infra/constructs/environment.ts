@@ -55,6 +55,7 @@ export function environmentValues(
     TABLE_NAME: table.ref,
     MASTER_KEY_SECRET_ARN: secrets.masterKey.ref,
     SIGNING_KEY_SECRET_ARN: secrets.signingKey.ref,
+    SLACK_API_URL: 'https://slack.com/api',
     UNVERIFIED_GRACE_DAYS: String(settings.unverifiedGraceDays),
     WEBHOOK_RETRY_SCHEDULE: settings.webhookRetrySchedule,
     WORKSPACE_CREATION: settings.workspaceCreation,

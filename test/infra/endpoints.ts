@@ -44,6 +44,7 @@ const everything: Capability<undefined> = {
     'TABLE_NAME',
     'MASTER_KEY_SECRET_ARN',
     'SIGNING_KEY_SECRET_ARN',
+    'SLACK_API_URL',
     'PERMISSION_KEY_SECRET_ARN',
     'UNVERIFIED_GRACE_DAYS',
     'WORKSPACE_CREATION',

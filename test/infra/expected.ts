@@ -98,6 +98,7 @@ const values: Record<EnvironmentName, unknown> = {
   TABLE_NAME: { Ref: 'Table' },
   MASTER_KEY_SECRET_ARN: { Ref: 'MasterKey' },
   SIGNING_KEY_SECRET_ARN: { Ref: 'SigningKey' },
+  SLACK_API_URL: 'https://slack.com/api',
   PERMISSION_KEY_SECRET_ARN: { Ref: 'PermissionKey' },
   LIVE_KEY_SECRET_ARN: { Ref: 'LiveKey' },
   UNVERIFIED_GRACE_DAYS: '14',

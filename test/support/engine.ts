@@ -42,6 +42,7 @@ export const functionVariables = {
   EXPENSIVE_CALLS_PER_SECOND_PER_KEY: '1000000',
   READS_PER_SECOND_PER_KEY: '1000000',
   WRITES_PER_SECOND_PER_KEY: '1000000',
+  SLACK_API_URL: 'https://slack.com/api',
   MAILS_PER_RECIPIENT_PER_HOUR: '100000',
   MAILS_PER_WRITER_PER_HOUR: '100000',
   JOBS_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/jobs',

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SLACK } from '../chat/slack.ts';
 import type { LocalRequest } from '../gateway/gateway.ts';
 import { type GatewayResponse, gatewayResponse } from '../gateway/httpApiResponse.ts';
 import type { DashboardSnapshot } from '../metrics/dashboardSnapshot.ts';
@@ -18,6 +19,7 @@ export interface LocalConsoleOptions {
   readonly title: string;
   readonly dataDir: string;
   readonly issueToken: (user: DemoUser) => Promise<string>;
+  readonly slack: (request: LocalRequest) => Promise<GatewayResponse>;
 }
 
 const PARTS = /^\/_local\/parts\/([^/]+)$/;
@@ -65,15 +67,17 @@ function hasOtherOrigin({ headers: { origin, host = '' } }: LocalRequest): boole
 }
 
 async function handlersOf(
-  { path, query, headers: requestHeaders, body }: LocalRequest,
+  request: LocalRequest,
   options: LocalConsoleOptions,
   cachedFiles: Map<string, Promise<Files>>,
 ): Promise<Handlers | undefined> {
+  const { path, query, headers: requestHeaders, body } = request;
   if (path === START) return { GET: () => startAnswer(options) };
   if (path === START_STYLE) return { GET: startStyle };
   if (path === `${DASHBOARD}.json`) return { GET: () => stateAnswer(query, options) };
   const contentType = requestHeaders['content-type'];
   if (path === `${DEMO}/token`) return { POST: () => tokenAnswer(contentType, body, options) };
+  if (path.startsWith(`${SLACK}/`)) return { POST: () => options.slack(request) };
   const name = PARTS.exec(path)?.[1];
   const part = options.parts.list().find((each) => each.name === name);
   if (part) return { POST: () => switchAnswer(part.name, contentType, body, options) };

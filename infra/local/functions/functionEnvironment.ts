@@ -15,7 +15,9 @@ export const localVariables = [
   'WRITES_PER_SECOND_PER_KEY',
 ] as const;
 
-export type EnvironmentOverrides = Readonly<Partial<Record<'SERVICE_NAME' | (typeof localVariables)[number], string>>>;
+export type EnvironmentOverrides = Readonly<
+  Partial<Record<'SERVICE_NAME' | 'SLACK_API_URL' | (typeof localVariables)[number], string>>
+>;
 
 /**
  * A deployment has no overrides, no AWS endpoints, no ALLOW_LOOPBACK_DELIVERY (webhooks to this machine), no

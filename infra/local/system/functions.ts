@@ -1,4 +1,5 @@
 import type { FunctionModel } from '../assembly/functionModel.ts';
+import { SLACK } from '../chat/slack.ts';
 import { type EnvironmentOverrides, functionEnvironment } from '../functions/functionEnvironment.ts';
 import { FUNCTION_LOG, openLogFile } from '../functions/functionLog.ts';
 import { FunctionPool } from '../functions/functionPool.ts';
@@ -27,7 +28,7 @@ export function openFunctions(options: FunctionsOptions): FunctionPool {
     if (!key) throw new Error(`The function ${fn.name} has no access key`);
     return key;
   };
-  const overrides = environmentOverrides(settings);
+  const overrides = { ...environmentOverrides(settings), SLACK_API_URL: `${servers.gateway.url}${SLACK}/api` };
   const log = openLogFile(dataDir, FUNCTION_LOG, settings.logsToStdout);
   shutdown.add(() => log.close());
   const pool = new FunctionPool({

@@ -4,7 +4,8 @@ import { localConsole } from '../console/localConsole.ts';
 import type { LogFile } from '../functions/functionLog.ts';
 import type { FunctionPool } from '../functions/functionPool.ts';
 import { accessLine } from '../gateway/accessLog.ts';
-import type { GatewayOptions } from '../gateway/gateway.ts';
+import type { GatewayOptions, LocalRequest } from '../gateway/gateway.ts';
+import type { GatewayResponse } from '../gateway/httpApiResponse.ts';
 import { dashboardSnapshot } from '../metrics/dashboardSnapshot.ts';
 import type { Measurements } from '../metrics/measurements.ts';
 import type { MetricStore } from '../metrics/metricStore.ts';
@@ -22,11 +23,12 @@ interface RequestsOptions {
   readonly pool: FunctionPool;
   readonly parts: Parts;
   readonly issueToken: (user: DemoUser) => Promise<string>;
+  readonly slack: (request: LocalRequest) => Promise<GatewayResponse>;
 }
 
 /** Returns how the gateway answers: the API by functions, the local pages by the console. */
 export function requestHandlers(options: RequestsOptions): GatewayOptions {
-  const { settings, dataDir, model, metrics, measurements, accessLog, pool, parts, issueToken } = options;
+  const { settings, dataDir, model, metrics, measurements, accessLog, pool, parts, issueToken, slack } = options;
   return {
     routes: model.routes,
     invoke: (fn, payload) => pool.invoke(fn, payload),
@@ -40,6 +42,7 @@ export function requestHandlers(options: RequestsOptions): GatewayOptions {
       title: `${settings.serviceName} on this machine`,
       dataDir,
       issueToken,
+      slack,
     }),
     measure: (status, milliseconds) => measurements.recordRequest(status, milliseconds),
     logAccess: (context) => accessLog.write(accessLine(model.accessLog, context)),

@@ -1,4 +1,5 @@
 import type { SystemModel } from '../assembly/model.ts';
+import { slackStandIn } from '../chat/slack.ts';
 import { lockDataDir, openDataDir } from '../dataDir.ts';
 import { demoTokens } from '../demoTokens.ts';
 import { type DemoCredentials, ensureDemoWorkspace } from '../demoWorkspace.ts';
@@ -83,6 +84,7 @@ export async function startSystem(
       pool,
       parts,
       issueToken: async (user) => (await issueToken.promise)(user),
+      slack: slackStandIn(dataDir),
     }),
   );
   // This step runs first at a shutdown, because running requests and batches need all other parts.

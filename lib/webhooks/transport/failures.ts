@@ -37,6 +37,17 @@ const failuresByCode: Readonly<Record<string, Failure>> = {
   EPROTO: { outcome: 'failed', error: 'TLS: handshake failed' },
 };
 
+const beforeRequest: ReadonlySet<string | undefined> = new Set(
+  [...Object.values(refusals), timeouts.connecting, unreachable, failuresByCode.ECONNREFUSED].map(
+    (failure) => failure?.error,
+  ),
+);
+
+/** Whether an attempt ended before the receiver could get the request. */
+export function isUnsent({ error }: { readonly error?: string }): boolean {
+  return beforeRequest.has(error) || /^(DNS|TLS): /.test(error ?? '');
+}
+
 /** Our own process lacks a resource. A receiver cannot cause such an error. */
 export function isInternalError({ code = '' }: NodeJS.ErrnoException): boolean {
   return ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'].includes(code);

@@ -4,6 +4,7 @@ import type { SavedQuery } from '../../../infra/local/assembly/queries/savedQuer
 import type { ConsoleState } from '../../../infra/local/console/consoleState.ts';
 import { localConsole } from '../../../infra/local/console/localConsole.ts';
 import { heading, number } from '../../../infra/local/console/page/format.ts';
+import { gatewayResponse } from '../../../infra/local/gateway/httpApiResponse.ts';
 import type { DashboardSnapshot } from '../../../infra/local/metrics/dashboardSnapshot.ts';
 import { type Part, type PartName, Parts, type PartSwitch } from '../../../infra/local/parts.ts';
 
@@ -77,6 +78,7 @@ function newConsole() {
     title: 'svc here',
     dataDir: '/data & more',
     issueToken: (user) => Promise.resolve(`token of ${user.userId}`),
+    slack: ({ path }) => Promise.resolve(gatewayResponse(200, path)),
   });
   const send = async (
     method: string,
@@ -182,6 +184,15 @@ describe('dashboard.json', () => {
   });
 });
 
+test('the stand-in of Slack takes calls of functions, and none of pages of other origins', async () => {
+  const { send } = newConsole();
+  const type = { 'content-type': 'application/x-www-form-urlencoded' };
+  expect((await send('POST', '/_local/slack/api/users.lookupByEmail', 'email=x', type)).status).toBe(200);
+  const foreign = { ...type, origin: 'https://evil.example' };
+  expect((await send('POST', '/_local/slack/services/x', '{}', foreign)).status).toBe(403);
+  expect((await send('GET', '/_local/slack/services/x')).status).toBe(405);
+});
+
 describe('the switch of a part', () => {
   test('stops and starts the part', async () => {
     const { done, send } = newConsole();
@@ -252,6 +263,7 @@ describe('the switch of a part', () => {
       title: 'svc',
       dataDir: '/data',
       issueToken: () => Promise.reject(new Error('No token')),
+      slack: () => Promise.reject(new Error('No Slack')),
     });
     const send = (running: boolean) =>
       handle({
