@@ -1,7 +1,7 @@
 import { type Capability, combine } from '../app/capability.ts';
 import type { MailResult } from '../mail/rules/mailRecord.ts';
 import { isUnsent } from '../webhooks/transport/failures.ts';
-import { type WebhookClient,webhookClient } from '../webhooks/transport/send.ts';
+import { type WebhookClient, webhookClient } from '../webhooks/transport/send.ts';
 import { methodAnswer, type Refused, type SlackAnswer, webhookResult } from './rules/slackAnswer.ts';
 
 /** Text in Slack's mrkdwn. */
@@ -27,14 +27,15 @@ export class SlackClient {
   async openDirectChannel(token: string, email: string): Promise<{ readonly channelId: string } | 'unknown' | Refused> {
     const found = await this.#call(token, 'users.lookupByEmail', `email=${encodeURIComponent(email)}`);
     if ('outcome' in found) return found.reason.endsWith(' users_not_found') ? 'unknown' : repeatable(found);
-    const opened = await this.#call(token, 'conversations.open', { users: idIn(found.body.user) });
+    const opened = await this.#call(token, 'conversations.open', { users: found.body.user?.id });
     if ('outcome' in opened) return repeatable(opened);
-    return { channelId: idIn(opened.body.channel) };
+    const { channel } = opened.body;
+    return { channelId: typeof channel === 'object' ? channel.id : '' };
   }
 
   async post(token: string, channelId: string, message: SlackMessage): Promise<MailResult> {
     const sent = await this.#call(token, 'chat.postMessage', { channel: channelId, ...withoutPreviews, ...message });
-    return 'outcome' in sent ? sent : { outcome: 'sent', messageId: String(sent.body.ts ?? '') };
+    return 'outcome' in sent ? sent : { outcome: 'sent', messageId: sent.body.ts ?? '' };
   }
 
   async postToWebhook(url: string, message: SlackMessage): Promise<MailResult> {
@@ -63,11 +64,6 @@ export class SlackClient {
 /** A look-up changes nothing, so its result does not matter if it is unknown. */
 function repeatable(refused: Refused): Refused {
   return refused.outcome === 'unknown' ? { outcome: 'failed', reason: refused.reason, retry: true } : refused;
-}
-
-function idIn(object: unknown): string {
-  const { id } = (object ?? {}) as { id?: unknown };
-  return typeof id === 'string' ? id : '';
 }
 
 export const slackClient: Capability<SlackClient> = /* @__PURE__ */ combine(

@@ -31,7 +31,14 @@ const limited: ReadonlySet<string> = new Set(['message_limit_exceeded', 'rate_li
 /** The webhook does not exist any more, or may not post. */
 const DEAD_WEBHOOK: readonly number[] = [403, 404, 410];
 
-const Body = z.looseObject({ ok: z.boolean(), error: z.string().optional() });
+const Identified = z.object({ id: z.string() });
+const Body = z.object({
+  ok: z.boolean(),
+  error: z.string().optional(),
+  ts: z.string().optional(),
+  user: Identified.optional(),
+  channel: z.union([z.string(), Identified]).optional(),
+});
 type Body = z.output<typeof Body>;
 
 /** What a method of the Web API answered: its body, or why it failed. */
