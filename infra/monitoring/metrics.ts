@@ -132,9 +132,18 @@ export function refusedDollars(api: CfnApi): MathExpression {
 
 /** Returns failed attempts, but 0 if they are less than 1 % of failed attempts and sent mails together. */
 export function mailFailures(serviceName: string): MathExpression {
+  return frequentFailures(serviceName, 'MailAttemptsFailed', 'MailsSent');
+}
+
+/** As `mailFailures`, of messages in Slack. */
+export function chatFailures(serviceName: string): MathExpression {
+  return frequentFailures(serviceName, 'ChatAttemptsFailed', 'ChatMessagesSent');
+}
+
+function frequentFailures(serviceName: string, failed: MetricName, sent: MetricName): MathExpression {
   return expression(whereFrequent('FILL(failed, 0)', '(FILL(failed, 0) + FILL(sent, 0))'), {
-    failed: deliveryMetric('MailAttemptsFailed', serviceName, 'Sum'),
-    sent: deliveryMetric('MailsSent', serviceName, 'Sum'),
+    failed: deliveryMetric(failed, serviceName, 'Sum'),
+    sent: deliveryMetric(sent, serviceName, 'Sum'),
   });
 }
 

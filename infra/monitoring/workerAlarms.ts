@@ -9,6 +9,7 @@ import type { AlarmDeclaration, CompositeName, MonitoringProps } from './alarms.
 import { usesModels } from './composites.ts';
 import { workersByWeight } from './impacts.ts';
 import {
+  chatFailures,
   deliveryMetric,
   functionMetric,
   mailFailures,
@@ -259,6 +260,22 @@ export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, s
         firstStep: openQuery(stackName, workerQueries.mails),
         runbook: 'failing-mail',
         severity: 'high',
+      },
+    },
+    {
+      id: 'ChatFails',
+      metric: chatFailures(serviceName),
+      threshold: MAIL_ATTEMPTS,
+      notices: { follows: ['TableCause', 'QueuesCause'] },
+      text: {
+        broken: 'Messages to Slack cannot be sent. Slack is down, or not reached.',
+        impacts: [
+          'users and channels get messages in Slack late, or never if the outage is longer than the retry schedule',
+        ],
+        threshold: `at least ${MAIL_ATTEMPTS} failed attempts in 5 minutes that will be retried. They are also at least 1 % of all attempts.`,
+        firstStep: openQuery(stackName, workerQueries.mails),
+        runbook: 'failing-slack',
+        severity: 'low',
       },
     },
   ];

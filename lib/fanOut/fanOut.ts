@@ -1,5 +1,6 @@
 import { type Capability, combine, type Uses } from '../app/capability.ts';
 import type { WorkerCall } from '../app/worker.ts';
+import { chatFanOut } from '../chat/chatFanOut.ts';
 import { type OutboxStore, processOutbox, type StoredEvent } from '../events/outbox.ts';
 import { mailFanOut } from '../mail/mailFanOut.ts';
 import type { EventConsumer } from '../notifications/audience.ts';
@@ -206,6 +207,7 @@ export const fanOutCapability: Capability<FanOutPorts> = /* @__PURE__ */ combine
     timing: deliveryTiming,
     inApp: inAppFanOut,
     mail: mailFanOut,
+    chat: chatFanOut,
   },
-  ({ inApp, mail, ...ports }) => ({ ...ports, consumers: [inApp, mail] }),
+  ({ inApp, mail, chat, ...ports }) => ({ ...ports, consumers: [inApp, mail, chat] }),
 );

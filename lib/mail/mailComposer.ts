@@ -74,6 +74,7 @@ export class MailComposer {
     if (about.kind === 'event') return this.#composeEventMail(tenant, mailId, about);
     if (about.kind === 'digest') return this.#composeDigest(tenant, mailId, about);
     if (about.kind === 'invitation') return this.#composeInvitation(tenant, mailId, about);
+    if (about.kind === 'channelPost') throw new Error('A channel post is not a mail');
     return this.#composeOwnerMail(tenant, mailId, about);
   }
 
@@ -220,12 +221,12 @@ interface MailToUser {
   readonly config: Stored<EmailConfig>;
 }
 
-function entryOf({ event, createdAt, documentId, payload }: OccurredEvent): DigestEntry {
+export function entryOf({ event, createdAt, documentId, payload }: OccurredEvent): DigestEntry {
   return { event, at: createdAt, documentId, annotationId: payload.audience?.thread?.annotationId };
 }
 
 /** Of events that are mailed. */
-async function readContents(table: Table, tenant: string, events: readonly OccurredEvent[]) {
+export async function readContents(table: Table, tenant: string, events: readonly OccurredEvent[]) {
   const actorIds = distinct(events.flatMap(({ payload }) => incompleteActors(payload)));
   const profiles = profilesOf(await findUsers(table, tenant, actorIds));
   return Promise.all(

@@ -96,7 +96,7 @@ interface MailRecipient {
 type PlannedRecipient = MailRecipient & { readonly waiting: Waiting | undefined };
 
 /** One user for each address, and none with the address of the actor. */
-async function reachableRecipients(
+export async function reachableRecipients(
   table: Table,
   { tenant, payload: { audience, data } }: OccurredEvent,
   userIds: readonly string[],

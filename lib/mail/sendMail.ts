@@ -4,7 +4,7 @@ import * as logMessages from '../observability/logMessages.ts';
 import type { Timing } from '../workers/rules/schedule.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
-import { type MailComposer, mailComposer } from './mailComposer.ts';
+import type { ComposedMail } from './mailComposer.ts';
 import { type NotifyOwner, notifyOwners } from './mailFanOut.ts';
 import { type MailMessage, mailMessage, mailTiming } from './mailMessage.ts';
 import { type MailStore, type StoredMail, updateMails } from './mailStore.ts';
@@ -12,17 +12,23 @@ import {
   applyMailResult,
   claimMail,
   endMail,
+  isChatMessage,
   isReadyMail,
   isSendingMail,
   type MailRecord,
+  type MailSubject,
   type ReadyMail,
   resolveUnknown,
   type SendingMail,
 } from './rules/mailRecord.ts';
 
+export interface Composer {
+  compose(tenant: string, mailId: string, about: MailSubject): Promise<ComposedMail>;
+}
+
 export interface SendMailDeps {
   readonly mails: Pick<MailStore, 'get' | 'replace' | 'pause'>;
-  readonly composer: Pick<MailComposer, 'compose'>;
+  readonly composer: Composer;
   readonly queue: QueueSender;
   readonly timing: Timing;
   readonly notifyOwner: NotifyOwner;
@@ -76,7 +82,7 @@ export async function sendMail(call: SendMailCall): Promise<void> {
       reason: result.reason,
     });
   const next = applyMailResult(claimed, result, { now: clock(), random: random(), timing });
-  if (result.outcome === 'failed' && isReadyMail(next)) measures.count('MailAttemptsFailed');
+  if (result.outcome === 'failed' && isReadyMail(next)) measures.count(countersOf(mail.about).attemptsFailed);
   await recordOutcome(call, claimed, next);
   if (result.outcome === 'denied' && composed.revision !== undefined)
     await pauseMails(call, composed.revision, result.reason);
@@ -102,12 +108,30 @@ async function recordOutcome(
     return;
   }
   const { status, reason } = stored;
-  if (status === 'SENT') measures.count('MailsSent');
-  if (status === 'FAILED') measures.count('MailsFailed');
-  if (status === 'UNKNOWN') measures.count('MailOutcomesUnknown');
+  const counters = countersOf(mail.about);
+  if (status === 'SENT') measures.count(counters.sent);
+  if (status === 'FAILED') measures.count(counters.failed);
+  if (status === 'UNKNOWN') measures.count(counters.unknown);
   if (status === 'FAILED' || status === 'UNKNOWN')
     log.warn(logMessages.mailFailed, { tenant, mailId, kind: mail.about.kind, status, reason });
   if (isReadyMail(stored)) await deps.queue.send(mailMessage(stored, clock()));
+}
+
+const mailCounters = {
+  sent: 'MailsSent',
+  failed: 'MailsFailed',
+  attemptsFailed: 'MailAttemptsFailed',
+  unknown: 'MailOutcomesUnknown',
+} as const;
+const chatCounters = {
+  sent: 'ChatMessagesSent',
+  failed: 'ChatMessagesFailed',
+  attemptsFailed: 'ChatAttemptsFailed',
+  unknown: 'ChatOutcomesUnknown',
+} as const;
+
+function countersOf(about: MailSubject) {
+  return isChatMessage(about) ? chatCounters : mailCounters;
 }
 
 /** Notifies the owner once per revision of the configuration. */
@@ -121,9 +145,8 @@ async function pauseMails(
   await deps.notifyOwner(tenant, { kind: 'providerFailure', reason }, [revision]);
 }
 
-export const mailSending: Capability<SendMailDeps> = /* @__PURE__ */ combine({
+export const mailSending: Capability<Omit<SendMailDeps, 'composer'>> = /* @__PURE__ */ combine({
   mails: updateMails,
-  composer: mailComposer,
   queue: sendTo.mail,
   timing: mailTiming,
   notifyOwner: notifyOwners,

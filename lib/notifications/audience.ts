@@ -86,7 +86,7 @@ type EventAccess = Pick<RecordAccess, 'thread' | 'accessFields'>;
  * Undefined if the thread, or a comment that a mail can quote, was deleted, except for `comment.delete`: users who
  * could see the comment are notified.
  */
-async function readEventAccess(table: Table, event: OccurredEvent): Promise<EventAccess | undefined> {
+export async function readEventAccess(table: Table, event: OccurredEvent): Promise<EventAccess | undefined> {
   const { tenant, payload } = event;
   const { thread, accessFields = [] } = payload.audience ?? {};
   if (!thread) return { accessFields };

@@ -466,20 +466,26 @@ describe('alarms on deliveries', () => {
   );
 });
 
-test('the mail alarm becomes active at five failed attempts that are at least 1 % of all attempts', () => {
-  const after = (failed: number, sent: number) => {
-    lines = [];
-    const measures = new InvocationMeasures();
-    for (let i = 0; i < failed; i++) measures.count('MailAttemptsFailed');
-    for (let i = 0; i < sent; i++) measures.count('MailsSent');
-    measures.flush(serviceName);
-    return contributorsAfterLines('MailFails');
-  };
-  expect(after(4, 0)).toEqual([]);
-  expect(after(5, 0)).toEqual(['']);
-  expect(after(5, 495)).toEqual(['']);
-  expect(after(5, 496)).toEqual([]);
-});
+test.each([
+  ['MailFails', 'MailAttemptsFailed', 'MailsSent'],
+  ['ChatFails', 'ChatAttemptsFailed', 'ChatMessagesSent'],
+] as const)(
+  '%s becomes active at five failed attempts that are at least 1 %% of all attempts',
+  (alarm, failures, successes) => {
+    const after = (failed: number, sent: number) => {
+      lines = [];
+      const measures = new InvocationMeasures();
+      for (let i = 0; i < failed; i++) measures.count(failures);
+      for (let i = 0; i < sent; i++) measures.count(successes);
+      measures.flush(serviceName);
+      return contributorsAfterLines(alarm);
+    };
+    expect(after(4, 0)).toEqual([]);
+    expect(after(5, 0)).toEqual(['']);
+    expect(after(5, 495)).toEqual(['']);
+    expect(after(5, 496)).toEqual([]);
+  },
+);
 
 describe('alarms on live pushes', () => {
   test.each([

@@ -7,6 +7,7 @@ import { worker as fanOutEvents } from '../../functions/workers/fanOutEvents.ts'
 import { worker as sendEmail } from '../../functions/workers/sendEmail.ts';
 import type { QueueName, Uses } from '../../lib/app/capability.ts';
 import type { MessageCall } from '../../lib/app/worker.ts';
+import type { ChatComposer } from '../../lib/chat/chatComposer.ts';
 import { KeyRing } from '../../lib/crypto/keyRing.ts';
 import { SecretBox } from '../../lib/crypto/secretBox.ts';
 import { EventEntity, OutboxStore } from '../../lib/events/outbox.ts';
@@ -22,7 +23,6 @@ import { MailEntity, MailStore } from '../../lib/mail/mailStore.ts';
 import { sweepMails } from '../../lib/mail/mailSweep.ts';
 import { MailQuotas } from '../../lib/mail/quotas/mailQuotas.ts';
 import { SesSender } from '../../lib/mail/senders/ses.ts';
-import type { SendMailDeps } from '../../lib/mail/sendMail.ts';
 import { UnsubscribeLinks } from '../../lib/mail/unsubscribeLinks.ts';
 import { fanOutInApp } from '../../lib/notifications/inAppFanOut.ts';
 import { NotificationWriter } from '../../lib/notifications/notifications.ts';
@@ -401,7 +401,9 @@ export class Cloud {
     const process = this.#process(invocation);
     const event = messagesEvent(batch.map(({ body }) => body));
     if (queue === 'mail') {
-      const deps = { sendsMails: process.sendMail };
+      const { composer, ...sendsMails } = process.sendMail;
+      const chat = { compose: () => Promise.reject(new Error('No chat')) } as unknown as ChatComposer;
+      const deps = { sendsMails, mails: composer, chat };
       return handleMessages(
         sendEmail.on.message,
         (call) =>
@@ -604,7 +606,7 @@ export class Cloud {
         throw new Error('SendGrid is not configured');
       },
     });
-    const sendMail: SendMailDeps = { ...mailPorts, composer, notifyOwner: ownerNotifier(mailPorts) };
+    const sendMail = { ...mailPorts, composer, notifyOwner: ownerNotifier(mailPorts) };
     return { table, box, sender, deliveries, groups, health, fanOut, attempts, release, sendMail };
   }
 

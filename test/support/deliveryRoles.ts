@@ -1,7 +1,9 @@
+import { chatComposer } from '../../lib/chat/chatComposer.ts';
 import { fanOutCapability } from '../../lib/fanOut/fanOut.ts';
 import { outboxSweep } from '../../lib/fanOut/sweepOutbox.ts';
 import { updateJobs } from '../../lib/jobs/jobStore.ts';
 import { jobSweep } from '../../lib/jobs/jobSweep.ts';
+import { mailComposer } from '../../lib/mail/mailComposer.ts';
 import { mailSweep } from '../../lib/mail/mailSweep.ts';
 import { mailSending } from '../../lib/mail/sendMail.ts';
 import { attemptsFrom } from '../../lib/webhooks/attempt.ts';
@@ -18,7 +20,7 @@ import { roleOf } from './permissions.ts';
 export const deliveryRoles = {
   deliverWebhook: roleOf('deliverWebhook', [attemptsFrom('deliver')]),
   fanOutEvents: roleOf('fanOutEvents', [fanOutCapability]),
-  sendEmail: roleOf('sendEmail', [mailSending]),
+  sendEmail: roleOf('sendEmail', [mailSending, mailComposer, chatComposer]),
   runJobs: roleOf('runJobs', [updateJobs, releaseParked, sendTo.jobs]),
   sweep: roleOf('sweep', [readDueIndexes, sendTo.sweep, endpointHealthSweep]),
   sweepShard: roleOf('sweepShard', [outboxSweep, jobSweep, mailSweep, deliverySweep, firstAttemptSweep]),

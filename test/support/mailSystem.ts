@@ -1,18 +1,20 @@
 import { environment } from '../../lib/app/capability.ts';
+import { ChatComposer, chatComposer } from '../../lib/chat/chatComposer.ts';
+import { fanOutChat } from '../../lib/chat/chatFanOut.ts';
 import { secretBox } from '../../lib/crypto/secretBox.ts';
 import { dueJobIndex, type JobMessage, JobStore, JobSweeper, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
 import { runJob, type RunJobDeps, type StepCall } from '../../lib/jobs/runJob.ts';
-import { MailComposer } from '../../lib/mail/mailComposer.ts';
+import { MailComposer, mailComposer } from '../../lib/mail/mailComposer.ts';
 import { fanOutMails, ownerNotifier } from '../../lib/mail/mailFanOut.ts';
 import type { MailMessage } from '../../lib/mail/mailMessage.ts';
 import { dueMailIndex, MailEntity, MailStore, type StoredMail } from '../../lib/mail/mailStore.ts';
 import { sweepMails } from '../../lib/mail/mailSweep.ts';
 import { MailQuotas } from '../../lib/mail/quotas/mailQuotas.ts';
-import type { MailRecord, MailResult } from '../../lib/mail/rules/mailRecord.ts';
+import { isChatMessage, type MailRecord, type MailResult } from '../../lib/mail/rules/mailRecord.ts';
 import type { MailSender, OutgoingMail } from '../../lib/mail/senders/sender.ts';
 import { SendGridSender } from '../../lib/mail/senders/sendGrid.ts';
-import { mailSending, sendMail } from '../../lib/mail/sendMail.ts';
+import { type Composer, mailSending, sendMail } from '../../lib/mail/sendMail.ts';
 import { unsubscribeLinks } from '../../lib/mail/unsubscribeLinks.ts';
 import { collectEntriesStep } from '../../lib/mail/waiting/collectEntriesStep.ts';
 import type { OccurredEvent } from '../../lib/notifications/audience.ts';
@@ -28,9 +30,10 @@ import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { itemsOfTenant } from './items.ts';
 import { roleOf } from './permissions.ts';
+import type { TestSlack } from './slack.ts';
 import { recordingMeasures } from './workers.ts';
 
-const runWithRole = roleOf('sendEmail', [mailSending]);
+const runWithRole = roleOf('sendEmail', [mailSending, mailComposer, chatComposer]);
 
 /** The sending of one customer's mails on the real table. Tests control the queue, the time and SES. */
 export class MailSystem {
@@ -51,6 +54,8 @@ export class MailSystem {
   readonly measures = recordingMeasures();
   readonly skipped: unknown[] = [];
   readonly warnings: object[] = [];
+  /** Stands for Slack. Without it, nothing goes to Slack. */
+  slack: TestSlack | undefined;
   /** The base URL of SendGrid. */
   sendGrid = 'http://127.0.0.1:9';
   /** The sender that uses SES. Undefined stands for a deployment without the setting `mailFrom`. */
@@ -113,6 +118,7 @@ export class MailSystem {
     const entries = { table, jobs: this.#jobs, jobQueue: this.#jobSender, clock: this.#clock };
     const quotas = new MailQuotas(table, this.limits);
     await fanOutMails({ ...this.#ports, table, quotas, entries })(this.#log).consume(event);
+    if (this.slack) await fanOutChat({ ...this.#ports, table, entries })(this.#log).consume(event);
   }
 
   /** Writes the in-app notifications of all events of the customer. */
@@ -145,7 +151,7 @@ export class MailSystem {
   async processMessage(message: MailMessage): Promise<void> {
     const env = environment(process.env);
     const { table, timing, now } = this;
-    const composer = new MailComposer({
+    const mails = new MailComposer({
       table,
       box: secretBox.open(env),
       links: unsubscribeLinks.open(env),
@@ -153,6 +159,19 @@ export class MailSystem {
       sendGrid: (account) => new SendGridSender(account, this.sendGrid, this.#clock),
       clock: this.#clock,
     });
+    const chat =
+      this.slack &&
+      new ChatComposer({
+        table,
+        box: secretBox.open(env),
+        slack: this.slack.client,
+        notifyOwner: this.notifyOwner,
+        clock: this.#clock,
+      });
+    const composer: Composer = {
+      compose: (tenant, mailId, about) =>
+        chat && isChatMessage(about) ? chat.compose(tenant, about) : mails.compose(tenant, mailId, about),
+    };
     const deps = { mails: this.store, composer, queue: this.#sender, timing, notifyOwner: this.notifyOwner };
     const call = {
       deps,

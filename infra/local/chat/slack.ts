@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LocalRequest } from '../gateway/gateway.ts';
@@ -24,10 +23,11 @@ const UNKNOWN_USER = /^nobody@/;
  */
 export function slackStandIn(dataDir: string): (request: LocalRequest) => Promise<GatewayResponse> {
   const dir = join(dataDir, 'outbox', 'slack');
+  let count = 0;
   const put = async (message: object) => {
     await mkdir(dir, { recursive: true, mode: 0o700 });
     const time = new Date().toISOString().replace(/[-:.]/g, '');
-    await writePrivateJson(join(dir, `${time}-${randomUUID()}.json`), message);
+    await writePrivateJson(join(dir, `${time}-${String(++count).padStart(6, '0')}.json`), message);
   };
 
   async function answerMethod(method: string, token: string, input: Record<string, unknown>): Promise<GatewayResponse> {

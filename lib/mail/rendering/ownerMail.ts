@@ -9,7 +9,7 @@ interface OwnerText {
 }
 
 export function ownerMail(about: OwnerSubject, { to, apiKeyName }: { to: string; apiKeyName: string }): Mail {
-  const { subject, paragraphs } = about.kind === 'providerFailure' ? providerText(about) : endpointText(about);
+  const { subject, paragraphs } = textOf(about);
   const why = `You get this mail because you own the workspace. It is about the API key "${apiKeyName}".`;
   return {
     to,
@@ -18,6 +18,11 @@ export function ownerMail(about: OwnerSubject, { to, apiKeyName }: { to: string;
     html: mailDocument(subject, [heading(subject), ...paragraphs.map(paragraph), note(why)], paragraphs[0]),
     headers: { 'Auto-Submitted': 'auto-generated' },
   };
+}
+
+function textOf(about: OwnerSubject): OwnerText {
+  if (about.kind === 'endpointFailure') return endpointText(about);
+  return about.kind === 'providerFailure' ? providerText(about) : chatText(about);
 }
 
 function endpointText({
@@ -55,6 +60,20 @@ function providerText({ reason }: Extract<MailSubject, { kind: 'providerFailure'
     paragraphs: [
       `A mail to one of your users could not be sent through your e-mail provider: ${reason}. Either the key is missing or not valid any more, or the provider has not verified the address in fromEmail.`,
       'Notification mails are paused now. Events during the pause are not mailed later. We try again every hour, and immediately after you change the configuration with /v2/workspace/emailconfig/update.',
+    ],
+  };
+}
+
+function chatText({ part, reason }: Extract<MailSubject, { kind: 'chatFailure' }>): OwnerText {
+  const [subject, failed, credential] =
+    part === 'direct'
+      ? ['Direct messages to your users in Slack cannot be sent', 'A direct message to one of your users', 'botToken']
+      : ['Posts in your Slack channel cannot be sent', 'A post in your Slack channel', 'channelWebhookUrl'];
+  return {
+    subject,
+    paragraphs: [
+      `${failed} could not be sent: ${reason}. The ${credential} is not valid any more, or lacks a right.`,
+      'These messages are paused now. Events during the pause are not sent later. We try again every hour, and immediately after you change the configuration with /v2/workspace/chatconfig/update.',
     ],
   };
 }

@@ -22,6 +22,10 @@ export type MessageChannel = (typeof messageChannels)[number];
 /** E-mail if it is absent. */
 const Channel = z.enum(messageChannels).optional();
 
+/** Direct messages, and posts in a channel, have credentials of their own. */
+export const chatParts = ['direct', 'channel'] as const;
+export type ChatPart = (typeof chatParts)[number];
+
 export const MailSubject = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('event'), eventId: z.string(), event: z.string(), userId: z.string(), channel: Channel }),
   z.object({
@@ -41,6 +45,8 @@ export const MailSubject = z.discriminatedUnion('kind', [
     failingSince: z.number(),
   }),
   z.object({ kind: z.literal('providerFailure'), reason: z.string() }),
+  z.object({ kind: z.literal('chatFailure'), part: z.enum(chatParts), reason: z.string() }),
+  z.object({ kind: z.literal('channelPost'), eventId: z.string(), event: z.string() }),
   z.object({
     kind: z.literal('invitation'),
     organizationId: z.string(),
@@ -49,7 +55,9 @@ export const MailSubject = z.discriminatedUnion('kind', [
   }),
 ]);
 export type MailSubject = z.output<typeof MailSubject>;
-export type OwnerSubject = Extract<MailSubject, { kind: 'endpointFailure' | 'providerFailure' }>;
+export type OwnerSubject = Extract<MailSubject, { kind: 'endpointFailure' | 'providerFailure' | 'chatFailure' }>;
+export type ChannelPostSubject = Extract<MailSubject, { kind: 'channelPost' }>;
+export type EventSubject = Extract<MailSubject, { kind: 'event' }>;
 export type DigestSubject = Extract<MailSubject, { kind: 'digest' }>;
 export type InvitationSubject = Extract<MailSubject, { kind: 'invitation' }>;
 
@@ -120,6 +128,23 @@ export function collectedMail(of: Pick<MailRecord, 'mailId' | 'about' | 'shard'>
   return { ...of, status: 'COLLECTED', attempts: 0, throttledAttempts: 0, sweeps: 0, deadline: now, createdAt: now };
 }
 
+const ownerKinds: readonly string[] = [
+  'endpointFailure',
+  'providerFailure',
+  'chatFailure',
+] satisfies OwnerSubject['kind'][];
+
+function isToOwner(about: MailSubject): about is OwnerSubject {
+  return ownerKinds.includes(about.kind);
+}
+
+/** What is sent to Slack. */
+export type ChatSubject = EventSubject | DigestSubject | ChannelPostSubject;
+
+export function isChatMessage(about: MailSubject): about is ChatSubject {
+  return about.kind === 'channelPost' || ('channel' in about && about.channel === 'slack');
+}
+
 export function isReadyMail(mail: MailRecord): mail is ReadyMail {
   return mail.status === 'READY';
 }
@@ -151,8 +176,7 @@ export function applyMailResult(mail: SendingMail, result: MailResult, end: Atte
 
 /** A mail to an owner is sent again: a second copy of a report does less harm than a lost one. */
 export function resolveUnknown(mail: SendingMail, reason: string, end: AttemptEnd): MailRecord {
-  const isToOwner = mail.about.kind === 'endpointFailure' || mail.about.kind === 'providerFailure';
-  return isToOwner ? retryMail(mail, reason, end) : endMail(mail, 'UNKNOWN', reason);
+  return isToOwner(mail.about) ? retryMail(mail, reason, end) : endMail(mail, 'UNKNOWN', reason);
 }
 
 function retryMail(mail: SendingMail, reason: string, end: AttemptEnd): MailRecord {

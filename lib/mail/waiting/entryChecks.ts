@@ -88,7 +88,7 @@ async function checkSlice(
   });
 }
 
-async function readEvents(
+export async function readEvents(
   table: Table,
   tenant: string,
   eventIds: readonly string[],

@@ -68,6 +68,7 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
   'has only ids, and expires after 49 hours': ['AccessRemoval', 'HiddenCommentDeletion'],
   'expires after 30 days, or with the mail that waits for it': [
     'Attempt',
+    'ChatUser',
     'Delivery',
     'Event',
     'EventPayload',
@@ -83,6 +84,7 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
     'AuthToken',
     'BasicWebhookConfig',
     'ChatConfig',
+    'ChatPause',
     'EmailConfig',
     'EndpointHealth',
     'EndpointSlots',
