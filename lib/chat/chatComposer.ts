@@ -186,7 +186,7 @@ export class ChatComposer {
     };
   }
 
-  /** Pauses the part if Slack refuses its credential. The owner is told once per revision of the configuration. */
+  /** Pauses the part if Slack refuses its credential. The owner gets one mail per revision of the configuration. */
   async #report(tenant: string, part: ChatPart, revision: number, result: MailResult): Promise<MailResult> {
     if (result.outcome !== 'denied') return result;
     const { table, notifyOwner, clock } = this.#deps;
