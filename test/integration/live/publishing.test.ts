@@ -681,7 +681,7 @@ describe('a user who loses access', () => {
 });
 
 describe('access that expires', () => {
-  const inAnHour = Math.floor(Date.now() / 1000) + 3_600;
+  let inAnHour: number;
   const DAY = 24 * 3_600_000;
   const named = { type: 'document', id: 'nda', organizationId: 'acme' };
   const resource = { ...named, accessRole: 'viewer' };
@@ -702,6 +702,7 @@ describe('access that expires', () => {
   };
   const typesOn = (epoch: number) => eventsOn(channelOf(epoch)).map(({ type }) => type);
   beforeEach(async () => {
+    inAnHour = Math.floor(Date.now() / 1000) + 3_600;
     await customer.setAccess('restricted', ['nda']);
     restartFunctions();
   });
