@@ -32,6 +32,7 @@ const typedFiles = [
   'liveView',
   'ownPresence',
   'pages',
+  'seenThreads',
   'types',
   'userClient',
   'webhook',

@@ -8,6 +8,7 @@ import { EventSocket, type SocketConstructor } from './eventSocket.ts';
 import { NewestValues, VersionOrder } from './liveView.ts';
 import { OwnPresence, type OwnPresenceFields } from './ownPresence.ts';
 import { pages } from './pages.ts';
+import { type SeenThread, SeenThreads } from './seenThreads.ts';
 import type { CallOptions } from './types.ts';
 
 export interface DocumentName {
@@ -94,6 +95,14 @@ type Call<D, R> = (data: D, options?: CallOptions) => Promise<{ readonly data: R
 
 export interface LiveMethods {
   readonly v2: {
+    readonly commentannotations: {
+      readonly views: {
+        readonly add: Call<
+          DocumentName & { annotationIds: string[]; userId: string },
+          Readonly<Record<string, SeenThread>>
+        >;
+      };
+    };
     readonly live: {
       readonly connect: Call<DocumentName, LiveConnection>;
       readonly changes: Call<DocumentName & { after: number }, MissedChanges>;
@@ -170,6 +179,7 @@ export class LiveDocument {
   #readAt = 0;
   #needsReload = false;
   readonly #own: OwnPresence;
+  readonly #seen: SeenThreads;
   #status: LiveStatus = 'connecting';
   #denial: ServiceError | undefined;
   #socket: EventSocket | undefined;
@@ -191,6 +201,10 @@ export class LiveDocument {
     this.#own = new OwnPresence({
       send: (fields) => methods.v2.presence.add({ ...document, users: [{ ...self(), ...fields }] }),
       leave: (options) => methods.v2.presence.delete({ ...document, userIds: [self().userId] }, options),
+    });
+    this.#seen = new SeenThreads(async (annotationIds) => {
+      const { data } = await methods.v2.commentannotations.views.add({ ...document, annotationIds, ...self() });
+      return data;
     });
     this.presence = {
       set: (fields = {}) => this.#own.set(fields),
@@ -245,6 +259,14 @@ export class LiveDocument {
     return this.#states.get(liveStateDataId);
   }
 
+  /**
+   * `seen` reports that the thread is shown to the user now, so that it is read. Calls within 0.1 s are one request.
+   * `success` is false for a thread that the user may not see.
+   */
+  thread(annotationId: string): { readonly seen: () => Promise<SeenThread> } {
+    return { seen: () => this.#seen.add(annotationId) };
+  }
+
   /** Stores data under an id, and sends it to all users in the document. */
   async broadcast(
     liveStateDataId: string,
@@ -264,6 +286,7 @@ export class LiveDocument {
   async close(): Promise<void> {
     if (this.#status === 'closed' || !this.#ports.release()) return;
     const left = this.#own.leave();
+    this.#seen.flush();
     this.#stop('closed');
     this.#events.clear();
     await left;

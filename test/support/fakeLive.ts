@@ -254,6 +254,8 @@ export class FakeLive {
         const kept = missing.map(({ update: _update, ...hint }) => hint) as VersionedHint[];
         return { ...changesSince(data.after, this.log.length, kept), userHints: this.userLog.slice(-MAX_CHANGES) };
       }
+      case '/v2/commentannotations/views/add':
+        return Object.fromEntries(data.annotationIds.map((id: string) => [id, { success: id !== 'hidden' }]));
       case '/v2/presence/get':
         return { users: [...this.users.values()] };
       case '/v2/presence/add':

@@ -70,6 +70,31 @@ describe('a live document', () => {
     ]);
   });
 
+  test('reports threads that are seen within a moment in one request of at most 30', async () => {
+    const VIEWS = '/v2/commentannotations/views/add';
+    const idsSent = () => callsOf(VIEWS).map(({ data }) => data.annotationIds);
+    const { live } = open();
+    await wait();
+    const ids = times(30, (index) => `t${index}`);
+    const seen = ['hidden', ...ids, 't29'].map((id) => live.thread(id).seen());
+    await wait(50);
+    expect(idsSent()).toEqual([['hidden', ...ids.slice(0, 29)]]);
+    await wait();
+    expect(idsSent().slice(1)).toEqual([['t29']]);
+    expect(callsOf(VIEWS)[0]!.data).toMatchObject({ ...nda, userId: 'ada' });
+    expect((await Promise.all(seen)).map(({ success }) => success)).toEqual([false, ...times(31, () => true)]);
+    service.refusals.set(VIEWS, 'NOT_FOUND');
+    const refused = expect(live.thread('t').seen()).rejects.toMatchObject({ status: 'NOT_FOUND' });
+    await wait(200);
+    await refused;
+    service.refusals.clear();
+    const last = live.thread('t').seen();
+    const closed = live.close();
+    await wait();
+    await closed;
+    expect(await last).toEqual({ success: true });
+  });
+
   test('accepts an event as one text, and as a list with one text', async () => {
     const { events } = open();
     await wait();
