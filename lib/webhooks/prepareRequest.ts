@@ -215,7 +215,13 @@ export class WebhookRequests {
     { url, config }: Extract<Target, { kind: 'basic' }>,
     { event, accessDeniedUsers, enrichment }: DeliveryContent,
   ): Promise<PreparedRequest['request']> {
-    const { webhookServiceConfig } = await mapSecrets('open', BasicWebhookConfigEntity, this.#box, event.tenant, config);
+    const { webhookServiceConfig } = await mapSecrets(
+      'open',
+      BasicWebhookConfigEntity,
+      this.#box,
+      event.tenant,
+      config,
+    );
     const payload = basicPayload(event, { config: webhookServiceConfig, accessDeniedUsers, enrichment });
     const encoded = encodeBody(payload, webhookServiceConfig);
     if ('error' in encoded) return encoded;

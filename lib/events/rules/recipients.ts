@@ -16,7 +16,8 @@ export function levelsFor(
   organization: NotificationLevels | undefined,
   document: NotificationLevels | undefined,
 ): Record<NotificationChannel, NotificationLevel> {
-  const level = (channel: NotificationChannel) => document?.[channel] ?? organization?.[channel] ?? defaultLevels[channel];
+  const level = (channel: NotificationChannel) =>
+    document?.[channel] ?? organization?.[channel] ?? defaultLevels[channel];
   return { inbox: level('inbox'), email: level('email'), slack: level('slack') };
 }
 
