@@ -90,7 +90,7 @@ async function checkItems(scope: DocumentScope, removed: ReadonlySet<string>): P
   }
 }
 
-/** Without the times, which can be those of deleted comments. */
+/** Without the times, which do not depend on the remaining comments alone. */
 function participantsOf({ participants }: Pick<Thread, 'participants'>): unknown[] {
   return (JSON.parse(participants) as unknown[][])
     .map((participant) => participant.slice(0, 3))
