@@ -39,9 +39,13 @@ export async function findReadStates(
   const [views, documents] = await Promise.all([
     readViews(
       table,
-      records.map((record) => ({ scope: record.scope, userId, thread: record.head })),
+      records.map((record) => ({ scope: record.scope, userId, thread: headOf(record) })),
     ),
-    findLiveDocuments(new DocumentReader(table), scope, viewer ? [] : records.map(({ head }) => head.documentId)),
+    findLiveDocuments(
+      new DocumentReader(table),
+      scope,
+      viewer ? [] : records.map((record) => headOf(record).documentId),
+    ),
   ]);
   const organization = { organizationId, internalId: scope.organizationKey };
   const checks = new AccessChecks(table, { scope, organization, now }, userId);
@@ -55,14 +59,20 @@ export async function findReadStates(
     return document && comments.find((_comment, index) => isVisible[index]);
   };
   const reader = new LaterComments(new ThreadReader(table));
-  return inParallel(records, PARALLEL, async ({ value, head, later, ...record }, index) => {
+  return inParallel(records, PARALLEL, async (record, index) => {
+    const { scope, value, later } = record;
+    const head = headOf(record);
     const comments = [...value.comments, ...(later ?? [])];
     const seenAt = lastSeenAt(head, userId, views[index], comments);
     let first = await findVisible(head, unreadComments(comments, userId, seenAt));
     if (!first && value.more && !later && mayBeUnread(head, userId, seenAt)) {
-      const others = await reader.read(record.scope, value);
+      const others = await reader.read(scope, value);
       first = await findVisible(head, unreadComments(others, userId, lastSeenAt(head, userId, seenAt, others)));
     }
     return { unread: first !== undefined, firstUnreadCommentId: first?.commentId };
   });
+}
+
+function headOf({ head, value }: ThreadRecord & WholeThread): Thread {
+  return head ?? value.thread;
 }

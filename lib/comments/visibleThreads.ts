@@ -47,10 +47,10 @@ export interface ThreadRecord {
   readonly value: ThreadWithComments;
 }
 
-/** `head` as it is stored, and the readable comments that `value` lacks. Undefined if they were not read. */
+/** With a viewer: the head as it is stored, and the readable comments that `value` lacks. */
 export interface WholeThread {
-  readonly head: Thread;
-  readonly later: readonly Comment[] | undefined;
+  readonly head?: Thread;
+  readonly later?: readonly Comment[];
 }
 
 const PARALLEL = 4;
@@ -66,7 +66,7 @@ export async function onlyVisible<R extends ThreadRecord>(
   { viewer, filters, now }: { viewer?: Viewer | undefined; filters: ThreadFilters; now: number },
   records: readonly R[],
 ): Promise<(R & WholeThread)[]> {
-  if (!viewer) return records.map((record) => ({ ...record, head: record.value.thread, later: undefined }));
+  if (!viewer) return [...records];
   const threads = records.map(({ value }) => value.thread);
   const isVisible = await findVisible(table, organization, viewer, threads, now);
   const isReadable = commentFilter(viewer);

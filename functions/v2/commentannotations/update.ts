@@ -20,9 +20,8 @@ export const endpoint = defineEndpoint(
     path: '/v2/commentannotations/update',
     summary: 'Change comment threads of a document',
     description:
-      'Changes the threads that match every selector, at most 500. Fields that are not sent stay. A thread that cannot be changed has `success: false`. ' +
-      'With a user token, only `annotationIds` selects threads. The author of a thread changes every field. Editors of the document also change status, assignee, priority and suggestion in threads of others. Anything else is PERMISSION_DENIED. ' +
-      '`/v2/commentannotations/comments/update` changes the comments of a thread.',
+      'Changes the threads that match every selector, at most 500. A thread that cannot be changed has `success: false`. ' +
+      'With a user token, only `annotationIds` selects threads. The author of a thread changes every field. Editors also change status, assignee, priority and suggestion in threads of others. Anything else is PERMISSION_DENIED.',
     auth: 'apiKey',
     user: openToUsers(threadUpdatesByUsers, userMarkup),
     kind: 'write',

@@ -106,26 +106,23 @@ export function countParticipants(
   added: readonly Comment[],
   removed: readonly Comment[],
 ): string {
-  const counts = new Map(
-    before.map(([userId, wrote, mentioned, addedAt = 0]) => [userId, { wrote, mentioned, addedAt }] as const),
-  );
-  const count = (userId: string, field: 'wrote' | 'mentioned', by: 1 | -1, at = 0) => {
-    const userCounts = counts.get(userId) ?? { wrote: 0, mentioned: 0, addedAt: 0 };
-    const addedAt = Math.max(userCounts.addedAt, at);
-    counts.set(userId, { ...userCounts, [field]: userCounts[field] + by, addedAt });
+  const counts = new Map(before.map((participant) => [participant[0], participant] as const));
+  const count = (userId: string, wrote: number, mentioned: number, addedAt = 0) => {
+    const [, wroteBefore = 0, mentionedBefore = 0, addedBefore = 0] = counts.get(userId) ?? [];
+    counts.set(userId, [userId, wroteBefore + wrote, mentionedBefore + mentioned, Math.max(addedBefore, addedAt)]);
   };
   const countAll = (comments: readonly Comment[], by: 1 | -1) => {
     for (const comment of comments) {
-      count(comment.from.userId, 'wrote', by, addedAtOf(comment));
-      for (const userId of commentMentions(comment)) count(userId, 'mentioned', by);
+      count(comment.from.userId, by, 0, addedAtOf(comment));
+      for (const userId of commentMentions(comment)) count(userId, 0, by);
     }
   };
   countAll(added, 1);
   countAll(removed, -1);
   return JSON.stringify(
-    [...counts].flatMap(([userId, { wrote, mentioned, addedAt }]) =>
-      wrote > 0 || mentioned > 0 ? [[userId, wrote, mentioned, ...(addedAt > 0 ? [addedAt] : [])]] : [],
-    ),
+    [...counts.values()]
+      .filter(([, wrote, mentioned]) => wrote > 0 || mentioned > 0)
+      .map((participant) => participant.slice(0, participant[3] ? 4 : 3)),
   );
 }
 
