@@ -229,6 +229,11 @@ const rows: readonly (readonly [Scenario['path'], variant: string, Scenario['dat
   ['/v2/commentannotations/get', 'a page', () => ({ ...inAcme, pageSize: 100 })],
   ['/v2/commentannotations/get', 'a hundred', () => ({ ...crowd, documentId: 'one-of-many-0', pageSize: CROWD })],
   [
+    '/v2/commentannotations/get',
+    'a hundred with the read state',
+    () => ({ ...crowd, documentId: 'one-of-many-0', pageSize: CROWD, userId: 'ada' }),
+  ],
+  [
     '/v2/commentannotations/count/get',
     'of a document',
     () => ({ ...crowd, documentIds: ['one-of-many-0'], userId: 'ada' }),
