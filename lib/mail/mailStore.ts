@@ -32,7 +32,7 @@ export const dueMailIndex: DueIndex = { shards: mailShards, partition: dueMails 
 
 export const MailEntity = defineEntity({
   type: 'Mail',
-  version: 3,
+  version: 4,
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose:
