@@ -1,9 +1,8 @@
 import { lastSeenAt } from '../../comments/rules/readState.ts';
 import { ThreadEntity } from '../../comments/threads.ts';
 import { readViews } from '../../comments/threadViews.ts';
-import { InvolvementEntity } from '../../content/involvements.ts';
+import { type Involvement, InvolvementEntity } from '../../content/involvements.ts';
 import { MAX_INVOLVED_USERS } from '../../content/rules/contentUser.ts';
-import type { OrganizationScope } from '../../directory/organizationScope.ts';
 import { EventEntity, payloadItem, smallPayloadOf } from '../../events/outbox.ts';
 import type { Audience, AudienceThread } from '../../events/rules/payload.ts';
 import { recipientsOf } from '../../events/rules/recipients.ts';
@@ -165,29 +164,35 @@ function scopeOf(tenant: string, { organizationKey, documentKey }: AudienceThrea
 }
 
 async function findRead(table: Table, of: Collection, events: readonly OccurredEvent[]): Promise<OccurredEvent[]> {
-  const involvements = await inParallel(events, PARALLEL, async (event) => {
-    const { values } = await table.query(InvolvementEntity, of, {
-      prefix: ['DATA', 'notification', isoTime(event.createdAt)],
-      limit: 10,
-    });
-    return values.find(({ id }) => isNotificationOf(id, event));
-  });
-  const found = events.flatMap((event, index) => {
-    const involvement = involvements[index];
-    return involvement ? [{ event, involvement }] : [];
+  const { tenant, organizationKey, userId } = of;
+  const found = await inParallel(events, PARALLEL, async (event) => {
+    const keys = await notificationKeys(table, of, event);
+    return keys.map((key) => ({ event, key }));
   });
   const notifications = await readNotifications(
     table,
-    of satisfies OrganizationScope,
-    found.map(({ involvement }) => involvement),
+    { tenant, organizationKey },
+    found.flat().map(({ key }) => key),
   );
-  return found.flatMap(({ event }, index) => (notifications[index]?.readByUserIds?.includes(of.userId) ? [event] : []));
+  return found
+    .flat()
+    .flatMap(({ event }, index) => (notifications[index]?.readByUserIds?.includes(userId) ? [event] : []));
 }
 
 /** An event has one notification for each group of recipients. Their ids derive from the event. */
-function isNotificationOf(id: string, { eventId, createdAt, payload: { audience } }: OccurredEvent): boolean {
+async function notificationKeys(
+  table: Table,
+  of: Collection,
+  { eventId, createdAt, payload: { audience } }: OccurredEvent,
+): Promise<Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>[]> {
   const groups = Math.ceil((audience ? audienceMembers(audience).length : 0) / MAX_INVOLVED_USERS);
-  return Array.from({ length: groups }, (_value, index) => index).some(
-    (index) => derivedId('ntf', createdAt, [eventId, index]) === id,
-  );
+  const ids = Array.from({ length: groups }, (_value, index) => derivedId('ntf', createdAt, [eventId, index]));
+  const { documentKey } = audience?.thread ?? {};
+  if (documentKey !== undefined) return ids.map((id) => ({ documentKey, id, createdAt }));
+  // The event does not have the internal id of its document.
+  const { values } = await table.query(InvolvementEntity, of, {
+    prefix: ['DATA', 'notification', isoTime(createdAt)],
+    limit: 10,
+  });
+  return values.filter(({ id }) => ids.includes(id));
 }

@@ -134,6 +134,22 @@ describe('a delay', () => {
   });
 });
 
+test('the user gets no mail about the many threads of one call whose notifications the user has read', async () => {
+  await configure(delay(600));
+  const threads = times(12, (index) => ({
+    annotationId: `thread-${index}`,
+    commentData: [
+      { commentText: 'One?', from: ada, taggedUserContacts: [{ userId: 'grace' }], triggerNotification: true },
+    ],
+  }));
+  await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: threads });
+  await system.fanOut();
+  await system.fanOutInApp();
+  await customer.ok('/v2/notifications/update', { ...nda, userId: 'grace', markAllAsRead: true });
+  await pass(11 * MINUTE);
+  expect(system.mails).toEqual([]);
+});
+
 describe('a window', () => {
   test('of a document collects its activities in one mail', async () => {
     await configure(windows({ document: [600] }));
