@@ -81,13 +81,18 @@ export function canFillWindow(entry: WaitingEntry): boolean {
   return isInWindow(entry) && entry.joinsAt === entry.createdAt;
 }
 
-/** Whether the window of `added` is full. It is one of the entries. */
+/**
+ * Whether a window that `added` joins may be full. It is one of the entries. The entry that opened the window can have
+ * other settings, so the smallest numbers count, and the job decides.
+ */
 export function fillsWindow(entries: readonly WaitingEntry[], added: WaitingEntry): boolean {
   const collected = entries.filter((entry) => isInWindow(entry) && entry.joinsAt <= added.joinsAt);
   const inDocument = collected.filter(({ documentKey }) => documentKey === added.documentKey);
+  const smallest = (windows: readonly Waiting['user'][]) =>
+    Math.min(...windows.map((window) => window?.maxEntries ?? Infinity));
   return (
-    collected.length >= (added.user?.maxEntries ?? Infinity) ||
-    inDocument.length >= (added.document?.maxEntries ?? Infinity)
+    collected.length >= smallest(collected.map(({ user }) => user)) ||
+    inDocument.length >= smallest(inDocument.map(({ document }) => document))
   );
 }
 

@@ -124,6 +124,15 @@ describe('a window', () => {
     expect(advanceCollection(START, entries, at(3)).groups.flat()).toHaveLength(isFull ? 3 : 0);
   });
 
+  test.each<[string, Partial<Waiting>, Partial<Waiting>]>([
+    ['larger', { user: minutes(60, 2) }, { user: minutes(60, 50) }],
+    ['no', { user: minutes(60, 2) }, { document: minutes(60) }],
+  ])('is filled by an entry with a %s number', (_which, first, second) => {
+    const [early, late] = [entry('a', at(0), first), entry('a', at(1), second)];
+    expect(fillsWindow([early, late], late)).toBe(true);
+    expect(advanceCollection(START, [early, late], at(2)).groups.flat()).toHaveLength(2);
+  });
+
   test('can be filled by an entry that joins at once, and by no other', () => {
     const waitings = [{ user: minutes(5) }, { delay: MINUTE, user: minutes(5) }, { isHeld: true }, {}];
     expect(waitings.map((waiting) => canFillWindow(entry('a', T, waiting)))).toEqual([true, false, false, false]);
