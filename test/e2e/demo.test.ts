@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
-import { demoDocument, demoEditor } from '../../infra/local/console/demoDocument.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { demoDocument, demoEditor, demoUsers } from '../../infra/local/console/demoDocument.ts';
 import { type Tab, TestBrowser } from '../support/browser.ts';
 import { startSystem, type System } from './system.ts';
 
@@ -30,8 +30,8 @@ const textOf = (page: Page) => page.getByRole('textbox', { name: 'Text of the do
 const statusOf = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text });
 
 /** Opens the demo as a user, and waits until the text can be edited. */
-async function open(userId: string): Promise<Tab> {
-  const tab = await browser.open();
+async function open(userId: string, options?: BrowserContextOptions): Promise<Tab> {
+  const tab = await browser.open(options);
   tabs.push(tab);
   await tab.page.goto(`${system.baseUrl}${DEMO}?user=${userId}`);
   await textOf(tab.page).and(tab.page.locator('[contenteditable=true]')).waitFor();
@@ -85,6 +85,13 @@ async function withTexts(page: Page, texts: readonly string[]): Promise<void> {
 async function addComment(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'New comment' }).fill(text);
   await page.getByRole('button', { name: 'Comment', exact: true }).click();
+}
+
+/** The tests before may have left unread notifications. */
+async function markAllAsRead(): Promise<void> {
+  const { organizationId } = demoDocument;
+  for (const { userId } of demoUsers)
+    await system.client.v2.notifications.update({ organizationId, userId, markAllAsRead: true });
 }
 
 const thread = (page: Page, name: string) => page.getByRole('listitem', { name, exact: true });
@@ -242,20 +249,45 @@ describe('the demo page in two browsers', () => {
     await statusOf(grace, 'Ada Lovelace mentioned you: Picked: @grace').waitFor();
   });
 
-  test('notifies a user whom the other user mentions', async () => {
+  test('notifies a user whom the other user mentions, and counts it until the user marks it as read', async () => {
+    await markAllAsRead();
     const { ada, grace, problems } = await openBoth();
     await addComment(ada, 'Please look, @grace');
     await statusOf(grace, 'Ada Lovelace mentioned you: Please look, @grace').waitFor();
     expect(await grace.title()).toBe('(1) Demo: Grace Hopper');
-    await grace.getByRole('button', { name: 'Notifications, 1 new' }).press('Enter');
+    await grace.getByRole('button', { name: 'Notifications, 1 unread' }).press('Enter');
     const list = grace.getByRole('region', { name: 'Notifications' });
-    await list.getByRole('listitem').filter({ hasText: 'Ada Lovelace mentioned you: Please look, @grace' }).waitFor();
+    const entry = list.getByRole('listitem').filter({ hasText: 'Ada Lovelace mentioned you: Please look, @grace' });
+    await entry.filter({ hasText: 'Unread' }).waitFor();
+    await list.getByRole('button', { name: 'Mark all as read' }).press('Enter');
+    await entry.filter({ hasNotText: 'Unread' }).waitFor();
     expect(await grace.title()).toBe('Demo: Grace Hopper');
     await grace.keyboard.press('Escape');
     await list.waitFor({ state: 'hidden' });
     // The button shows no number, because the author of a comment gets no notification about it.
     expect(await ada.getByRole('button', { name: 'Notifications', exact: true }).isVisible()).toBe(true);
     expect(problems()).toEqual([]);
+  });
+
+  test('marks in all windows of a user what is unread, until the user has seen it in one of them', async () => {
+    await markAllAsRead();
+    // Too low to show threads before the user scrolls to them.
+    const low = { viewport: { width: 360, height: 300 } };
+    const opened = await Promise.all([open('ada'), open('grace', low), open('grace', low)]);
+    const [ada, first, second] = opened.map(({ page }) => page) as [Page, Page, Page];
+    const unreadMark = (page: Page) => thread(page, 'Unseen, @grace').locator('.comment', { hasText: 'Unread' });
+    const badge = (page: Page) => page.getByRole('button', { name: 'Notifications, 1 unread' });
+    await addComment(ada, 'Unseen, @grace');
+    for (const page of [first, second]) await Promise.all([unreadMark(page).waitFor(), badge(page).waitFor()]);
+    expect(await unreadMark(ada).count()).toBe(0);
+
+    await thread(first, 'Unseen, @grace').getByRole('button', { name: 'Reply' }).scrollIntoViewIfNeeded();
+    for (const page of [first, second]) await unreadMark(page).waitFor({ state: 'detached' });
+    expect(await Promise.all([first, second].map((page) => badge(page).count()))).toEqual([1, 1]);
+    await badge(first).press('Enter');
+    await first.getByRole('button', { name: 'Mark all as read' }).press('Enter');
+    for (const page of [first, second]) await badge(page).waitFor({ state: 'detached' });
+    expect(opened.flatMap(({ problems }) => problems)).toEqual([]);
   });
 
   test('keeps edits of a user who is offline, and merges them afterwards', async () => {

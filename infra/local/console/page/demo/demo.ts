@@ -35,10 +35,10 @@ function showDemo(user: DemoUser): void {
   const live = client.live(demoDocument);
   document.title = `Demo: ${user.name}`;
 
-  const notifications = new NotificationList(client, user);
-  const refreshNotifications = () => void notifications.refresh().catch(reportError);
+  const notifications = new NotificationList({ client, user, report: reportError });
+  const refreshNotifications = () => void notifications.refresh();
   const editor = showTextEditor(client, user, () => threads.showQuote());
-  const threads = new ThreadList({ client, user, editor, report: reportError });
+  const threads = new ThreadList({ client, live, user, editor, report: reportError });
   new HistoryPanel({ provider: editor.provider, report: reportError });
   const refreshThreads = () => void threads.refresh();
 

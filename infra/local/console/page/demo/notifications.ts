@@ -1,81 +1,124 @@
+import { pages } from '../../../../../lib/client/pages.ts';
 import type { UserClient } from '../../../../../lib/client/userClient.ts';
 import { demoDocument, type DemoUser, demoUsers } from '../../demoDocument.ts';
 import { byId, element, setText } from '../dom.ts';
 import { isMentioned } from './mentions.ts';
+import { refreshing } from './refreshing.ts';
 
 interface Notification {
   readonly id: string;
   readonly actionUser: { readonly userId: string; readonly name?: string | undefined };
   readonly displayHeadlineMessageTemplate?: string | undefined;
   readonly notificationSourceData?: Readonly<Record<string, unknown>> | undefined;
+  readonly readByUserIds?: readonly string[] | undefined;
+}
+
+export interface NotificationListOptions {
+  readonly client: UserClient;
+  readonly user: DemoUser;
+  readonly report: (error: unknown) => void;
 }
 
 const MAX_SHOWN = 20;
 const TONE_HERTZ = 880;
 const TONE_SECONDS = 0.15;
 
-/** A notification that arrives while the page is open counts as new until the user next presses the bell. */
+/** The badge counts what is unread, also what the list does not show. It is the same on all devices of the user. */
 export class NotificationList {
-  readonly #client: UserClient;
-  readonly #user: DemoUser;
-  readonly #seenIds = new Set<string>();
+  readonly #options: NotificationListOptions;
+  readonly #knownIds = new Set<string>();
   #hasRead = false;
-  #newCount = 0;
+  #ringingId: string | undefined;
+  readonly refresh: () => Promise<void>;
 
-  constructor(client: UserClient, user: DemoUser) {
-    this.#client = client;
-    this.#user = user;
+  constructor(options: NotificationListOptions) {
+    this.#options = options;
+    this.refresh = refreshing(() => this.#read(), options.report);
     byId('bell').addEventListener('click', () => this.#toggle());
+    byId('read-all').addEventListener('click', () => void this.#markAllAsRead().catch(options.report));
     byId('notifications').addEventListener('keydown', closeOnEscape);
     byId('bell').addEventListener('keydown', closeOnEscape);
   }
 
-  /** At the first read, no notification counts as new. */
-  async refresh(): Promise<void> {
-    const { data } = await this.#client.v2.notifications.get({
-      organizationId: demoDocument.organizationId,
-      userId: this.#user.userId,
-      pageSize: MAX_SHOWN,
-    });
+  get #inbox() {
+    return { organizationId: demoDocument.organizationId, userId: this.#options.user.userId };
+  }
+
+  /** At the first read, no notification rings. */
+  async #read(): Promise<void> {
+    const { count, get } = this.#options.client.v2.notifications;
+    const [{ data: counted }, { data }] = await Promise.all([
+      count.get(this.#inbox),
+      get({ ...this.#inbox, pageSize: MAX_SHOWN }),
+    ]);
+    this.#showCount(counted.unread.all, counted.more);
     const notifications: readonly Notification[] = data;
-    const added = notifications.filter(({ id }) => !this.#seenIds.has(id));
-    for (const { id } of added) this.#seenIds.add(id);
-    const texts = notifications.map((notification) => this.#textOf(notification));
-    byId('notification-list').replaceChildren(...texts.map((text) => element('li', {}, text)));
-    byId('no-notification').hidden = texts.length > 0;
-    const [newest] = added;
-    if (this.#hasRead && newest) this.#ring(this.#textOf(newest), added.length);
+    byId('notification-list').replaceChildren(
+      ...notifications.map((notification) =>
+        element(
+          'li',
+          {},
+          this.#textOf(notification),
+          ...(this.#isUnread(notification) ? [' ', element('span', { class: 'mark' }, 'Unread')] : []),
+        ),
+      ),
+    );
+    byId('no-notification').hidden = notifications.length > 0;
+    this.#ringFor(notifications);
+  }
+
+  #ringFor(notifications: readonly Notification[]): void {
+    const unread = notifications.filter((notification) => this.#isUnread(notification));
+    const [newest] = notifications;
+    if (this.#hasRead && newest && unread.includes(newest) && !this.#knownIds.has(newest.id)) {
+      this.#ringingId = newest.id;
+      setText(byId('ring'), this.#textOf(newest));
+      byId('bell').classList.add('rings');
+      playTone();
+    } else if (!unread.some(({ id }) => id === this.#ringingId)) this.#stopRinging();
+    for (const { id } of notifications) this.#knownIds.add(id);
     this.#hasRead = true;
   }
 
-  #ring(text: string, count: number): void {
-    this.#newCount += count;
-    setText(byId('ring'), text);
-    this.#showCount();
-    playTone();
+  #stopRinging(): void {
+    this.#ringingId = undefined;
+    setText(byId('ring'), '');
+    byId('bell').classList.remove('rings');
   }
 
   #toggle(): void {
     const list = byId('notifications');
     list.hidden = !list.hidden;
     byId('bell').ariaExpanded = String(!list.hidden);
-    this.#newCount = 0;
-    setText(byId('ring'), '');
-    this.#showCount();
+    this.#stopRinging();
   }
 
-  #showCount(): void {
-    const hasNew = this.#newCount > 0;
-    setText(byId('bell'), hasNew ? `Notifications, ${this.#newCount} new` : 'Notifications');
-    byId('bell').classList.toggle('rings', hasNew);
-    document.title = `${hasNew ? `(${this.#newCount}) ` : ''}Demo: ${this.#user.name}`;
+  async #markAllAsRead(): Promise<void> {
+    const { update } = this.#options.client.v2.notifications;
+    for await (const _ of pages(update, { ...this.#inbox, markAllAsRead: true }));
+    await this.refresh();
+  }
+
+  #showCount(count: number, more: boolean): void {
+    const shown = `${count}${more ? '+' : ''}`;
+    const hasUnread = count > 0;
+    setText(byId('badge'), shown);
+    byId('badge').hidden = !hasUnread;
+    byId('bell').ariaLabel = hasUnread ? `Notifications, ${shown} unread` : null;
+    document.title = `${hasUnread ? `(${shown}) ` : ''}Demo: ${this.#options.user.name}`;
+  }
+
+  /** The answer lists only notifications that are for the user. */
+  #isUnread({ actionUser, readByUserIds = [] }: Notification): boolean {
+    const { userId } = this.#options.user;
+    return actionUser.userId !== userId && !readByUserIds.includes(userId);
   }
 
   #textOf({ actionUser, displayHeadlineMessageTemplate = '', notificationSourceData = {} }: Notification): string {
     const { commentText } = notificationSourceData;
     const text = typeof commentText === 'string' ? commentText : '';
     const name = actionUser.name ?? demoUsers.find(({ userId }) => userId === actionUser.userId)?.name ?? 'A user';
-    const headline = isMentioned(this.#user.userId, text)
+    const headline = isMentioned(this.#options.user.userId, text)
       ? `${name} mentioned you`
       : displayHeadlineMessageTemplate.replace('{actionUser}', () => name);
     return text === '' ? headline : `${headline}: ${text}`;

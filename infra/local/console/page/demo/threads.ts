@@ -1,9 +1,12 @@
+import type { LiveDocument } from '../../../../../lib/client/liveDocument.ts';
 import type { UserClient } from '../../../../../lib/client/userClient.ts';
 import { demoDocument, type DemoUser } from '../../demoDocument.ts';
 import { byId, element, setChildren, setText } from '../dom.ts';
 import type { Anchor, MarkedThread } from './commentMarks.ts';
 import { addMentionPicker } from './mentionPicker.ts';
 import { isMentioned, mentionsIn, otherUsers } from './mentions.ts';
+import { refreshing } from './refreshing.ts';
+import { Sight } from './sight.ts';
 import type { TextEditor } from './textEditor.ts';
 
 interface Person {
@@ -21,16 +24,21 @@ interface Thread {
     readonly createdAt: number;
   }[];
   readonly targetElement?: Readonly<Record<string, unknown>> | undefined;
+  readonly unread?: boolean | undefined;
+  readonly firstUnreadCommentId?: number | undefined;
 }
 
 /** The elements stay when the thread changes, and with them the focus and an unfinished reply. */
 interface ThreadView {
   readonly item: HTMLLIElement;
+  /** Stands below the newest comment, so a user who sees it has seen the thread. */
+  readonly end: HTMLElement;
   readonly show: (thread: Thread) => void;
 }
 
 export interface ThreadListOptions {
   readonly client: UserClient;
+  readonly live: LiveDocument;
   readonly user: DemoUser;
   /** A new thread quotes the text that is selected here. */
   readonly editor: TextEditor;
@@ -43,29 +51,17 @@ export class ThreadList {
   readonly #options: ThreadListOptions;
   readonly #views = new Map<string, ThreadView>();
   readonly #knownComments = new Set<string>();
+  readonly #sight = new Sight((elements) => this.#markSeen(elements));
+  #unreadIds: ReadonlySet<string> = new Set();
   #hasRead = false;
-  #reading: Promise<void> | undefined;
-  #mustRead = false;
+  readonly refresh: () => Promise<void>;
 
   constructor(options: ThreadListOptions) {
     this.#options = options;
+    this.refresh = refreshing(() => this.#read(), options.report);
     const input = byId('new-comment') as HTMLTextAreaElement;
     addMentionPicker(input, otherUsers(options.user.userId));
     onSubmit(byId('new-thread'), input, (text) => this.#addThread(text), options.report);
-  }
-
-  /** A call during a read reads again afterwards. */
-  refresh(): Promise<void> {
-    this.#mustRead = true;
-    this.#reading ??= this.#readWhileChanged().finally(() => (this.#reading = undefined));
-    return this.#reading;
-  }
-
-  async #readWhileChanged(): Promise<void> {
-    while (this.#mustRead) {
-      this.#mustRead = false;
-      await this.#read().catch(this.#options.report);
-    }
   }
 
   showQuote(): void {
@@ -91,8 +87,17 @@ export class ThreadList {
     });
     setChildren(byId('threads'), items);
     byId('no-thread').hidden = items.length > 0;
+    this.#unreadIds = new Set(threads.filter(({ unread }) => unread).map(({ annotationId }) => annotationId));
+    this.#sight.look();
     this.#options.editor.mark(threads.filter(({ status }) => status.id !== 'RESOLVED').flatMap(markedThreads));
     this.#announceNewComment(threads);
+  }
+
+  /** The hint about the view makes all windows of the user read the threads again. */
+  #markSeen(elements: ReadonlySet<Element>): void {
+    for (const [annotationId, { end }] of this.#views)
+      if (this.#unreadIds.has(annotationId) && elements.has(end))
+        this.#options.live.thread(annotationId).seen().catch(this.#options.report);
   }
 
   /**
@@ -131,14 +136,17 @@ export class ThreadList {
     const item = element('li', { class: 'thread', role: 'listitem' }, quote, comments, form);
     addMentionPicker(input, otherUsers(this.#options.user.userId));
     onSubmit(form, input, (text) => this.#reply(annotationId, text), report);
+    this.#sight.watch(form);
     let isResolved = false;
     status.addEventListener('click', () => void this.#setResolved(annotationId, !isResolved).catch(report));
     return {
       item,
+      end: form,
       show: (thread) => {
         const [first] = thread.comments;
         isResolved = thread.status.id === 'RESOLVED';
         item.classList.toggle('resolved', isResolved);
+        item.classList.toggle('unread', thread.unread === true);
         item.setAttribute('aria-label', `${isResolved ? 'Resolved: ' : ''}${first?.commentText ?? 'Thread'}`);
         setText(status, isResolved ? 'Reopen' : 'Resolve');
         const { targetText } = thread.targetElement ?? {};
@@ -147,12 +155,13 @@ export class ThreadList {
         [marked] = markedThreads(thread);
         quote.disabled = marked === undefined;
         comments.replaceChildren(
-          ...thread.comments.map(({ commentText = '', from, createdAt }) =>
+          ...thread.comments.map(({ commentId, commentText = '', from, createdAt }) =>
             element(
               'li',
               { class: 'comment' },
               element('span', { class: 'author' }, from.name ?? from.userId),
               element('time', { class: 'when', datetime: new Date(createdAt).toISOString() }, timeOf(createdAt)),
+              ...(commentId === thread.firstUnreadCommentId ? [element('span', { class: 'mark' }, 'Unread')] : []),
               element('br'),
               commentText,
             ),
@@ -222,7 +231,7 @@ function onSubmit(
     isSending = true;
     try {
       await send(text);
-      input.value = '';
+      if (input.value.trim() === text) input.value = '';
     } catch (error) {
       report(error);
     } finally {
