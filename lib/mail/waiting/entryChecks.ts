@@ -179,6 +179,11 @@ async function findRead(table: Table, of: Collection, events: readonly OccurredE
     .flatMap(({ event }, index) => (notifications[index]?.readByUserIds?.includes(userId) ? [event] : []));
 }
 
+/** For more groups of recipients, a query for those of the user costs less. */
+const MAX_READ_GROUPS = 2;
+/** Events of one call have the same time. */
+const MAX_OF_SAME_TIME = 500;
+
 /** An event has one notification for each group of recipients. Their ids derive from the event. */
 async function notificationKeys(
   table: Table,
@@ -188,11 +193,12 @@ async function notificationKeys(
   const groups = Math.ceil((audience ? audienceMembers(audience).length : 0) / MAX_INVOLVED_USERS);
   const ids = Array.from({ length: groups }, (_value, index) => derivedId('ntf', createdAt, [eventId, index]));
   const { documentKey } = audience?.thread ?? {};
-  if (documentKey !== undefined) return ids.map((id) => ({ documentKey, id, createdAt }));
-  // The event does not have the internal id of its document.
+  if (documentKey !== undefined && groups <= MAX_READ_GROUPS) return ids.map((id) => ({ documentKey, id, createdAt }));
+  // An event without a thread does not have the internal id of its document.
   const { values } = await table.query(InvolvementEntity, of, {
-    prefix: ['DATA', 'notification', isoTime(createdAt)],
-    limit: 10,
+    prefix: ['DATA', 'notification', isoTime(createdAt), ...(documentKey === undefined ? [] : [documentKey])],
+    limit: MAX_OF_SAME_TIME,
   });
-  return values.filter(({ id }) => ids.includes(id));
+  const own = new Set(ids);
+  return values.filter(({ id }) => own.has(id));
 }
