@@ -370,6 +370,19 @@ describe('the publisher', () => {
     expect(JSON.stringify(published)).not.toContain('secret');
   });
 
+  test('publishes views to the user alone, once for a batch, and only if the user is connected', async () => {
+    for (const userId of ['ada', 'bob']) await connect(userId);
+    const annotationIds = times(40, (index) => `t${index}`);
+    for (const annotationId of annotationIds) await addThread(annotationId);
+    for (const ids of [annotationIds.slice(0, 20), annotationIds.slice(20)])
+      for (const userId of ['bob', 'eve'])
+        await customer.ok('/v2/commentannotations/views/add', { ...nda, annotationIds: ids, userId });
+    await publish(await insertionsOf('ThreadViews'));
+    expect(published.map(({ channel, event: { type, ids } }) => [channel, type, ids])).toEqual([
+      [userChannel('bob'), 'comment_annotation.view', { documentId: 'nda' }],
+    ]);
+  });
+
   test('publishes a notification for everybody to the users who have its document open and may see it', async () => {
     for (const userId of ['ada', 'bob', 'eve']) await connect(userId);
     await addThread('private', { visibility: { type: 'restricted', userIds: ['bob'] } });
