@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type DeletedDocument, type PurgeHook, purgeRecords } from '../content/documentPurge.ts';
+import { type DeletedDocument, type PurgeHook, purgeItems, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
 import { defineContentKind, type Involved, type LocatedRecord, type LocationDeletion } from '../content/kind.ts';
 import { renameRecords } from '../content/rename.ts';
@@ -17,6 +17,7 @@ import { changeThread } from './rules/threadChanges.ts';
 import { type Thread, threadAccessOf } from './rules/threads.ts';
 import { assigneeInvolvement, involvementsOf } from './threadInvolvements.ts';
 import { CommentEntity, ThreadCounterEntity, ThreadEntity, threadIds, ThreadItems, ThreadReader } from './threads.ts';
+import { ThreadViewsEntity } from './threadViews.ts';
 import { eraseThreads, removeCommentUser } from './userRemoval.ts';
 
 /** Few, because a thread can have a thousand comments. */
@@ -51,11 +52,11 @@ const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], 'none', DeletedT
   keys: [],
 }));
 
-const threadPurges = [purgeExistingThreads, purgeDeletedThreads];
+const threadPurges = [purgeExistingThreads, purgeDeletedThreads, purgeItems<DeletedDocument>(ThreadViewsEntity)];
 
 /**
- * A thread gets its number before it is written, so a document without a counter has no threads. The counter is removed
- * last, so an interrupted purge continues.
+ * A thread gets its number before it is written, so a document without a counter has no threads and no views. The
+ * counter is removed last, so an interrupted purge continues.
  */
 const purgeThreads: PurgeHook<DeletedDocument> = {
   entities: [...threadPurges.flatMap(({ entities }) => entities), ThreadCounterEntity],

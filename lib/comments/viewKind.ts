@@ -1,4 +1,3 @@
-import { purgeItems } from '../content/documentPurge.ts';
 import { defineContentKind } from '../content/kind.ts';
 import { hintFor, type Written } from '../content/rules/hints.ts';
 import { RECORDS_PER_PAGE, writeEachRecord } from '../content/userRemoval.ts';
@@ -16,7 +15,8 @@ export const viewKind = defineContentKind({
   involve: 'none',
   locate: 'none',
   rename: 'none',
-  purge: { document: purgeItems(ThreadViewsEntity), organization: 'none' },
+  // The purge of threads deletes their views, because it knows which documents have none.
+  purge: 'none',
   hint: {
     types: { 'comment_annotation.view': 'user' },
     written: {

@@ -109,6 +109,7 @@ export async function fillDocument(
     commentAnnotations: [{ annotationId: 'deleted', commentData: [{ commentText: mark, from: from('ada') }] }],
   });
   await customer.ok('/v2/commentannotations/delete', { ...scope, annotationIds: ['deleted'] });
+  await customer.ok('/v2/commentannotations/views/add', { ...scope, annotationIds: ['thread-0'], userId: 'bob' });
   await customer.ok('/v2/reactions/add', {
     ...scope,
     reactions: [
