@@ -254,13 +254,14 @@ describe('the demo page in two browsers', () => {
     const { ada, grace, problems } = await openBoth();
     await addComment(ada, 'Please look, @grace');
     await statusOf(grace, 'Ada Lovelace mentioned you: Please look, @grace').waitFor();
-    expect(await grace.title()).toBe('(1) Demo: Grace Hopper');
     await grace.getByRole('button', { name: 'Notifications, 1 unread' }).press('Enter');
+    expect(await grace.title()).toBe('(1) Demo: Grace Hopper');
     const list = grace.getByRole('region', { name: 'Notifications' });
     const entry = list.getByRole('listitem').filter({ hasText: 'Ada Lovelace mentioned you: Please look, @grace' });
     await entry.filter({ hasText: 'Unread' }).waitFor();
     await list.getByRole('button', { name: 'Mark all as read' }).press('Enter');
     await entry.filter({ hasNotText: 'Unread' }).waitFor();
+    await grace.getByRole('button', { name: 'Notifications', exact: true }).waitFor();
     expect(await grace.title()).toBe('Demo: Grace Hopper');
     await grace.keyboard.press('Escape');
     await list.waitFor({ state: 'hidden' });
