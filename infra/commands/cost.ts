@@ -1,13 +1,13 @@
 /** `npm run cost`: prints what the service costs at list prices. */
 import { registeredEndpoints } from '../build/registry.ts';
 import { costOfCall, costsOfCalls, startCost, startMilliseconds } from '../cost/calls.ts';
-import { prices } from '../cost/prices.ts';
 import { vectorConsumption, vectorDollars, vectorGigabytes } from '../cost/vectors.ts';
 import { readSettings, type Settings } from '../settings/settings.ts';
 import { deliveryConsumption, deliveryCost } from './cost/deliveries.ts';
 import { floodBill } from './cost/flood.ts';
 import { type CostLine, heartbeatBill, idleBill, totalOf } from './cost/idle.ts';
 import { liveBill, workday } from './cost/live.ts';
+import { mailConsumption, mailCost } from './cost/mails.ts';
 import { metricBill } from './cost/metrics.ts';
 import { versionCosts } from './cost/versions.ts';
 import { watchingBill } from './cost/watching.ts';
@@ -18,7 +18,7 @@ import type { StackTemplates } from './templateChanges.ts';
 const USAGE = `Usage: npm run cost [-- --live]
 
 Prints costs at list prices of us-east-1 (infra/cost/prices.ts), without free tiers: a month without calls, a
-million calls of each endpoint, a million events and a million deliveries.
+million calls of each endpoint, a million events, deliveries and mails.
 
   --live   prints also a workday of 1,000 connected users, and the month with the setting live
   --help   prints this text`;
@@ -85,7 +85,13 @@ export function costReport(
       const { total, table, queue, functions, logs, dataOut } = deliveryCost(consumed);
       return `${row('', 0, [total, table, queue, functions, logs, dataOut])}  ${label}`;
     }),
-    `${dollars(prices.mails)}${' '.repeat(5 * 9)}  mails through Amazon SES, without their units and runs`,
+    '',
+    'A million, in addition to their events, dollars',
+    heading(0, ['total', 'SES', 'table', 'queue', 'lambda', 'logs']),
+    ...Object.values(mailConsumption).map(({ label, consumed }) => {
+      const { total, ses, table, queue, functions, logs } = mailCost(consumed);
+      return `${row('', 0, [total, ses, table, queue, functions, logs])}  ${label}`;
+    }),
     '',
     'A million, dollars',
     ...versionCosts().map(([subject, sum]) => `${dollars(sum)}  ${subject}`),

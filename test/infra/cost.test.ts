@@ -8,6 +8,7 @@ import { deliveryConsumption, deliveryCost, deliveryDollars } from '../../infra/
 import { floodBill } from '../../infra/commands/cost/flood.ts';
 import { heartbeatBill, idleBill, totalOf } from '../../infra/commands/cost/idle.ts';
 import { liveBill, workday } from '../../infra/commands/cost/live.ts';
+import { mailConsumption, mailCost } from '../../infra/commands/cost/mails.ts';
 import { metricBill } from '../../infra/commands/cost/metrics.ts';
 import { versionCosts } from '../../infra/commands/cost/versions.ts';
 import { watchingBill, widgetCosts } from '../../infra/commands/cost/watching.ts';
@@ -218,6 +219,37 @@ describe('deliveryCost', () => {
   });
 });
 
+describe('mailCost', () => {
+  const { alone, unlimited, burst } = mailConsumption;
+  const [mailedAlone, mailedTogether] = [unlimited, burst].map(({ consumed }) => mailCost(consumed)) as [
+    ReturnType<typeof mailCost>,
+    ReturnType<typeof mailCost>,
+  ];
+
+  test('adds the mail of Amazon SES to table, queue, functions and logs', () => {
+    const { mails, mailRuns, ...consumed } = alone.consumed;
+    const { total } = deliveryCost({ ...consumed, postingRuns: mailRuns, posts: 0 });
+    expect(mailCost(alone.consumed)).toMatchObject({ ses: 100 * mails, total: expect.closeTo(100 + total, 9) });
+  });
+
+  test('of an activity in a burst is at most a fifth of one that is mailed alone without limits, and lower also without SES', () => {
+    expect(mailedTogether.total).toBeLessThanOrEqual(mailedAlone.total / 5);
+    const own = ({ total, ses }: ReturnType<typeof mailCost>) => total - ses;
+    expect(own(mailedTogether)).toBeLessThan(0.8 * own(mailedAlone));
+  });
+
+  test('equals the cost on the page for operators', () => {
+    const page = readFileSync(join(projectDir, 'infra/README.md'), 'utf8');
+    for (const { total, ses } of Object.values(mailConsumption).map(({ consumed }) => mailCost(consumed)))
+      expect(page).toContain(`| ${total.toFixed(2)} | ${(total - ses).toFixed(2)} |`);
+  });
+});
+
+test('a view of a thread costs at most two write units', () => {
+  const { written } = consumptionOfRequests(registeredEndpoints()).get('/v2/commentannotations/views/add one')!;
+  expect(written).toBeLessThanOrEqual(2);
+});
+
 describe('heartbeatBill', () => {
   test('is below a dollar a month, including the secret and three alarm metrics', () => {
     const lines = new Map(heartbeatBill().map(({ item, dollars }) => [item, dollars]));
@@ -319,6 +351,7 @@ describe('costReport', () => {
     for (const name of consumptionOfRequests(registeredEndpoints()).keys()) expect(report).toContain(`\n${name} `);
     expect(report).toMatch(/^ +written +searched +dollars$/m);
     expect(report).toMatch(/^\/v2\/memory\/judgments\/add one with content +4\.54 +0\.00 +2\.36$/m);
+    for (const { label } of Object.values(mailConsumption)) expect(report).toContain(`  ${label}\n`);
     expect(report).not.toMatch(/NaN|undefined/);
   });
 });

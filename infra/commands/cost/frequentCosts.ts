@@ -1,8 +1,8 @@
 import { registeredEndpoints } from '../../build/registry.ts';
 import { costOfCall, costsOfCalls, refusedCall, withIdempotencyKey } from '../../cost/calls.ts';
-import { prices } from '../../cost/prices.ts';
 import { vectorConsumption, vectorDollars } from '../../cost/vectors.ts';
 import { deliveryConsumption, deliveryCost } from './deliveries.ts';
+import { mailConsumption, mailCost } from './mails.ts';
 import { versionCosts } from './versions.ts';
 
 export function frequentCosts(): [subject: string, dollars: number][] {
@@ -14,6 +14,8 @@ export function frequentCosts(): [subject: string, dollars: number][] {
     ['reads of one item, of which 1.00 for the gateway', call('/v2/organizations/get by id')],
     ['writes of one item', call(write)],
     ['comments with their event', call('/v2/commentannotations/comments/add one that notifies users')],
+    ['views of a thread', call('/v2/commentannotations/views/add one')],
+    ["counts of a user's unread notifications", call('/v2/notifications/count/get one')],
     [
       '`Idempotency-Key` headers of writes, in addition',
       costOfCall(write, withIdempotencyKey(consumed)).total - costOfCall(write, consumed).total,
@@ -26,6 +28,9 @@ export function frequentCosts(): [subject: string, dollars: number][] {
     ...versionCosts(),
     ['writes of one vector, in addition to units', vectors('/v2/memory/judgments/add one')],
     ['searches of few vectors, in addition to units', vectors('/v2/memory/search a document')],
-    ['mails through Amazon SES, without their units and runs', prices.mails],
+    ...Object.values(mailConsumption).map(({ label, consumed: used }): [string, number] => {
+      const { total, ses } = mailCost(used);
+      return [`${label}, of which ${ses.toFixed(2)} for Amazon SES`, total];
+    }),
   ];
 }

@@ -1,5 +1,5 @@
 import { documentClients, type TableClient } from '../../../lib/table/documentClient.ts';
-import { startEngine } from '../../support/engine.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { MemoryTable } from '../../support/memoryTable.ts';
 import type { Item } from '../../support/tableExpressions.ts';
@@ -20,7 +20,7 @@ export const eventData = { topic: 'A text of some length. '.repeat(80) };
  * for each function that does not run in this thread.
  */
 export async function startMemoryWorld({ threads }: { threads?: Readonly<Record<string, number>> } = {}) {
-  const stopEngine = await startEnvironment();
+  const engine = await startEnvironment();
   const table = new MemoryTable().install();
   const cloud = new Cloud();
   table.onInsert = cloud.insert;
@@ -30,20 +30,22 @@ export async function startMemoryWorld({ threads }: { threads?: Readonly<Record<
       sqs: (input) => cloud.answer(input as Parameters<typeof cloud.answer>[0]),
     });
   const receiver = await startReceiver();
-  return { table, cloud, receiver, stop: async () => void (await Promise.all([receiver.stop(), stopEngine()])) };
+  const stop = async () => void (await Promise.all([receiver.stop(), engine.stop()]));
+  return { table, cloud, receiver, mails: engine.mails, stop };
 }
 
 /** Starts a receiver, and the workers on the test engine. They use the SDK client, as in a deployment. */
 export async function startEngineWorld() {
-  const stopEngine = await startEnvironment();
+  const engine = await startEnvironment();
   const cloud = new Cloud();
   const { open } = documentClients;
   documentClients.open = (client) => observed(open(client), cloud.insert);
   const receiver = await startReceiver();
-  return { cloud, receiver, stop: async () => void (await Promise.all([receiver.stop(), stopEngine()])) };
+  const stop = async () => void (await Promise.all([receiver.stop(), engine.stop()]));
+  return { cloud, receiver, mails: engine.mails, stop };
 }
 
-async function startEnvironment(): Promise<() => Promise<void>> {
+async function startEnvironment(): Promise<Engine> {
   const engine = await startEngine({ sdk: true });
   // Hides the warning of Powertools that metrics are disabled.
   console.warn = () => undefined;
@@ -52,7 +54,7 @@ async function startEnvironment(): Promise<() => Promise<void>> {
     POWERTOOLS_METRICS_DISABLED: 'true',
     POWERTOOLS_DEV: 'true',
   });
-  return () => engine.stop();
+  return engine;
 }
 
 /** Returns a client that calls `onInsert` for each new item, like the table's stream. */
