@@ -6,6 +6,7 @@ import { type Engine, TABLE_NAME } from './engine.ts';
 import { fillDocument } from './fillOrganization.ts';
 import { itemsByKey, itemsOfOrganization } from './items.ts';
 import type { Command } from './leanClient.ts';
+import { replaceIds } from './replaceIds.ts';
 import { times } from './times.ts';
 
 type Stored = Record<string, any>;
@@ -141,13 +142,4 @@ function mentions(value: unknown, id: string): boolean {
     !(value instanceof Uint8Array) &&
     Object.values(value).some((part) => mentions(part, id))
   );
-}
-
-/** Returns a copy of a value in which ids are replaced at every depth. */
-function replaceIds<T>(value: T, ids: Readonly<Record<string, string>>): T {
-  if (typeof value === 'string')
-    return Object.entries(ids).reduce((text: string, [id, other]) => text.replaceAll(id, other), value) as T;
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
-  if (Array.isArray(value)) return value.map((part) => replaceIds(part, ids)) as T;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, replaceIds(part, ids)])) as T;
 }

@@ -136,11 +136,12 @@ export class Cloud {
     }
   }
 
-  /** Processes the messages of one queue in `width` parallel batches. */
-  async drainQueue(name: QueueName, width: number): Promise<void> {
+  /** Processes the messages of one queue in `width` parallel batches, until the value of `performance.now`. */
+  async drainQueue(name: QueueName, width: number, until = Infinity): Promise<void> {
+    this.#release();
     const queue = this.#queues.get(name)!;
     const work = async () => {
-      while (queue.ready.length > 0) await this.#runBatch(queue, this.#take(queue));
+      while (queue.ready.length > 0 && performance.now() < until) await this.#runBatch(queue, this.#take(queue));
     };
     await Promise.all(times(width, work));
   }

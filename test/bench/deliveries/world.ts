@@ -1,5 +1,5 @@
 import { documentClients, type TableClient } from '../../../lib/table/documentClient.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { type Engine, type EngineOptions, startEngine } from '../../support/engine.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { MemoryTable } from '../../support/memoryTable.ts';
 import type { Item } from '../../support/tableExpressions.ts';
@@ -42,11 +42,11 @@ export async function startEngineWorld() {
   documentClients.open = (client) => observed(open(client), cloud.insert);
   const receiver = await startReceiver();
   const stop = async () => void (await Promise.all([receiver.stop(), engine.stop()]));
-  return { cloud, receiver, mails: engine.mails, stop };
+  return { cloud, receiver, stop };
 }
 
-async function startEnvironment(): Promise<Engine> {
-  const engine = await startEngine({ sdk: true });
+export async function startEnvironment(options: EngineOptions = { sdk: true }): Promise<Engine> {
+  const engine = await startEngine(options);
   // Hides the warning of Powertools that metrics are disabled.
   console.warn = () => undefined;
   Object.assign(process.env, {
@@ -58,7 +58,7 @@ async function startEnvironment(): Promise<Engine> {
 }
 
 /** Returns a client that calls `onInsert` for each new item, like the table's stream. */
-function observed(client: TableClient, onInsert: (item: Item) => void): TableClient {
+export function observed(client: TableClient, onInsert: (item: Item) => void): TableClient {
   return asDocumentClient({
     async send(command: Command) {
       const answer: Item = await client.send(command);
