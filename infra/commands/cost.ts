@@ -87,10 +87,10 @@ export function costReport(
     }),
     '',
     'A million, in addition to their events, dollars',
-    heading(0, ['total', 'SES', 'table', 'queue', 'lambda', 'logs']),
+    heading(0, ['total', 'SES', 'table', 'queue', 'lambda', 'logs', 'data out']),
     ...Object.values(mailConsumption).map(({ label, consumed }) => {
-      const { total, ses, table, queue, functions, logs } = mailCost(consumed);
-      return `${row('', 0, [total, ses, table, queue, functions, logs])}  ${label}`;
+      const { total, ses, table, queue, functions, logs, dataOut } = mailCost(consumed);
+      return `${row('', 0, [total, ses, table, queue, functions, logs, dataOut])}  ${label}`;
     }),
     '',
     'A million, dollars',

@@ -30,7 +30,7 @@ export function frequentCosts(): [subject: string, dollars: number][] {
     ['searches of few vectors, in addition to units', vectors('/v2/memory/search a document')],
     ...Object.values(mailConsumption).map(({ label, consumed: used }): [string, number] => {
       const { total, ses } = mailCost(used);
-      return [`${label}, of which ${ses.toFixed(2)} for Amazon SES`, total];
+      return [ses > 0 ? `${label}, of which ${ses.toFixed(2)} for Amazon SES` : label, total];
     }),
   ];
 }

@@ -3,7 +3,7 @@ import { mailConsumption } from '../../../infra/commands/cost/mails.ts';
 import { measureMailConsumption } from '../../bench/mails/consumption.ts';
 
 describe('the consumption of mails that npm run cost prices', () => {
-  test('equals the measured consumption of mails about one activity and about a burst', async () => {
+  test('equals the measured consumption of mails and messages in Slack', async () => {
     const measured = await measureMailConsumption();
     const rounded = Object.entries(measured).map(([name, consumed]) => [
       name,
