@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
-import { environment } from '../../lib/app/capability.ts';
-import { openTable, type Table } from '../../lib/table/table.ts';
 import { type Emitted, emitted, involvements, itemsOf } from './content.ts';
 import { type Customer, newCustomer } from './customer.ts';
 import { type Engine, type EngineOptions, startEngine } from './engine.ts';
 import { clearTable } from './items.ts';
+import { standIn } from './standIn.ts';
+
+export { table } from './standIn.ts';
 
 export interface WorldOptions extends EngineOptions {
   /** Creates the customer. By default, the customer has nothing but an API key. */
@@ -58,14 +59,6 @@ export function acmeWorld({
   };
 }
 
-let openedTable: Table | undefined;
-
-/**
- * The table of the engine that the test file starts. It is opened at its first use, so a file can start a proxy of the
- * engine before.
- */
-export const table: Table = standIn(() => (openedTable ??= openTable(environment(process.env))));
-
 /** Returns what `customer.error` returns for invalid input. `message` is a text, or a matcher of Jest. */
 export const invalid = (message: unknown) => [400, 'INVALID_ARGUMENT', message];
 
@@ -90,26 +83,4 @@ function createInHooks<T extends object>(before: Hook, after: Hook, create: () =
     await current?.stop?.();
   });
   return standIn(() => current!);
-}
-
-/** Returns an object that stands for the current one. A test file holds it before the current one exists. */
-function standIn<T extends object>(current: () => T): T {
-  return new Proxy({} as T, {
-    get(_target, key) {
-      const object = current();
-      const value = Reflect.get(object, key);
-      // Methods must run on the object itself, because a proxy has no private fields. `bind` would hide that a method is
-      // a spy.
-      return typeof value === 'function'
-        ? new Proxy(value, { apply: (method, _this, args) => Reflect.apply(method, object, args) })
-        : value;
-    },
-    set: (_target, key, value) => Reflect.set(current(), key, value),
-    deleteProperty: (_target, key) => Reflect.deleteProperty(current(), key),
-    ownKeys: () => Reflect.ownKeys(current()),
-    getOwnPropertyDescriptor: (_target, key) => ({
-      ...Reflect.getOwnPropertyDescriptor(current(), key),
-      configurable: true,
-    }),
-  });
 }

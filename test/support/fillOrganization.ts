@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { LiveChannelEntity } from '../../lib/live/entities.ts';
 import { upsert } from '../../lib/table/table.ts';
-import { table } from './acmeWorld.ts';
 import type { Customer } from './customer.ts';
+import { table } from './standIn.ts';
 import { storedDocumentScope } from './storedScope.ts';
 import { times } from './times.ts';
 

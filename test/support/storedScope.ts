@@ -1,8 +1,8 @@
 import { DocumentEntity } from '../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../lib/directory/organizations.ts';
-import { table } from './acmeWorld.ts';
 import { nda } from './content.ts';
 import type { Customer } from './customer.ts';
+import { table } from './standIn.ts';
 
 /** Returns the tenant and the internal id of a customer's organization. The organization must exist. */
 export async function storedOrganizationScope(
