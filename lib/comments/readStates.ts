@@ -20,7 +20,7 @@ export interface ReadState {
   readonly firstUnreadCommentId?: number | undefined;
 }
 
-export interface ThreadReading {
+interface ThreadReading {
   readonly userId: string;
   readonly viewer: Viewer | undefined;
   readonly now: number;
