@@ -1,6 +1,7 @@
 import { countAgentRunsStep, purgeAgentStep } from '../../lib/agents/agentJobs.ts';
 import { combine } from '../../lib/app/capability.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
+import { findPauses } from '../../lib/chat/chatStore.ts';
 import { purgeLeftover } from '../../lib/comments/deleteThreads.ts';
 import { eraseUsersStep } from '../../lib/deletion/eraseUsersStep.ts';
 import { purgeDocumentsStep } from '../../lib/deletion/purgeDocuments.ts';
@@ -36,8 +37,9 @@ export const runsJobs = /* @__PURE__ */ combine(
     parking: releaseParked,
     minute: versionMinute,
     entries: collectsEntries,
+    pausedUntil: findPauses,
   },
-  ({ table, jobs, queue, recovery, parking, minute, entries }): RunJobDeps => {
+  ({ table, jobs, queue, recovery, parking, minute, entries, pausedUntil }): RunJobDeps => {
     const withTable =
       (step: (table: Table, job: StoredJob, clock: () => number) => Promise<StepResult>): Step =>
       (job, clock) =>
@@ -69,7 +71,7 @@ export const runsJobs = /* @__PURE__ */ combine(
             },
           }),
         keepEditorVersion: (job, clock, call) => keepVersionStep(table, job, clock, call),
-        collectEntries: (job, _clock, call) => collectEntriesStep(entries, job, call),
+        collectEntries: (job, _clock, call) => collectEntriesStep({ ...entries, pausedUntil }, job, call),
         endPresence: withTable(endPresenceStep),
         purgeAgent: withTable(purgeAgentStep),
         countAgentRuns: withTable(countAgentRunsStep),

@@ -116,7 +116,11 @@ export class ChatComposer {
     if (about.kind === 'digest') {
       const of = { tenant, organizationKey: about.organizationKey, userId, channel: 'slack' as const };
       const isSent = (event: string) => isTriggered(config, event);
-      const checked = await checkEntries(this.#deps, of, about.eventIds, { isSent, contents: MAX_ENTRIES });
+      const checked = await checkEntries(this.#deps, of, about.eventIds, {
+        isSent,
+        people: about.people,
+        contents: MAX_ENTRIES,
+      });
       const events = checked.flatMap(({ event }) => event ?? []);
       return events.length > 0 ? events : { skip: distinct(checked.flatMap(({ reason }) => reason ?? [])).join(', ') };
     }

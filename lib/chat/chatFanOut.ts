@@ -85,7 +85,11 @@ async function addDirectMessages(
   if (waiting) {
     const { organizationKey, documentKey } = rules.location;
     const of = { event, scope: { tenant, organizationKey }, documentKey, channel: 'slack' as const };
-    return addEntries(deps.entries, { ...of, recipients: recipients.map(({ userId }) => ({ userId, waiting })) }, log);
+    return addEntries(
+      deps.entries,
+      { ...of, recipients: recipients.map(({ userId, people }) => ({ userId, people, waiting })) },
+      log,
+    );
   }
   const messages = recipients.map(({ userId }): ChatMessage => ({
     mailId: entryMailId(event, userId, 'slack'),

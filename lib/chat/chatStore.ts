@@ -1,7 +1,11 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
+import { type Capability, combine } from '../app/capability.ts';
+import { readMailPause } from '../mail/mailStore.ts';
 import { type ChatPart, chatParts } from '../mail/rules/mailRecord.ts';
+import type { CollectEntriesDeps } from '../mail/waiting/collectEntriesStep.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
+import { tableWith } from '../table/storeCapability.ts';
 import { itemOf, type Table, upsert } from '../table/table.ts';
 import { ChatConfigEntity } from './chatConfig.ts';
 import type { ChatConfig } from './rules/chatConfig.ts';
@@ -66,6 +70,23 @@ export async function readChat(
   const isActive = (pause: (typeof pauses)[number]) => pause?.revision === config._r && pause.until > now;
   return { config, paused: new Set(pauses.flatMap((pause) => (pause && isActive(pause) ? [pause.part] : []))) };
 }
+
+async function readChatPause(table: Table, tenant: string, now: number): Promise<number | undefined> {
+  const part = 'direct';
+  const [config, pause] = await table.batchGet(
+    itemOf(ChatConfigEntity, { tenant }),
+    itemOf(ChatPauseEntity, { tenant, part }),
+  );
+  return pause && pause.revision === config?._r && pause.until > now ? pause.until : undefined;
+}
+
+/** Reads the end of a pause of mails or direct messages (epoch ms), undefined without one. */
+export const findPauses: Capability<CollectEntriesDeps['pausedUntil']> = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['BatchGetItem']) },
+  ({ table }): CollectEntriesDeps['pausedUntil'] =>
+    ({ tenant, channel }) =>
+      (channel === 'email' ? readMailPause : readChatPause)(table, tenant, Date.now()),
+);
 
 export async function pauseChat(
   table: Table,

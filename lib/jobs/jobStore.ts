@@ -51,6 +51,8 @@ const Schema = z.object({
   leaseUntil: z.number().optional(),
   notBefore: z.number().optional(),
   tries: z.number().optional(),
+  /** Set while a worker runs a step, which may have read too early: another step follows. */
+  isWoken: z.boolean().optional(),
   shard: z.number(),
   createdAt: z.number(),
 });
@@ -161,20 +163,20 @@ export class JobStore {
   }
 
   /**
-   * Starts a job, or makes one due earlier whose next step is later than `dueAt`. A worker that runs a step of it stops
-   * after the step, and a message must run the job again: its step may have read too early. Returns false if nothing
-   * was to be changed.
+   * Starts a job, or makes one due earlier whose next step is later than `dueAt`; both need a message. A worker that
+   * runs a step runs another one after it.
    */
-  async wake(tenant: string, job: NewJob, now: number): Promise<boolean> {
+  async wake(tenant: string, job: NewJob, now: number): Promise<'started' | 'earlier' | 'unchanged'> {
     const times = { notBefore: job.dueAt, dueAt: planAttempt(job.dueAt, now, WAKE_MARGIN).dueAt };
     return retryOnConflict(async () => {
       const stored = await this.get({ tenant, jobId: job.jobId });
       if (!stored)
-        return this.#table.tryWrite([insert(JobEntity, { ...toJob(tenant, job, now), ...times }, now)], true);
-      const isRunning = (stored.leaseUntil ?? 0) > now;
-      if (!isRunning && (stored.notBefore ?? stored.dueAt) <= job.dueAt) return false;
-      const next = { ...stored, ...times, leaseUntil: undefined, tries: undefined };
-      return this.#table.tryWrite([replace(JobEntity, next, stored._r)], true);
+        return this.#table.tryWrite([insert(JobEntity, { ...toJob(tenant, job, now), ...times }, now)], 'started');
+      const replaceBy = (changes: Partial<Job>) => replace(JobEntity, { ...stored, ...changes }, stored._r);
+      if ((stored.leaseUntil ?? 0) > now)
+        return stored.isWoken ? 'unchanged' : this.#table.tryWrite([replaceBy({ isWoken: true })], 'unchanged');
+      if ((stored.notBefore ?? stored.dueAt) <= job.dueAt) return 'unchanged';
+      return this.#table.tryWrite([replaceBy({ ...times, tries: undefined })], 'earlier');
     });
   }
 
@@ -185,14 +187,14 @@ export class JobStore {
 
   async change(job: StoredJob, changes: JobChange): Promise<StoredJob | 'lost'> {
     const { progress, ...times } = changes;
-    const next = { ...job, ...times, ...(progress && { progress: JSON.stringify(progress) }) };
+    const next = { ...job, ...times, isWoken: undefined, ...(progress && { progress: JSON.stringify(progress) }) };
     const outcome = await this.#table.write([replace(JobEntity, next, job._r)]);
     return outcome === 'done' ? { ...next, _r: job._r + 1 } : 'lost';
   }
 
-  /** A job that was started again in the meantime has another revision and stays. */
-  async end({ tenant, jobId, _r }: StoredJob): Promise<void> {
-    await this.#table.write([endJob(tenant, jobId, _r)]);
+  /** `lost`: the job was started again or woken in the meantime, and stays. */
+  async end({ tenant, jobId, _r }: StoredJob): Promise<'done' | 'lost'> {
+    return (await this.#table.write([endJob(tenant, jobId, _r)])) === 'done' ? 'done' : 'lost';
   }
 }
 

@@ -60,22 +60,45 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
   if (!step) throw new Error(`The worker of another queue runs jobs of the kind ${job.kind}`);
   let leased = await jobs.change(job, newLease(clock(), (job.tries ?? 0) + 1));
   while (leased !== 'lost') {
-    const result = await step(leased, clock, { log, measures });
-    if (result === 'done') return jobs.end(leased);
+    const ran: StoredJob = leased;
+    const findWoken = async () => {
+      const stored = await jobs.get(message);
+      return stored?.isWoken && stored.leaseUntil === ran.leaseUntil ? stored : undefined;
+    };
+    /** After a lost write: continues with the next step if the job was only woken during the last one. */
+    const stepAgain = async (progress?: object) => {
+      const woken = await findWoken();
+      return woken ? jobs.change(woken, { ...(progress && { progress }), ...newLease(clock(), 1) }) : 'lost';
+    };
+    const result = await step(ran, clock, { log, measures });
+    if (result === 'done') {
+      if ((await jobs.end(ran)) === 'done') return;
+      leased = await stepAgain();
+      if (leased === 'lost') return;
+      continue;
+    }
     const { progress, notBefore, isPaced } = result;
     const now = clock();
     if (notBefore !== undefined && notBefore > now) {
       const { dueAt, delaySeconds } = planAttempt(notBefore, now, 0);
-      if ((await jobs.change(leased, { ...noLease, progress, notBefore, dueAt })) === 'lost') break;
+      if ((await jobs.change(ran, { ...noLease, progress, notBefore, dueAt })) === 'lost') {
+        leased = await stepAgain(progress);
+        continue;
+      }
       // Without this message, the sweep would find the job up to a minute later.
-      const isChained = isPaced || notBefore <= leased.createdAt + MAX_CHAIN_MILLISECONDS;
+      const isChained = isPaced || notBefore <= ran.createdAt + MAX_CHAIN_MILLISECONDS;
       return delaySeconds !== undefined && isChained ? queue.send([jobMessage(message, delaySeconds)]) : undefined;
     }
     if (now > Math.min(deadline - STOP_BEFORE_DEADLINE, startedAt + MAX_RUN_MILLISECONDS)) {
-      if ((await jobs.change(leased, { ...noLease, progress, dueAt: now + MARGIN })) === 'lost') break;
+      const released = { ...noLease, progress, dueAt: now + MARGIN };
+      if ((await jobs.change(ran, released)) === 'lost') {
+        const woken = await findWoken();
+        if (!woken || (await jobs.change(woken, released)) === 'lost') break;
+      }
       return queue.send([jobMessage(message)]);
     }
-    leased = await jobs.change(leased, { progress, ...newLease(now, 1) });
+    leased = await jobs.change(ran, { progress, ...newLease(now, 1) });
+    if (leased === 'lost') leased = await stepAgain(progress);
   }
   log.warn(logMessages.jobLeaseHeld, { jobId: message.jobId });
 }

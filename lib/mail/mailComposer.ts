@@ -10,7 +10,7 @@ import { ApiKeyEntity, WorkspaceEntity } from '../http/entities.ts';
 import { InvitationEntity } from '../invitations/entities.ts';
 import { existingInvitations } from '../invitations/existingInvitations.ts';
 import { statusOf } from '../invitations/rules.ts';
-import { type OccurredEvent, readUserWritten } from '../notifications/audience.ts';
+import type { OccurredEvent } from '../notifications/audience.ts';
 import { distinct } from '../shared/collections.ts';
 import { mailAddressOf } from '../shared/mailAddress.ts';
 import type { Stored } from '../table/entity.ts';
@@ -21,6 +21,7 @@ import { mapSecrets } from '../workspaces/configs/configStore.ts';
 import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import { WorkspaceApiKeyEntity } from '../workspaces/entities.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
+import { withCurrentComments } from './currentComments.ts';
 import { isPaused, MailPauseEntity } from './mailStore.ts';
 import { digestMail, digestTemplateData } from './rendering/digestMail.ts';
 import { eventMail, templateData } from './rendering/eventMail.ts';
@@ -104,7 +105,7 @@ export class MailComposer {
 
   async #composeDigest(tenant: string, mailId: string, about: DigestSubject): Promise<ComposedMail> {
     const { table, clock } = this.#deps;
-    const { organizationId, organizationKey, userId, eventIds } = about;
+    const { organizationId, organizationKey, userId, eventIds, people } = about;
     const [config, pause, user] = await table.batchGet(
       itemOf(EmailConfigEntity, { tenant }),
       itemOf(MailPauseEntity, { tenant }),
@@ -114,7 +115,7 @@ export class MailComposer {
     if (isPaused(pause, config, clock())) return PAUSED;
     const of = { tenant, organizationKey, userId, channel: 'email' as const };
     const isSent = (event: string) => isMailed(event) && isEventMailed(config, event);
-    const checked = await checkEntries(this.#deps, of, eventIds, { isSent, contents: MAX_ENTRIES });
+    const checked = await checkEntries(this.#deps, of, eventIds, { isSent, people, contents: MAX_ENTRIES });
     const events = checked.flatMap(({ event }) => event ?? []);
     if (events.length === 0) return { skip: distinct(checked.flatMap(({ reason }) => reason ?? [])).join(', ') };
     return this.#composeForUser({ tenant, mailId, organizationId, userId, user, config }, events);
@@ -228,15 +229,17 @@ export function entryOf({ event, createdAt, documentId, payload }: OccurredEvent
 /** Of events that are mailed. */
 export async function readContents(table: Table, tenant: string, events: readonly OccurredEvent[]) {
   const actorIds = distinct(events.flatMap(({ payload }) => incompleteActors(payload)));
-  const profiles = profilesOf(await findUsers(table, tenant, actorIds));
-  return Promise.all(
-    events.map(async (event) => ({
-      event,
-      type: event.event as MailedType,
-      content: parseEventContent(completeActors(event.payload, profiles).data),
-      written: await readUserWritten(table, event),
-    })),
-  );
+  const [current, actors] = await Promise.all([
+    withCurrentComments(table, tenant, events),
+    findUsers(table, tenant, actorIds),
+  ]);
+  const profiles = profilesOf(actors);
+  return current.map(({ event, written }) => ({
+    event,
+    type: event.event as MailedType,
+    content: parseEventContent(completeActors(event.payload, profiles).data),
+    written,
+  }));
 }
 
 function digestMailOf(

@@ -1,5 +1,5 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { findUsers } from '../directory/users.ts';
+import { findUsers, type MaybeUser } from '../directory/users.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import {
   type AudienceDeps,
@@ -33,7 +33,7 @@ import {
 } from './mailStore.ts';
 import { type MailQuotas, mailQuotas, type QuotaState } from './quotas/mailQuotas.ts';
 import { findPerson, parseEventContent } from './rules/eventMailContent.ts';
-import type { MailSubject, OwnerSubject, ReadyMail } from './rules/mailRecord.ts';
+import type { MailSubject, OwnerSubject, People, ReadyMail } from './rules/mailRecord.ts';
 import { isEventMailed } from './rules/provider.ts';
 import {
   addEntries,
@@ -91,6 +91,7 @@ export function fanOutMails(deps: MailFanOutDeps): (log: Log) => EventConsumer {
 interface MailRecipient {
   readonly userId: string;
   readonly address: string;
+  readonly people: People;
 }
 
 type PlannedRecipient = MailRecipient & { readonly waiting: Waiting | undefined };
@@ -109,9 +110,14 @@ export async function reachableRecipients(
   const ofActor = [actor, content.actionUser].map((profile) => mailAddressOf(profile)?.toLowerCase());
   const recipients = userIds.flatMap((userId, index) => {
     const address = mailAddressOf(users[index], findPerson(content, userId));
-    return address === undefined || ofActor.includes(address.toLowerCase()) ? [] : [{ userId, address }];
+    if (address === undefined || ofActor.includes(address.toLowerCase())) return [];
+    return [{ userId, address, people: peopleOf([actor, users[index]]) }];
   });
   return distinctBy(recipients, ({ address }) => address.toLowerCase());
+}
+
+function peopleOf(users: readonly MaybeUser[]): People {
+  return Object.fromEntries(users.flatMap((user) => (user ? [[user.userId, user.internalId]] : [])));
 }
 
 /** What a writer causes above the limit waits until the end of the writer's hour. */

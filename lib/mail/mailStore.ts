@@ -170,6 +170,19 @@ export function isPaused(
   return pause !== undefined && pause.revision === config._r && pause.until > now;
 }
 
+/** The end of a pause of mails (epoch ms). */
+export async function readMailPause(
+  reader: Pick<Table, 'batchGet'>,
+  tenant: string,
+  now: number,
+): Promise<number | undefined> {
+  const [config, pause] = await reader.batchGet(
+    itemOf(EmailConfigEntity, { tenant }),
+    itemOf(MailPauseEntity, { tenant }),
+  );
+  return config && isPaused(pause, config, now) ? pause?.until : undefined;
+}
+
 /** Undefined without a configuration of e-mail, and while mails are paused. */
 export async function readMailConfig(
   reader: Pick<Table, 'batchGet'>,

@@ -8,7 +8,7 @@ import { runJob, type RunJobDeps, type StepCall } from '../../lib/jobs/runJob.ts
 import { MailComposer, mailComposer } from '../../lib/mail/mailComposer.ts';
 import { fanOutMails, ownerNotifier } from '../../lib/mail/mailFanOut.ts';
 import type { MailMessage } from '../../lib/mail/mailMessage.ts';
-import { dueMailIndex, MailEntity, MailStore, type StoredMail } from '../../lib/mail/mailStore.ts';
+import { dueMailIndex, MailEntity, MailStore, readMailPause, type StoredMail } from '../../lib/mail/mailStore.ts';
 import { sweepMails } from '../../lib/mail/mailSweep.ts';
 import { MailQuotas } from '../../lib/mail/quotas/mailQuotas.ts';
 import { isChatMessage, type MailRecord, type MailResult } from '../../lib/mail/rules/mailRecord.ts';
@@ -17,6 +17,7 @@ import { SendGridSender } from '../../lib/mail/senders/sendGrid.ts';
 import { type Composer, mailSending, sendMail } from '../../lib/mail/sendMail.ts';
 import { unsubscribeLinks } from '../../lib/mail/unsubscribeLinks.ts';
 import { collectEntriesStep } from '../../lib/mail/waiting/collectEntriesStep.ts';
+import type { Collection } from '../../lib/mail/waiting/entryStore.ts';
 import type { OccurredEvent } from '../../lib/notifications/audience.ts';
 import { fanOutInApp } from '../../lib/notifications/inAppFanOut.ts';
 import { NotificationWriter } from '../../lib/notifications/notifications.ts';
@@ -137,7 +138,8 @@ export class MailSystem {
     await this.#sweepShards(dueJobIndex.shards, sweep);
     const { table, timing } = this;
     const quotas = new MailQuotas(table, this.limits);
-    const deps = { table, quotas, queue: this.#sender, timing, clock: this.#clock };
+    const pausedUntil = ({ tenant }: Collection) => readMailPause(table, tenant, this.now);
+    const deps = { table, quotas, queue: this.#sender, timing, clock: this.#clock, pausedUntil };
     const steps = {
       collectEntries: (job: StoredJob, _clock: unknown, call: StepCall) => collectEntriesStep(deps, job, call),
     };

@@ -26,6 +26,13 @@ const Channel = z.enum(messageChannels).optional();
 export const chatParts = ['direct', 'channel'] as const;
 export type ChatPart = (typeof chatParts)[number];
 
+/**
+ * Internal ids of users by their ids, as they were when an activity happened: the recipient and those who acted. Another
+ * person can get the id of an erased user.
+ */
+export const People = z.record(z.string(), z.string());
+export type People = z.output<typeof People>;
+
 export const MailSubject = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('event'), eventId: z.string(), event: z.string(), userId: z.string(), channel: Channel }),
   z.object({
@@ -35,6 +42,7 @@ export const MailSubject = z.discriminatedUnion('kind', [
     userId: z.string(),
     channel: Channel,
     eventIds: z.array(z.string()),
+    people: People.optional(),
   }),
   z.object({
     kind: z.literal('endpointFailure'),
@@ -193,7 +201,7 @@ function postponeMail(
   end: AttemptEnd,
 ): MailRecord {
   const pause = FIRST_PAUSE * 2 ** Math.min(mail.throttledAttempts, 10) * (0.5 + end.random);
-  const nextAt = Math.round(end.now + Math.min(Math.max(pause, retryAfterSeconds * 1000), MAX_PAUSE_MILLISECONDS));
+  const nextAt = Math.round(end.now + Math.max(Math.min(pause, MAX_PAUSE_MILLISECONDS), retryAfterSeconds * 1000));
   if (nextAt > mail.deadline) return endMail(mail, 'FAILED', reason);
   const counters = { attempts: mail.attempts - 1, throttledAttempts: mail.throttledAttempts + 1 };
   return { ...withoutClaim(mail), ...counters, reason, ...readyFields(nextAt, end) };

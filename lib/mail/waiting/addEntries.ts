@@ -13,7 +13,7 @@ import { planAttempt } from '../../workers/rules/schedule.ts';
 import type { QueueSender } from '../../workers/sender.ts';
 import * as sendTo from '../../workers/sendTo.ts';
 import { mailIdOf, mailShards } from '../mailStore.ts';
-import { collectedMail, type MessageChannel } from '../rules/mailRecord.ts';
+import { collectedMail, type MessageChannel, type People } from '../rules/mailRecord.ts';
 import { collectionJob } from './collectEntriesStep.ts';
 import { type Collection, EntryStore } from './entryStore.ts';
 import { canFillWindow, fillsWindow, latestEndOf, type Waiting, type WaitingEntry, wakeTimeOf } from './rules.ts';
@@ -30,6 +30,7 @@ export interface WaitingRecipient {
   readonly waiting: Waiting;
   /** Of mails. Limits count by the address. */
   readonly address?: string | undefined;
+  readonly people: People;
 }
 
 export interface EntriesOfEvent {
@@ -62,7 +63,7 @@ export async function addEntries(deps: AddEntriesDeps, of: EntriesOfEvent, log: 
   const store = new EntryStore(deps.table);
   const { event, scope, documentKey = '', channel } = of;
   const { tenant, eventId, createdAt, organizationId = '' } = event;
-  const messages = await inParallel(of.recipients, PARALLEL, async ({ userId, waiting, address }) => {
+  const messages = await inParallel(of.recipients, PARALLEL, async ({ userId, waiting, address, people }) => {
     const mailId = entryMailId(event, userId, channel);
     const about = { kind: 'event' as const, eventId, event: event.event, userId, channel };
     const now = deps.clock();
@@ -72,6 +73,7 @@ export async function addEntries(deps: AddEntriesDeps, of: EntriesOfEvent, log: 
       eventId,
       documentKey,
       createdAt,
+      people,
       ...(address !== undefined && { recipient: recipientOf(address) }),
     };
     const collection: Collection = { ...scope, userId, channel };
@@ -97,14 +99,16 @@ async function wake(
   const now = clock();
   const wakeBy = (at: number) => jobs.wake(collection.tenant, collectionJob(collection, organizationId, at), now);
   const wakeAt = wakeTimeOf(entry);
-  if (await wakeBy(wakeAt)) return wakeAt;
-  if (!canFillWindow(entry) || !fillsWindow(await new EntryStore(table).list(collection), entry)) return undefined;
-  return (await wakeBy(now)) ? now : undefined;
+  const outcome = await wakeBy(wakeAt);
+  if (outcome === 'started') return wakeAt;
+  if (canFillWindow(entry) && fillsWindow(await new EntryStore(table).list(collection), entry))
+    return (await wakeBy(now)) === 'unchanged' ? undefined : now;
+  return outcome === 'earlier' ? wakeAt : undefined;
 }
 
 export const addsEntries: Capability<AddEntriesDeps> = /* @__PURE__ */ combine(
   {
-    table: /* @__PURE__ */ tableWith(['Query', 'PutItem']),
+    table: /* @__PURE__ */ tableWith(['GetItem', 'Query', 'PutItem']),
     jobs: startJobs,
     jobQueue: sendTo.jobs,
   },

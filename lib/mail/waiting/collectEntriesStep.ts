@@ -15,8 +15,9 @@ import * as sendTo from '../../workers/sendTo.ts';
 import { mailMessage, mailTiming } from '../mailMessage.ts';
 import { MailStore } from '../mailStore.ts';
 import { MailQuotas, mailQuotas } from '../quotas/mailQuotas.ts';
+import { People } from '../rules/mailRecord.ts';
 import { checkEntries } from './entryChecks.ts';
-import { type Collection, EntryStore } from './entryStore.ts';
+import { type Collection, EntryStore, MAX_ENTRIES } from './entryStore.ts';
 import { type Advance, advanceCollection, CollectionState, joiningEntries, WaitingEntry } from './rules.ts';
 
 const Data = z.object({
@@ -34,7 +35,8 @@ const Progress = z.object({
     .array(
       z.object({
         mailId: z.string(),
-        entries: z.array(WaitingEntry.pick({ mailId: true, eventId: true, createdAt: true })),
+        people: People,
+        entries: z.array(WaitingEntry.pick({ mailId: true, eventId: true, joinsAt: true })),
       }),
     )
     .optional(),
@@ -54,6 +56,8 @@ export function collectionJob(of: Collection, organizationId: string, dueAt: num
 }
 
 export interface CollectEntriesDeps extends AudienceDeps {
+  /** When mails or messages can be sent again (epoch ms). Undefined without a pause. */
+  readonly pausedUntil: (of: Collection) => Promise<number | undefined>;
   readonly quotas: MailQuotas;
   readonly queue: QueueSender;
   readonly timing: Timing;
@@ -76,10 +80,12 @@ export async function collectEntriesStep(
 
   const now = deps.clock();
   const entries = await new EntryStore(deps.table).list(collection);
-  const unseen = await dropSeen(deps, collection, joiningEntries(state, entries, now), call);
+  const dropped = await dropSeen(deps, collection, joiningEntries(state, entries, now), call);
+  // There can be more than were read.
+  if (dropped.size > 0 && entries.length === MAX_ENTRIES) return { progress: { state } satisfies Progress };
   const advance = advanceCollection(
     state,
-    entries.filter((entry) => !unseen.has(entry)),
+    entries.filter((entry) => !dropped.has(entry)),
     now,
   );
   const allowed = await chargeGroups(deps, collection, advance, now);
@@ -89,7 +95,10 @@ export async function collectEntriesStep(
         state: allowed.state,
         digests: allowed.groups.map((group) => ({
           mailId: newId('mail', now),
-          entries: group.toSorted((a, b) => a.createdAt - b.createdAt),
+          people: peopleIn(group),
+          entries: group
+            .toSorted((a, b) => a.createdAt - b.createdAt)
+            .map(({ mailId, eventId, joinsAt }) => ({ mailId, eventId, joinsAt })),
         })),
       } satisfies Progress,
     };
@@ -109,6 +118,11 @@ async function dropSeen(
     deps,
     collection,
     joining.map(({ eventId }) => eventId),
+    {
+      isSent: () => true,
+      people: peopleIn(joining),
+      contents: 0,
+    },
   );
   const dropped = joining.filter((_entry, index) => checked[index]?.reason !== undefined);
   if (dropped.length === 0) return new Set();
@@ -118,19 +132,29 @@ async function dropSeen(
   return new Set(dropped);
 }
 
-/** A digest counts as one mail of the recipient. Groups above the limit stay until the end of the hour. */
+/** If a user changed meanwhile, the earliest counts. */
+function peopleIn(entries: readonly WaitingEntry[]): People {
+  return Object.assign({}, ...entries.map(({ people }) => people).toReversed()) as People;
+}
+
+/**
+ * A digest counts as one mail of the recipient. Groups above the limit stay until the end of the hour, and during a pause
+ * of the provider until its end.
+ */
 async function chargeGroups(
-  { quotas }: CollectEntriesDeps,
-  { tenant, channel }: Collection,
+  { quotas, pausedUntil: readPause }: CollectEntriesDeps,
+  collection: Collection,
   { state, groups, wakeAt }: Advance,
   now: number,
 ): Promise<Advance> {
+  const { tenant, channel } = collection;
   const allowed: Advance['groups'][number][] = [];
-  let pausedUntil: number | undefined;
+  let pausedUntil = groups.length === 0 ? undefined : await readPause(collection);
   for (const group of groups) {
     const recipient = group[0]?.recipient;
+    if (pausedUntil !== undefined) break;
     if (channel !== 'email' || recipient === undefined) allowed.push(group);
-    else if (pausedUntil === undefined) {
+    else {
       const charged = await quotas.charge(tenant, { kind: 'recipient', recipient }, 1, now);
       if (charged.allowed > 0) allowed.push(group);
       else pausedUntil = charged.endsAt;
@@ -150,7 +174,7 @@ async function storeDigests(
   const { tenant, organizationKey, userId, channel } = collection;
   const mails = await new MailStore(table).create(
     tenant,
-    digests.map(({ mailId, entries }) => ({
+    digests.map(({ mailId, people, entries }) => ({
       mailId,
       about: {
         kind: 'digest' as const,
@@ -158,6 +182,7 @@ async function storeDigests(
         organizationKey,
         userId,
         channel,
+        people,
         eventIds: entries.map(({ eventId }) => eventId),
       },
     })),
@@ -175,7 +200,7 @@ async function storeDigests(
   );
 }
 
-export const collectsEntries: Capability<CollectEntriesDeps> = /* @__PURE__ */ combine(
+export const collectsEntries: Capability<Omit<CollectEntriesDeps, 'pausedUntil'>> = /* @__PURE__ */ combine(
   {
     table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'BatchWriteItem']),
     quotas: mailQuotas,

@@ -3,6 +3,7 @@ import { ThreadEntity } from '../../comments/threads.ts';
 import { readViews } from '../../comments/threadViews.ts';
 import { type Involvement, InvolvementEntity } from '../../content/involvements.ts';
 import { MAX_INVOLVED_USERS } from '../../content/rules/contentUser.ts';
+import { findUsers, type MaybeUser } from '../../directory/users.ts';
 import { EventEntity, payloadItem, smallPayloadOf } from '../../events/outbox.ts';
 import type { Audience, AudienceThread } from '../../events/rules/payload.ts';
 import { recipientsOf } from '../../events/rules/recipients.ts';
@@ -13,17 +14,21 @@ import {
   readRecipientRules,
 } from '../../notifications/audience.ts';
 import { readNotifications } from '../../notifications/notifications.ts';
+import { distinct } from '../../shared/collections.ts';
 import { derivedId } from '../../shared/ids.ts';
 import { inParallel } from '../../shared/inParallel.ts';
 import { inSlices } from '../../shared/inSlices.ts';
 import { isoTime } from '../../shared/isoTime.ts';
+import { mailAddressOf } from '../../shared/mailAddress.ts';
 import type { Table } from '../../table/table.ts';
-import type { MessageChannel } from '../rules/mailRecord.ts';
+import type { MessageChannel, People } from '../rules/mailRecord.ts';
 import type { Collection } from './entryStore.ts';
 
 export const EVENT_EXPIRED = 'the event does not exist any more';
 export const NO_RECIPIENT = 'the user may not receive the event any more';
 export const NOT_SENT = 'events of this type are not sent any more';
+const ACTOR_GONE = 'the user who did it was erased';
+const OWN = 'the user did it as another user with the same address';
 const SEEN = 'the user has seen it';
 
 const PARALLEL = 10;
@@ -34,6 +39,7 @@ export type CheckedEntry =
   | { readonly event?: undefined; readonly reason: string };
 
 export interface EntryChecks {
+  readonly people: People | undefined;
   /** Whether events of the type are still sent. */
   readonly isSent: (event: string) => boolean;
   /** So many of the events that are sent keep their data. */
@@ -51,12 +57,14 @@ export async function checkEntries(
   deps: AudienceDeps,
   of: Collection,
   eventIds: readonly string[],
-  { isSent, contents }: EntryChecks = { isSent: () => true, contents: 0 },
+  checks: EntryChecks,
 ): Promise<CheckedEntry[]> {
   let sent = 0;
   return inSlices(eventIds, CHECKED_AT_ONCE, async (slice) => {
-    const checked = await checkSlice(deps, of, slice, isSent);
-    return checked.map((entry) => (entry.event && ++sent > contents ? { event: withoutData(entry.event) } : entry));
+    const checked = await checkSlice(deps, of, slice, checks);
+    return checked.map((entry) =>
+      entry.event && ++sent > checks.contents ? { event: withoutData(entry.event) } : entry,
+    );
   });
 }
 
@@ -68,13 +76,15 @@ async function checkSlice(
   deps: AudienceDeps,
   of: Collection,
   eventIds: readonly string[],
-  isSent: EntryChecks['isSent'],
+  { isSent, people = {} }: EntryChecks,
 ): Promise<CheckedEntry[]> {
   const { table } = deps;
   const { tenant, userId, channel } = of;
   const events = await readEvents(table, tenant, eventIds);
   const existing = events.filter((event) => event !== undefined);
-  const [allowed, seen] = await Promise.all([
+  const actorIds = distinct(existing.flatMap((event) => actorOf(event) ?? []));
+  const [[user, ...actors], allowed, seen] = await Promise.all([
+    findUsers(table, tenant, [userId, ...actorIds]),
     inParallel(existing, PARALLEL, (event) => isRecipient(deps, event, userId, channel)),
     findSeen(table, of, existing),
   ]);
@@ -82,9 +92,29 @@ async function checkSlice(
   return events.map((event) => {
     if (!event) return { reason: EVENT_EXPIRED };
     if (!isSent(event.event)) return { reason: NOT_SENT };
+    if (isGone(people, userId, user)) return { reason: NO_RECIPIENT };
+    const actorId = actorOf(event);
+    const actor = actorId === undefined ? undefined : actors[actorIds.indexOf(actorId)];
+    if (actorId !== undefined && isGone(people, actorId, actor)) return { reason: ACTOR_GONE };
+    if (hasSameAddress(user, actor)) return { reason: OWN };
     if (seen.has(event)) return { reason: SEEN };
     return mayReceive.has(event) ? { event } : { reason: NO_RECIPIENT };
   });
+}
+
+function actorOf({ payload: { audience } }: OccurredEvent): string | undefined {
+  return audience?.actorId;
+}
+
+/** Whether the user was erased since, even if another one has the id now. */
+function isGone(people: People, userId: string, user: MaybeUser): boolean {
+  const before = people[userId];
+  return before !== undefined && before !== user?.internalId;
+}
+
+function hasSameAddress(user: MaybeUser, actor: MaybeUser): boolean {
+  const [address, ofActor] = [mailAddressOf(user), mailAddressOf(actor)];
+  return address !== undefined && address.toLowerCase() === ofActor?.toLowerCase();
 }
 
 export async function readEvents(
@@ -155,7 +185,7 @@ async function findViewed(
   });
   const views = await readViews(table, existing);
   return existing.flatMap(({ event, thread }, index) =>
-    lastSeenAt(thread, userId, views[index]) > event.createdAt ? [event] : [],
+    lastSeenAt(thread, userId, views[index]) >= event.createdAt ? [event] : [],
   );
 }
 

@@ -1,6 +1,7 @@
 import { organizationPartition, type OrganizationScope } from '../../directory/organizationScope.ts';
 import { isoTime } from '../../shared/isoTime.ts';
 import { defineEntity } from '../../table/entity.ts';
+import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { insert, type Table } from '../../table/table.ts';
 import { MailEntity } from '../mailStore.ts';
 import type { MailRecord, MessageChannel } from '../rules/mailRecord.ts';
@@ -12,6 +13,8 @@ export interface Collection extends OrganizationScope {
   readonly channel: MessageChannel;
 }
 
+export type EntryKey = Pick<WaitingEntry, 'joinsAt' | 'mailId'>;
+
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
 export const WaitingEntryEntity = defineEntity({
@@ -22,7 +25,7 @@ export const WaitingEntryEntity = defineEntity({
   purpose: 'An activity that waits to be mailed, or sent as a direct message, to a user',
   schema: WaitingEntry,
   pk: (of: Collection) => organizationPartition(of, 'USER', of.userId, 'WAITING', of.channel),
-  sk: (key: Pick<WaitingEntry, 'createdAt' | 'mailId'>) => [isoTime(key.createdAt), key.mailId],
+  sk: (key: EntryKey) => [isoTime(key.joinsAt), key.mailId],
   expiresAt: (entry) => Math.ceil(latestEndOf(entry) / 1000) + LIFETIME_SECONDS,
 });
 
@@ -38,19 +41,21 @@ export class EntryStore {
 
   /** Changes nothing if there is a mail for the activity and the user already. */
   async add(of: Collection, entry: WaitingEntry, mail: MailRecord): Promise<void> {
-    await this.#table.write([
-      insert(MailEntity, { tenant: of.tenant, ...mail }),
-      insert(WaitingEntryEntity, { ...of, ...entry }),
-    ]);
+    const key = { tenant: of.tenant, mailId: mail.mailId };
+    await retryOnConflict(async () => {
+      const ops = [insert(MailEntity, { ...key, ...mail }), insert(WaitingEntryEntity, { ...of, ...entry })];
+      if ((await this.#table.write(ops)) === 'done') return 'done';
+      return (await this.#table.get(MailEntity, key)) ? 'done' : 'conflict';
+    });
   }
 
-  /** The oldest 1,000. */
+  /** The 1,000 that join first. */
   async list(of: Collection): Promise<readonly WaitingEntry[]> {
     const { values } = await this.#table.query(WaitingEntryEntity, of, { limit: MAX_ENTRIES });
     return values;
   }
 
-  async remove(of: Collection, entries: readonly Pick<WaitingEntry, 'createdAt' | 'mailId'>[]): Promise<void> {
+  async remove(of: Collection, entries: readonly EntryKey[]): Promise<void> {
     await this.#table.removeKeys(entries.map((entry) => WaitingEntryEntity.key({ ...of, ...entry })));
   }
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { NotificationConfig } from '../../workspaces/rules/notificationConfig.ts';
+import { People } from '../rules/mailRecord.ts';
 
 const WindowSettings = z.object({ milliseconds: z.number(), maxEntries: z.number().optional() });
 
@@ -23,6 +24,7 @@ export const WaitingEntry = Waiting.extend({
   createdAt: z.number(),
   /** A hash of the recipient's address. */
   recipient: z.string().optional(),
+  people: People.optional(),
 });
 export type WaitingEntry = z.output<typeof WaitingEntry>;
 
@@ -76,9 +78,9 @@ export function latestEndOf({ joinsAt, document, user }: Waiting): number {
   return joinsAt + Math.max(document?.milliseconds ?? 0, user?.milliseconds ?? 0);
 }
 
-/** A entry with a delay fills a window at the end of the delay, when the job runs anyway. */
-export function canFillWindow(entry: WaitingEntry): boolean {
-  return isInWindow(entry) && entry.joinsAt === entry.createdAt;
+/** An entry with a delay fills a window at the end of the delay, when the job runs anyway. */
+export function canFillWindow({ document, user, joinsAt, createdAt }: WaitingEntry): boolean {
+  return (document?.maxEntries ?? user?.maxEntries) !== undefined && joinsAt === createdAt;
 }
 
 /**

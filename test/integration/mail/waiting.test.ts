@@ -1,5 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
+import { UserEntity } from '../../../lib/directory/users.ts';
+import { JobStore, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { WaitingEntryEntity } from '../../../lib/mail/waiting/entryStore.ts';
+import { insert, replace } from '../../../lib/table/table.ts';
+import { EmailConfigEntity } from '../../../lib/workspaces/configs/emailConfig.ts';
 import { acmeWorld, forEachTest } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { MailSystem } from '../../support/mailSystem.ts';
@@ -148,6 +153,83 @@ test('the user gets no mail about the many threads of one call whose notificatio
   await customer.ok('/v2/notifications/update', { ...nda, userId: 'grace', markAllAsRead: true });
   await pass(11 * MINUTE);
   expect(system.mails).toEqual([]);
+});
+
+test('a job that runs while an entry arrives keeps its progress and its time', async () => {
+  const jobs = new JobStore(system.table);
+  const tenant = customer.apiKey;
+  const job = { jobId: 'ntc', kind: 'collectEntries' as const, data: {}, dueAt: system.now };
+  expect(await jobs.wake(tenant, job, system.now)).toBe('started');
+  expect(await jobs.wake(tenant, { ...job, dueAt: system.now + MINUTE }, system.now)).toBe('unchanged');
+  const stored = (await jobs.get({ tenant, jobId: 'ntc' })) as StoredJob;
+  const lease = { leaseUntil: system.now + MINUTE, dueAt: system.now + MINUTE, tries: 1 };
+  const leased = (await jobs.change(stored, { ...lease, progress: { at: 1 } })) as StoredJob;
+  expect(await jobs.wake(tenant, { ...job, dueAt: system.now + HOUR }, system.now)).toBe('unchanged');
+  expect(await jobs.change(leased, lease)).toBe('lost');
+  const woken = await jobs.get({ tenant, jobId: 'ntc' });
+  expect(woken).toMatchObject({ ...lease, progress: '{"at":1}', isWoken: true });
+  expect(await jobs.wake(tenant, job, system.now)).toBe('unchanged');
+  expect(await jobs.get({ tenant, jobId: 'ntc' })).toEqual(woken);
+});
+
+test('entries that join later do not hide those that join before them', async () => {
+  await configure(delay(15_552_000));
+  await comment('Late', { thread: 'late' });
+  const [late] = await itemsOf(WaitingEntryEntity.type);
+  const tenant = customer.apiKey;
+  const { organizationId } = nda;
+  const { internalId: organizationKey } = (await system.table.get(OrganizationEntity, { tenant, organizationId }))!;
+  const of = { tenant, organizationKey, userId: 'grace', channel: 'email' as const };
+  const entry = { eventId: 'msg_x', documentKey: 'doc', createdAt: late!.createdAt };
+  for (const index of times(1_000, String))
+    await system.table.write([
+      insert(WaitingEntryEntity, { ...of, ...entry, mailId: `mail_${index}`, joinsAt: Number(late!.joinsAt) + 1 }),
+    ]);
+  await configure(delay(10));
+  await comment('Soon', { thread: 'soon' });
+  await pass(MINUTE);
+  expect(system.mails.map(({ text }) => text)).toEqual([expect.stringContaining('Soon')]);
+});
+
+test('a pause of the provider keeps what is collected until its end', async () => {
+  await configure(delay(60));
+  await comment('One?');
+  const { _r: revision } = (await system.table.get(EmailConfigEntity, { tenant: customer.apiKey }))!;
+  await system.store.pause(customer.apiKey, revision, system.now);
+  await pass(2 * MINUTE);
+  expect([system.mails, (await itemsOf(WaitingEntryEntity.type)).length]).toEqual([[], 1]);
+  await pass(HOUR);
+  expect(subjects()).toEqual(['grace@example.com: Ada mentioned you in NDA']);
+});
+
+test.each([
+  ['recipient', 'grace'],
+  ['actor', 'ada'],
+])('nothing is mailed after the %s was erased, even if another person has the id now', async (_who, userId) => {
+  await configure(delay(600));
+  await comment('One?');
+  const user = (await system.table.get(UserEntity, { tenant: customer.apiKey, userId }))!;
+  const other = { ...user, internalId: 'usr_other', tenant: customer.apiKey };
+  await system.table.write([replace(UserEntity, other, user._r)]);
+  await pass(11 * MINUTE);
+  expect(system.mails).toEqual([]);
+});
+
+test('a mail quotes a comment that was edited meanwhile as it is now', async () => {
+  await configure(windows({ user: [600] }));
+  await comment('The password is hunter2');
+  await comment('Two?', { thread: 'second' });
+  await customer.ok('/v2/commentannotations/comments/update', {
+    ...nda,
+    annotationId: 'thread',
+    commentIds: [1],
+    updatedData: { commentText: 'Removed', taggedUserContacts: [] },
+  });
+  await pass(11 * MINUTE);
+  expect(system.mails).toHaveLength(1);
+  expect(system.mails[0]?.text).toContain('Removed');
+  expect(system.mails[0]?.text).not.toContain('hunter2');
+  expect(system.mails[0]?.text.match(/mentioned you/g)).toHaveLength(2);
 });
 
 describe('a window', () => {

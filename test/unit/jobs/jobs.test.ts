@@ -44,12 +44,20 @@ class FakeJobs {
       change: (job, { progress, ...times }) =>
         call(() => {
           if (this.job?._r !== job._r) return 'lost';
-          this.job = { ...this.job, ...times, ...(progress && { progress: JSON.stringify(progress) }), _r: job._r + 1 };
+          this.job = {
+            ...this.job,
+            isWoken: undefined,
+            ...times,
+            ...(progress && { progress: JSON.stringify(progress) }),
+            _r: job._r + 1,
+          };
           return { ...this.job };
         }),
       end: (job) =>
         call(() => {
-          if (this.job?._r === job._r) this.job = undefined;
+          if (this.job?._r !== job._r) return 'lost';
+          this.job = undefined;
+          return 'done';
         }),
     };
     const steps = new Proxy({} as Record<JobKind, Step>, { get: () => this.#step });
@@ -59,6 +67,11 @@ class FakeJobs {
       queue: { send: (messages) => call(() => void this.sent.push(...messages)) },
     };
     await runJob(deps, { message, clock: () => this.now, deadline, log, measures: recordingMeasures() });
+  }
+
+  /** As `JobStore.wake` marks a job that a worker runs. */
+  markWoken(): void {
+    if (this.job) this.job = { ...this.job, isWoken: true, _r: this.job._r + 1 };
   }
 
   /** Whether the sweep would find the job. */
@@ -172,6 +185,33 @@ describe('runJob', () => {
       expect(world.isDue).toBe(true);
     }
     expect(world.sent).toHaveLength(60);
+  });
+
+  test.each<[string, Awaited<ReturnType<Step>>]>([
+    ['ends the job', 'done'],
+    ['makes progress', { progress: { at: 1 } }],
+    ['waits', { progress: { at: 1 }, notBefore: Date.UTC(2026, 0, 2) }],
+  ])('a job that is woken during a step that %s runs another step at once, with its progress', async (_what, first) => {
+    const seen: (string | undefined)[] = [];
+    const world: FakeJobs = new FakeJobs(async ({ progress }) => {
+      seen.push(progress);
+      if (seen.length > 1) return 'done';
+      world.markWoken();
+      return first;
+    });
+    await world.run();
+    expect(seen).toEqual([undefined, first === 'done' ? undefined : '{"at":1}']);
+    expect(world.job).toBeUndefined();
+  });
+
+  test('a job that is woken when its worker has no time left keeps its progress', async () => {
+    const world: FakeJobs = new FakeJobs(async () => {
+      world.markWoken();
+      return { progress: { at: 1 } };
+    });
+    await world.run(world.now);
+    expect(world.job).toMatchObject({ progress: '{"at":1}', leaseUntil: undefined, isWoken: undefined });
+    expect(world.sent).toHaveLength(1);
   });
 
   test('only one worker runs a job during its lease', async () => {
