@@ -129,6 +129,22 @@ describe('direct messages', () => {
     expect(JSON.stringify(stored)).not.toContain('hopper');
   });
 
+  test('look a user up again after Slack did not find the channel', async () => {
+    await addThread();
+    await system.deliver();
+    system.slack.results.push({
+      responseStatus: 200,
+      responseBody: Buffer.from('{"ok":false,"error":"channel_not_found"}'),
+    });
+    await addThread({ annotationId: 'b' });
+    await system.deliver();
+    await addThread({ annotationId: 'c' });
+    await system.deliver();
+    expect(system.slack.calls.filter((call) => call === 'users.lookupByEmail')).toHaveLength(2);
+    expect((await system.stored()).map(({ status }) => status).sort()).toEqual(['FAILED', 'SENT', 'SENT']);
+    expect(system.mails).toEqual([]);
+  });
+
   test('are skipped for a user who is not in Slack, who is looked up again after a day', async () => {
     await customer.addUsers([{ ...grace, email: 'nobody@example.com' }], nda);
     await addThread();
