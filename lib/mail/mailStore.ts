@@ -36,7 +36,7 @@ export const MailEntity = defineEntity({
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose:
-    'A mail about an event, to an owner, or with an invitation: its status, its number of attempts, and the time of the next attempt, without address and text',
+    'A mail about an event, to an owner, or with an invitation, or a message in Slack: its status, its number of attempts, and the time of the next attempt, without address and text',
   schema: MailRecord,
   pk: (of: { tenant: string; mailId: string }) => [of.tenant, 'MAIL', of.mailId],
   sk: (_key: unknown) => ['MAIL'],
