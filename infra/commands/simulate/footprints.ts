@@ -57,7 +57,7 @@ export const eventFootprint: readonly Footprint[] = [
   { partitions: 'gsi4 T#<tenant>#EVENTS#<n>', scope: 'tenant', shards: 16, read: 0, written: 1 },
   { partitions: 'table T#<tenant>', scope: 'tenant', shards: 1, read: 0.1, written: 0 },
   { partitions: 'table T#<tenant>#WEBHOOK_ENDPOINTS', scope: 'tenant', shards: 1, read: 0.2, written: 0 },
-  { partitions: 'table T#<tenant>#CONFIG', scope: 'tenant', shards: 1, read: 0.3, written: 0 },
+  { partitions: 'table T#<tenant>#CONFIG', scope: 'tenant', shards: 1, read: 0.6, written: 0 },
   {
     partitions: 'table T#<tenant>#ENDPOINT_RUNTIME#<endpoint>',
     scope: 'endpoint',
