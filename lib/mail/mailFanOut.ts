@@ -128,16 +128,19 @@ async function holdAboveWriterLimit(
   waiting: Waiting | undefined,
 ): Promise<PlannedRecipient[]> {
   const { tenant, payload } = event;
-  const writer = payload.audience?.actorId;
-  const planned = recipients.map((recipient) => ({ ...recipient, waiting }));
-  if (writer === undefined) return planned;
-  // An event that is consumed again does not count again.
+  // An event that is consumed again does not count again, and its entries stay entries, whatever the settings are now.
   const stored = await table.getMany(
     MailEntity,
     recipients.map(({ userId }) => ({ tenant, mailId: entryMailId(event, userId, 'email') })),
   );
+  const planned = recipients.map((recipient, index) =>
+    stored[index]?.status === 'COLLECTED'
+      ? { ...recipient, waiting: waiting ?? { joinsAt: event.createdAt } }
+      : { ...recipient, waiting },
+  );
+  const writer = payload.audience?.actorId;
   const added = planned.filter((_recipient, index) => !stored[index]);
-  if (added.length === 0) return planned;
+  if (writer === undefined || added.length === 0) return planned;
   const { allowed, endsAt } = await quotas.charge(tenant, { kind: 'writer', userId: writer }, added.length, clock());
   const held = new Set(added.slice(allowed));
   return planned.map((recipient) =>

@@ -131,9 +131,21 @@ export function newMail(of: Pick<MailRecord, 'mailId' | 'about' | 'shard'>, now:
   };
 }
 
-/** There is a waiting entry of the mail. Nothing is sent about it, except in a digest. */
-export function collectedMail(of: Pick<MailRecord, 'mailId' | 'about' | 'shard'>, now: number): MailRecord {
-  return { ...of, status: 'COLLECTED', attempts: 0, throttledAttempts: 0, sweeps: 0, deadline: now, createdAt: now };
+/** `deadline` is the `joinsAt` of the waiting entry, which its key contains. Nothing is sent about it, except in a digest. */
+export function collectedMail(
+  of: Pick<MailRecord, 'mailId' | 'about' | 'shard'>,
+  joinsAt: number,
+  now: number,
+): MailRecord {
+  return {
+    ...of,
+    status: 'COLLECTED',
+    attempts: 0,
+    throttledAttempts: 0,
+    sweeps: 0,
+    deadline: joinsAt,
+    createdAt: now,
+  };
 }
 
 const ownerKinds: readonly string[] = [

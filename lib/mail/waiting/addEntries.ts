@@ -57,13 +57,13 @@ const AFTER_LATEST_END = 4 * 24 * 60 * 60_000;
 
 /**
  * Stores an entry for each recipient, and wakes the jobs that collect them. Can run twice for an event. Returns until
- * when the event must be readable (epoch ms), undefined without recipients.
+ * when the event must be readable (epoch ms), undefined if no entry waits.
  */
 export async function addEntries(deps: AddEntriesDeps, of: EntriesOfEvent, log: Log): Promise<number | undefined> {
   const store = new EntryStore(deps.table);
   const { event, scope, documentKey = '', channel } = of;
   const { tenant, eventId, createdAt, organizationId = '' } = event;
-  const messages = await inParallel(of.recipients, PARALLEL, async ({ userId, waiting, address, people }) => {
+  const added = await inParallel(of.recipients, PARALLEL, async ({ userId, waiting, address, people }) => {
     const mailId = entryMailId(event, userId, channel);
     const about = { kind: 'event' as const, eventId, event: event.event, userId, channel };
     const now = deps.clock();
@@ -77,15 +77,22 @@ export async function addEntries(deps: AddEntriesDeps, of: EntriesOfEvent, log: 
       ...(address !== undefined && { recipient: recipientOf(address) }),
     };
     const collection: Collection = { ...scope, userId, channel };
-    await store.add(collection, entry, collectedMail({ mailId, about, shard: shardOf(mailId, mailShards) }, now));
-    const wakeAt = await wake(deps, collection, organizationId, entry);
-    if (wakeAt === undefined) return [];
-    const { delaySeconds } = planAttempt(wakeAt, now, 0);
-    const { jobId } = collectionJob(collection, organizationId, wakeAt);
-    return delaySeconds === undefined ? [] : [jobMessage({ tenant, jobId }, delaySeconds)];
+    const mail = collectedMail({ mailId, about, shard: shardOf(mailId, mailShards) }, waiting.joinsAt, now);
+    const stored = await store.add(collection, entry, mail);
+    if (!stored) return [];
+    const end = latestEndOf(stored);
+    const wakeAt = await wake(deps, collection, organizationId, stored);
+    const delaySeconds = wakeAt === undefined ? undefined : planAttempt(wakeAt, now, 0).delaySeconds;
+    if (delaySeconds === undefined) return [{ end, messages: [] }];
+    const { jobId } = collectionJob(collection, organizationId, now);
+    return [{ end, messages: [jobMessage({ tenant, jobId }, delaySeconds)] }];
   });
-  await notifyQueue(deps.jobQueue, messages.flat(), log);
-  const ends = of.recipients.map(({ waiting }) => latestEndOf(waiting));
+  await notifyQueue(
+    deps.jobQueue,
+    added.flat().flatMap(({ messages }) => messages),
+    log,
+  );
+  const ends = added.flat().map(({ end }) => end);
   return ends.length === 0 ? undefined : Math.max(...ends) + AFTER_LATEST_END;
 }
 

@@ -39,13 +39,18 @@ export class EntryStore {
     this.#table = table;
   }
 
-  /** Changes nothing if there is a mail for the activity and the user already. */
-  async add(of: Collection, entry: WaitingEntry, mail: MailRecord): Promise<void> {
+  /**
+   * Changes nothing if there is a mail for the activity and the user already. Returns the entry that waits, which can
+   * have other times than `entry`. Undefined if it does not wait any more.
+   */
+  async add(of: Collection, entry: WaitingEntry, mail: MailRecord): Promise<WaitingEntry | undefined> {
     const key = { tenant: of.tenant, mailId: mail.mailId };
-    await retryOnConflict(async () => {
+    return retryOnConflict(async () => {
       const ops = [insert(MailEntity, { ...key, ...mail }), insert(WaitingEntryEntity, { ...of, ...entry })];
-      if ((await this.#table.write(ops)) === 'done') return 'done';
-      return (await this.#table.get(MailEntity, key)) ? 'done' : 'conflict';
+      if ((await this.#table.write(ops)) === 'done') return entry;
+      const existing = await this.#table.get(MailEntity, key);
+      if (!existing) return 'conflict';
+      return this.#table.get(WaitingEntryEntity, { ...of, mailId: mail.mailId, joinsAt: existing.deadline });
     });
   }
 
