@@ -13,7 +13,7 @@ import { SecretBox } from '../../lib/crypto/secretBox.ts';
 import { EventEntity, OutboxStore } from '../../lib/events/outbox.ts';
 import type { FanOutPorts } from '../../lib/fanOut/fanOut.ts';
 import { sweepOutbox } from '../../lib/fanOut/sweepOutbox.ts';
-import { JobMessage, JobStore, JobSweeper } from '../../lib/jobs/jobStore.ts';
+import { JobEntity, JobMessage, JobStore, JobSweeper } from '../../lib/jobs/jobStore.ts';
 import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
 import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';
 import { MailComposer } from '../../lib/mail/mailComposer.ts';
@@ -21,9 +21,10 @@ import { fanOutMails, ownerNotifier } from '../../lib/mail/mailFanOut.ts';
 import type { MailMessage } from '../../lib/mail/mailMessage.ts';
 import { MailEntity, MailStore } from '../../lib/mail/mailStore.ts';
 import { sweepMails } from '../../lib/mail/mailSweep.ts';
-import { MailQuotas } from '../../lib/mail/quotas/mailQuotas.ts';
+import { type MailLimits, MailQuotas } from '../../lib/mail/quotas/mailQuotas.ts';
 import { SesSender } from '../../lib/mail/senders/ses.ts';
 import { UnsubscribeLinks } from '../../lib/mail/unsubscribeLinks.ts';
+import { type CollectEntriesDeps, collectEntriesStep } from '../../lib/mail/waiting/collectEntriesStep.ts';
 import { fanOutInApp } from '../../lib/notifications/inAppFanOut.ts';
 import { NotificationWriter } from '../../lib/notifications/notifications.ts';
 import { newId } from '../../lib/shared/ids.ts';
@@ -105,6 +106,7 @@ type Stub<A, T> = (about: A) => Promise<T | undefined>;
 export class Cloud {
   now = Math.ceil(Date.now() / MINUTE) * MINUTE;
   webhookTiming: Timing = { schedule: [0, 5 * SECOND, 20 * MINUTE], marginMs: 5 * MINUTE };
+  mailLimits: MailLimits = { recipient: 0, writer: 0 };
   mailTiming: Timing = { schedule: [0, 60 * SECOND, 20 * MINUTE], marginMs: 5 * MINUTE };
   /** The maximum number of messages of one invocation. */
   batchSize = 10;
@@ -414,9 +416,10 @@ export class Cloud {
     }
     if (queue === 'jobs') {
       const releaseParked: Step = (...step) => releaseParkedStep(process.release, ...step);
+      const collectEntries: Step = (job, _clock, call) => collectEntriesStep(process.collectEntries, job, call);
       const deps = {
         jobs: new JobStore(process.table),
-        steps: { releaseParked } as RunJobDeps['steps'],
+        steps: { releaseParked, collectEntries } as RunJobDeps['steps'],
         queue: process.sender('jobs'),
       };
       const run = (call: MessageCall<unknown, Uses>) =>
@@ -540,7 +543,7 @@ export class Cloud {
       queue: sender('mail'),
       timing: this.mailTiming,
     };
-    const quotas = new MailQuotas(table, { recipient: 0, writer: 0 });
+    const quotas = new MailQuotas(table, this.mailLimits);
     const entries = { table, jobs: new JobStore(table), jobQueue: sender('jobs'), clock: this.#clock };
     const inApp = fanOutInApp({
       ...mailPorts,
@@ -607,15 +610,20 @@ export class Cloud {
       },
     });
     const sendMail = { ...mailPorts, composer, notifyOwner: ownerNotifier(mailPorts) };
-    return { table, box, sender, deliveries, groups, health, fanOut, attempts, release, sendMail };
+    const collectEntries: CollectEntriesDeps = { ...mailPorts, quotas };
+    return { table, box, sender, deliveries, groups, health, fanOut, attempts, release, collectEntries, sendMail };
   }
 
-  /** Calls the table. Sends written events to the stream, and counts written mails in the trial of their event. */
+  /**
+   * Calls the table. Sends written events to the stream. Written mails count in the trial of their events, and jobs that
+   * collect entries in the trial of the process.
+   */
   async #send(command: Command, trial: Trial | undefined): Promise<Item> {
     const written = writtenItems(command);
     const answer = (await this.stubs.table?.(command)) ?? (await this.#client.send(command));
     for (const item of written) {
-      const about = this.#trials.get(item.about?.eventId ?? '');
+      const about = this.#trials.get(item.about?.eventId ?? item.about?.eventIds?.[0] ?? '');
+      if (trial && item._t === JobEntity.type && item.kind === 'collectEntries') this.#trials.set(item.jobId, trial);
       if (about && item._t === MailEntity.type) this.#trials.set(item.mailId, about);
       if (item._t !== EventEntity.type || item.fannedOutAt !== undefined || this.#streamed.has(item.eventId)) continue;
       if (trial) this.#trials.set(item.eventId, trial);

@@ -6,6 +6,7 @@ import { jobSweep } from '../../lib/jobs/jobSweep.ts';
 import { mailComposer } from '../../lib/mail/mailComposer.ts';
 import { mailSweep } from '../../lib/mail/mailSweep.ts';
 import { mailSending } from '../../lib/mail/sendMail.ts';
+import { collectsEntries } from '../../lib/mail/waiting/collectEntriesStep.ts';
 import { attemptsFrom } from '../../lib/webhooks/attempt.ts';
 import { releaseParked } from '../../lib/webhooks/releaseParked.ts';
 import { deliverySweep, endpointHealthSweep, firstAttemptSweep } from '../../lib/webhooks/sweepDeliveries.ts';
@@ -21,7 +22,7 @@ export const deliveryRoles = {
   deliverWebhook: roleOf('deliverWebhook', [attemptsFrom('deliver')]),
   fanOutEvents: roleOf('fanOutEvents', [fanOutCapability]),
   sendEmail: roleOf('sendEmail', [mailSending, mailComposer, chatComposer]),
-  runJobs: roleOf('runJobs', [updateJobs, releaseParked, sendTo.jobs]),
+  runJobs: roleOf('runJobs', [updateJobs, releaseParked, collectsEntries, sendTo.jobs]),
   sweep: roleOf('sweep', [readDueIndexes, sendTo.sweep, endpointHealthSweep]),
   sweepShard: roleOf('sweepShard', [outboxSweep, jobSweep, mailSweep, deliverySweep, firstAttemptSweep]),
 };

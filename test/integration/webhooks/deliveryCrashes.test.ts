@@ -4,8 +4,10 @@ import { worker as deliverWebhook } from '../../../functions/workers/deliverWebh
 import { worker as fanOutEvents } from '../../../functions/workers/fanOutEvents.ts';
 import type { QueueName } from '../../../lib/app/capability.ts';
 import { EventEntity } from '../../../lib/events/outbox.ts';
-import { startJob } from '../../../lib/jobs/jobStore.ts';
+import { JobEntity, startJob } from '../../../lib/jobs/jobStore.ts';
 import { MailEntity } from '../../../lib/mail/mailStore.ts';
+import type { MailLimits } from '../../../lib/mail/quotas/mailQuotas.ts';
+import { WaitingEntryEntity } from '../../../lib/mail/waiting/entryStore.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
 import { insert } from '../../../lib/table/table.ts';
 import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
@@ -19,12 +21,13 @@ import { forAllTests } from '../../support/acmeWorld.ts';
 import { Cloud } from '../../support/cloud.ts';
 import { itemsOf, nda } from '../../support/content.ts';
 import { allFailures, everyFault, type Fault, faultsOfEveryKind, InjectedError, Trial } from '../../support/crashes.ts';
-import { newCustomer } from '../../support/customer.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
 import { workerHandler } from '../../support/functionHandlers.ts';
 import { clearTable, everyItem } from '../../support/items.ts';
 import { startQueues } from '../../support/queues.ts';
 import { type Receiver, startHttp } from '../../support/receivers.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 import { addWebhookTenant, writeHuddleEvent } from '../../support/webhookTenants.ts';
 import { insertsEvent, lambdaContext, messagesEvent } from '../../support/workers.ts';
@@ -388,6 +391,129 @@ describe('mails with a fault at any AWS call', () => {
     }
   });
 });
+
+const isRead = (call: string) => /^(Get|BatchGet|Query)/.test(call);
+const onConfig = (path: string, data: object) => (customer: Customer) =>
+  customer.ok(`/v2/workspace/${path}/update`, data);
+const notifications = (notificationServiceConfig: object) =>
+  onConfig('notificationconfig', { useNotificationService: true, notificationServiceConfig });
+const noLimits: MailLimits = { recipient: 0, writer: 0 };
+const delayAndWindow = {
+  delayConfig: { isEnabled: true, delaySeconds: 60 },
+  batchConfig: { user: { isEnabled: true, batchWindowSeconds: 300 } },
+};
+const delayAndFullWindow = {
+  delayConfig: { isEnabled: false },
+  batchConfig: { document: { isEnabled: true, batchWindowSeconds: 300, maxActivities: 2 } },
+};
+
+describe('mails that wait, with a fault at any AWS call', () => {
+  test.each<[string, MailLimits, object, object | undefined]>([
+    ['a delay and a window', noLimits, delayAndWindow, undefined],
+    ['a window that is full at once', noLimits, delayAndFullWindow, undefined],
+    ['limits', { recipient: 1, writer: 1 }, {}, undefined],
+    [
+      'a delay that is switched off after the fault',
+      noLimits,
+      delayAndWindow,
+      { delayConfig: { isEnabled: false }, batchConfig: { user: { isEnabled: false } } },
+    ],
+    [
+      'a delay that is longer after the fault',
+      noLimits,
+      delayAndWindow,
+      { delayConfig: { isEnabled: true, delaySeconds: 86_400 } },
+    ],
+  ])('are sent once for %s', async (_what, limits, settings, later) => {
+    cloud.mailLimits = limits;
+    cloud.stubs.tries = everySecondLost;
+    const undisturbed = new Trial();
+    await waitingMails([undisturbed], settings);
+    const reads = faultsOfEveryKind(undisturbed.calls.filter((name) => isRead(name)));
+    const trials = trialsOf([...reads, ...everyFault(undisturbed.calls.filter((name) => !isRead(name)))]);
+    const { tenant, eventsOf, changedAt } = await waitingMails(trials, settings, later);
+
+    expect(await cloud.due()).toEqual([]);
+    expect(cloud.deadLetters).toEqual([]);
+    const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${tenant}#`));
+    expect(items.filter(({ _t }) => _t === WaitingEntryEntity.type || _t === JobEntity.type)).toEqual([]);
+    const mails = items.filter(({ _t }) => _t === MailEntity.type);
+    expect(trials.filter(({ injected }) => injected.length === 0)).toEqual([]);
+    for (const trial of trials) {
+      const [fault] = trial.faults;
+      for (const eventId of eventsOf.get(trial)!) {
+        const about = mails.filter(({ about: { eventId: id, eventIds = [id] } }) => eventIds.includes(eventId));
+        const sent = about.filter(({ status }) => status !== 'COLLECTED');
+        const count = sent.reduce((sum, { mailId }) => sum + (cloud.mailCounts.get(mailId) ?? 0), 0);
+        const isUnknown = sent[0]?.status === 'UNKNOWN' && isAround('SendEmail', undisturbed.calls, fault!);
+        expect([trial.injected, sent.length, isUnknown || sent[0]?.status === 'SENT', count <= 1]).toEqual([
+          trial.injected,
+          1,
+          true,
+          true,
+        ]);
+        expect([trial.injected, isUnknown || count === 1]).toEqual([trial.injected, true]);
+        // What waited before the settings changed is due within an hour. A process that counts a mail and crashes counts
+        // it again, so the mail can wait for another hour.
+        const since: number = about.find(({ status }) => status === 'COLLECTED')?.createdAt ?? Infinity;
+        const isLate = since < changedAt && sent[0]!.createdAt > since + 150 * MINUTE;
+        expect([trial.injected, isLate]).toEqual([trial.injected, false]);
+      }
+    }
+  });
+});
+
+/** Whether a fault hits a call, the one before it, or the one after it. */
+function isAround(kind: string, calls: readonly string[], fault: Fault): boolean {
+  const position = positionOf(calls, fault);
+  return calls.some((name, index) => name === kind && position >= index && position <= index + 2);
+}
+
+/**
+ * Writes two comments for each trial, by a writer and to a recipient of its own, and runs the cloud. `later` are the
+ * settings ten seconds after.
+ */
+async function waitingMails(trials: readonly Trial[], settings: object, later?: object) {
+  const customer = await withStillClock(() => customerWithComments(trials, settings), cloud.now);
+  const eventsOf = new Map(trials.map((trial) => [trial, [] as string[]]));
+  for (const item of await itemsOf(engine, customer, EventEntity.type)) {
+    const { audience } = JSON.parse(item.smallPayload) as { audience: { actorId: string } };
+    const trial = trials[Number(audience.actorId.replace('writer', ''))]!;
+    eventsOf.get(trial)!.push(item.eventId);
+    cloud.watch(item.eventId, trial);
+    cloud.addStreamRecord(item);
+  }
+  const changedAt = cloud.now + 10 * SECOND;
+  if (later) cloud.plan(changedAt, async () => void (await notifications(later)(customer)));
+  await cloud.run();
+  return { tenant: customer.apiKey, eventsOf, changedAt };
+}
+
+async function customerWithComments(trials: readonly Trial[], settings: object): Promise<Customer> {
+  const customer = await newCustomer();
+  await customer.addDocuments(['nda']);
+  const people = trials.map((_trial, index) => [`writer${index}`, `reader${index}`]);
+  const users = people.flat().map((userId) => ({ userId, email: `${userId}@example.com` }));
+  for (let i = 0; i < users.length; i += 50) await customer.addUsers(users.slice(i, i + 50), nda);
+  await onConfig('emailconfig', { useEmailService: true })(customer);
+  await notifications(settings)(customer);
+  for (const [index, [writer, reader]] of people.entries())
+    await customer.ok('/v2/commentannotations/add', {
+      ...nda,
+      commentAnnotations: times(2, (thread) => ({
+        annotationId: `trial${index}-${thread}`,
+        commentData: [
+          {
+            commentText: 'hi',
+            from: { userId: writer },
+            taggedUserContacts: [{ userId: reader }],
+            triggerNotification: true,
+          },
+        ],
+      })),
+    });
+  return customer;
+}
 
 /**
  * The kinds of AWS calls of a sweep that finds every kind of work. Includes the calls of the timer, and of the worker
