@@ -21,6 +21,7 @@ import type { Collection } from '../../lib/mail/waiting/entryStore.ts';
 import type { OccurredEvent } from '../../lib/notifications/audience.ts';
 import { fanOutInApp } from '../../lib/notifications/inAppFanOut.ts';
 import { NotificationWriter } from '../../lib/notifications/notifications.ts';
+import * as logMessages from '../../lib/observability/logMessages.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import { shardNumbers } from '../../lib/table/queryShards.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
@@ -33,6 +34,8 @@ import { itemsOfTenant } from './items.ts';
 import { roleOf } from './permissions.ts';
 import type { TestSlack } from './slack.ts';
 import { recordingMeasures } from './workers.ts';
+
+const MINUTE = 60_000;
 
 const runWithRole = roleOf('sendEmail', [mailSending, mailComposer, chatComposer]);
 
@@ -54,6 +57,8 @@ export class MailSystem {
   readonly results: (MailResult | (() => MailResult))[] = [];
   readonly measures = recordingMeasures();
   readonly skipped: unknown[] = [];
+  /** The entries that were deleted without a mail. */
+  readonly dropped: { readonly entries: number; readonly reasons: readonly string[] }[] = [];
   readonly warnings: object[] = [];
   /** Stands for Slack. Without it, nothing goes to Slack. */
   slack: TestSlack | undefined;
@@ -91,12 +96,16 @@ export class MailSystem {
   readonly #jobSender = {
     send: async (messages: readonly QueueMessage[]) => {
       for (const { body, delaySeconds = 0 } of messages as (QueueMessage & { body: JobMessage })[])
-        if (body.tenant === this.#tenant)
+        if (body.tenant === this.#tenant && body.jobId.startsWith('wte_'))
           this.#jobMessages.push({ at: this.now + delaySeconds * 1_000, message: body });
     },
   };
   readonly #log = {
-    info: (_message: string, keys?: Record<string, unknown>) => void this.skipped.push(keys?.reason),
+    info: (message: string, keys?: Record<string, any>) => {
+      if (message === logMessages.waitingEntriesDropped)
+        this.dropped.push({ entries: keys?.entries, reasons: keys?.reasons });
+      else this.skipped.push(keys?.reason);
+    },
     warn: (message: string, keys?: Record<string, unknown>) => void this.warnings.push({ message, ...keys }),
     error: () => undefined,
   };
@@ -124,9 +133,13 @@ export class MailSystem {
 
   /** Writes the in-app notifications of all events of the customer. */
   async fanOutInApp(): Promise<void> {
+    for (const event of await occurredEvents(this.#engine, this.#tenant)) await this.consumeInApp(event);
+  }
+
+  /** Writes the in-app notifications of an event. */
+  async consumeInApp(event: OccurredEvent): Promise<void> {
     const notifications = new NotificationWriter(this.table);
-    const consumer = fanOutInApp({ table: this.table, clock: this.#clock, notifications })();
-    for (const event of await occurredEvents(this.#engine, this.#tenant)) await consumer.consume(event);
+    await fanOutInApp({ table: this.table, clock: this.#clock, notifications })().consume(event);
   }
 
   /** Runs the sweep of jobs, and then the jobs of entries whose time has come. */
@@ -147,6 +160,26 @@ export class MailSystem {
     const due = this.#jobMessages.filter(({ at }) => at <= this.now);
     this.#jobMessages = this.#jobMessages.filter(({ at }) => at > this.now);
     for (const { message } of due) await runJob(ports, { ...this.#call, message });
+  }
+
+  /** Lets the time pass, and runs the jobs at their times. The sweep runs in each minute in which a job is due. */
+  async passUntil(end: number): Promise<void> {
+    for (;;) {
+      await this.runJobs();
+      await this.processQueue();
+      const jobs = await this.jobs();
+      const sweeps = jobs.map(({ dueAt }) => Math.max(this.now + 1, Math.ceil(dueAt / MINUTE) * MINUTE));
+      const next = Math.min(...sweeps, ...this.#jobMessages.map(({ at }) => at));
+      if (next > end) break;
+      this.now = next;
+    }
+    this.now = end;
+  }
+
+  /** The jobs that collect entries. */
+  async jobs(): Promise<(StoredJob & { readonly data: any })[]> {
+    const items = (await itemsOfTenant(this.#engine, this.#tenant)) as any[];
+    return items.filter(({ kind }) => kind === 'collectEntries').map((job) => ({ ...job, data: JSON.parse(job.data) }));
   }
 
   /** Processes one message. */
