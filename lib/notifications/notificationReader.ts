@@ -82,6 +82,9 @@ interface Candidate extends LocatedNotification {
   readonly key: string;
 }
 
+/** Whether the notification of an involvement is read. */
+type IsRead = (involvement: { readonly userId: string; readonly made: boolean }) => boolean;
+
 /** `cursor` is the position after the batch, undefined at the end. */
 interface Batch {
   readonly candidates: readonly Candidate[];
@@ -177,8 +180,9 @@ export class NotificationReader {
   }
 
   /**
-   * Reads the notifications that name the user, and those for everybody, each newest first until 100 are unread. Each
-   * list ends after 1,000 notifications, 32 MB or 8 queries. Unknown documents have none.
+   * Reads the notifications that name the user, and those for everybody else, each newest first until 100 are unread.
+   * Each list ends after 1,000 notifications, 32 MB or 8 queries. What the user caused is skipped before it is read.
+   * Unknown documents have none.
    */
   async countUnread(
     tenant: string,
@@ -190,26 +194,29 @@ export class NotificationReader {
     const documents = documentIds && (await findLiveDocuments(new DocumentReader(this.#table), scope, documentIds));
     const documentKeys = documents && new Set([...documents.values()].map(({ internalId }) => internalId));
     const viewing = this.#viewing(organization, scope, userId, options);
-    const [own, everybody] = await Promise.all(
-      [userId, EVERYBODY].map((involved) => this.#listUnread(viewing, involved, documentKeys)),
-    );
-    return unreadCounts(own as UnreadList, everybody as UnreadList);
+    const [own, everybody] = await Promise.all([
+      this.#listUnread(viewing, [userId], documentKeys),
+      this.#listUnread(viewing, [userId, EVERYBODY], documentKeys),
+    ]);
+    return unreadCounts(own, everybody);
   }
 
+  /** Of the last of `involved` alone. */
   async #listUnread(
     viewing: Viewing,
-    involved: string,
+    involved: readonly string[],
     documentKeys: ReadonlySet<string> | undefined,
   ): Promise<UnreadList> {
     const { scope, userId } = viewing;
     const ids: string[] = [];
     let [read, bytes] = [0, 0];
-    for await (const { candidates, cursor } of this.#listInvolved(scope, [involved], documentKeys, {
+    for await (const { candidates, cursor } of this.#listInvolved(scope, involved, documentKeys, {
       limit: READ_AT_ONCE - 1,
+      isRead: ({ made, userId: listed }) => !made && listed === involved.at(-1),
     })) {
       const unread = candidates.filter(
         ({ notification }) =>
-          isUnread(notification, userId) && (involved === EVERYBODY || notifiesUser(notification, userId)),
+          isUnread(notification, userId) && (involved.includes(EVERYBODY) || notifiesUser(notification, userId)),
       );
       for (const { notification } of await this.#filterVisible(viewing, unread)) ids.push(notification.id);
       read += candidates.length;
@@ -348,7 +355,7 @@ export class NotificationReader {
     scope: OrganizationScope,
     userIds: readonly string[],
     documentKeys: ReadonlySet<string> | undefined,
-    { after, limit, ascending = false }: PageRequest,
+    { after, limit, ascending = false, isRead = () => true }: PageRequest & { readonly isRead?: IsRead },
     maxQueries = MAX_QUERIES,
   ): AsyncGenerator<Batch> {
     let from = after;
@@ -362,8 +369,9 @@ export class NotificationReader {
       });
       for (let i = 0; i === 0 || i < involvements.length; i += READ_AT_ONCE) {
         const slice = involvements.slice(i, i + READ_AT_ONCE);
-        const selected =
-          documentKeys === undefined ? slice : slice.filter(({ documentKey }) => documentKeys.has(documentKey));
+        const selected = slice.filter(
+          (involvement) => (documentKeys?.has(involvement.documentKey) ?? true) && isRead(involvement),
+        );
         const notifications = await readNotifications(this.#table, scope, selected);
         const candidates = selected.flatMap(({ key, documentKey }, index) => {
           const notification = notifications[index];
@@ -376,7 +384,7 @@ export class NotificationReader {
     }
   }
 
-  /** Merged in the order of their sort keys. A notification of several of the users occurs once. */
+  /** Merged in the order of their sort keys. A notification of several of the users occurs once, for the first. */
   async #mergeInvolvements(
     scope: OrganizationScope,
     userIds: readonly string[],
@@ -390,9 +398,10 @@ export class NotificationReader {
     const order = byKey(!options.descending);
     // The user whose page ends first can have more involvements after that end, so the merged page ends there too.
     const [next] = pages.flatMap((page) => (page.next === undefined ? [] : [{ key: page.next }])).sort(order);
-    const involvements = pages.flatMap(({ values }) =>
+    const involvements = pages.flatMap(({ values }, index) =>
       values.map((involvement) => ({
         ...involvement,
+        userId: userIds[index] as string,
         key: InvolvementEntity.key({ ...scope, ...involvement, userId: '', kind: 'notification' }).SK,
       })),
     );

@@ -94,7 +94,7 @@ describe('the count of unread notifications', () => {
 
 describe('a long inbox', () => {
   /** Stores notifications that name grace, the latest last. `isRead` gets the number of each. */
-  const addMany = async (count: number, isRead: (n: number) => boolean) => {
+  const addMany = async (count: number, isRead: (n: number) => boolean, more: object = {}) => {
     const tenant = customer.apiKey;
     const organization = (await table.get(OrganizationEntity, { tenant, ...acme }))!;
     const scope = organizationScope(tenant, organization);
@@ -102,7 +102,7 @@ describe('a long inbox', () => {
     const writer = new NotificationWriter(table);
     const now = Date.now();
     for (const n of times(count, (index) => index)) {
-      const sent = { actionUser: { userId: 'ada' }, notifyUsers: [{ userId: 'grace' }], notifyAll: false };
+      const sent = { actionUser: { userId: 'ada' }, notifyUsers: [{ userId: 'grace' }], notifyAll: false, ...more };
       const notification = newNotification(sent, { id: `many-${n}`, documentId: 'nda', now: now + n });
       const readByUserIds = isRead(n) ? ['grace'] : undefined;
       await writer.add({ ...scope, documentKey: internalId }, { ...notification, readByUserIds });
@@ -121,5 +121,15 @@ describe('a long inbox', () => {
     await addMany(1_050, () => true);
     expect(await counts('grace')).toEqual([0, 0, true]);
     expect(await counts('grace', { documentIds: ['offer'] })).toEqual([3, 3, false]);
+  });
+
+  test.each([
+    ['names others', { notifyUsers: [{ userId: 'lin' }] }],
+    ['is for everybody', { notifyUsers: [], notifyAll: true }],
+  ])('is counted past 1,000 notifications that the user caused and that each %s', async (_what, more) => {
+    await add('named', ['grace']);
+    await add('all', 'everybody');
+    await addMany(1_050, () => false, { actionUser: { userId: 'grace' }, ...more });
+    expect(await counts('grace')).toEqual([1, 2, false]);
   });
 });

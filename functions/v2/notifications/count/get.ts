@@ -14,7 +14,7 @@ export const endpoint = defineEndpoint(
     summary: 'Count the unread notifications of a user, for a badge',
     description:
       'Counts the notifications that are for the user, that the user may see now and has not read. What the user caused does not count. Each number is exact up to 99. ' +
-      'A call reads the notifications that name the user, and those for everybody, each from the latest on, until 100 are unread. Each of the two lists ends after 1,000 notifications, 32 MB, or 7,100 entries of which most are outside `documentIds`. Then `more` is true, and the numbers are those of the latest notifications. ' +
+      'A call reads the notifications that name the user, and those for everybody, each from the latest on, until 100 are unread. Each of the two lists ends after 1,000 notifications, 32 MB, or 7,100 entries of which most are outside `documentIds` or caused by the user. Then `more` is true, and the numbers are those of the latest notifications. ' +
       'With a user token, `userId` is the user of the token.',
     auth: 'apiKey',
     user: openToUsers(ownNotifications),
@@ -45,7 +45,7 @@ export const endpoint = defineEndpoint(
       data: { organizationId: 'acme', userId: 'grace' },
       result: { data: { unread: { forYou: 2, all: 5 }, more: false } },
     },
-    cost: { calls: 7, roundTrips: 3, readUnits: 7, writeUnits: 0 },
+    cost: { calls: 6, roundTrips: 3, readUnits: 6, writeUnits: 0 },
   },
   async ({ input, caller, deps, now }) => {
     const { content } = await deps.organizations.readWithin(caller.tenant, input.organizationId, (organization) =>
