@@ -81,14 +81,8 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
     ),
   refusals: () =>
     table(
-      ['Endpoint', 'Field', 'Refused', 'Answer', 'Possible with views of threads'],
-      refusedFields().map(({ path, field, values, message, needsViews }) => [
-        code(path),
-        code(field),
-        values,
-        message,
-        needsViews ? 'yes' : 'no',
-      ]),
+      ['Endpoint', 'Field', 'Refused', 'Answer'],
+      refusedFields().map(({ path, field, values, message }) => [code(path), code(field), values, message]),
     ),
   notices: thirdPartyNotices,
   openPayload: () => sample('openPayload.mjs'),

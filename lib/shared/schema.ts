@@ -353,8 +353,6 @@ export interface Refusal {
   readonly values: string;
   readonly message: string;
   readonly field?: string;
-  /** The service can accept the field when it records who viewed threads. */
-  readonly needsViews?: boolean;
 }
 
 const refusals = new WeakMap<z.core.$ZodType, Refusal>();

@@ -65,8 +65,4 @@ describe('the list of refused fields', () => {
       `${sent} ${message}`,
     );
   });
-
-  test('marks the order by views', () => {
-    expect(refusals.filter(({ needsViews }) => needsViews).map(({ field }) => field)).toEqual(['orderByCommentViews']);
-  });
 });

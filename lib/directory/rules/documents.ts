@@ -31,7 +31,7 @@ export const DocumentInput = /* @__PURE__ */ defineNamedSchema('DocumentInput', 
     .describe('A document to add, or the fields of a document to change.'),
 );
 
-const NO_VIEWS = 'must not be true: this service does not record who viewed comments, so documents have no such order';
+const NO_VIEW_ORDER = 'must not be true: this service does not sort documents by views of comments';
 
 export const DocumentQuery = /* @__PURE__ */ defineSchema(() =>
   pagesOrIds('documentIds', {
@@ -42,10 +42,9 @@ export const DocumentQuery = /* @__PURE__ */ defineSchema(() =>
     ),
     filters: optional(MetadataFilters),
     orderByCommentViews: optional(
-      withRefusal(z.boolean().check(z.refine((isRequested) => !isRequested, { error: NO_VIEWS })), {
+      withRefusal(z.boolean().check(z.refine((isRequested) => !isRequested, { error: NO_VIEW_ORDER })), {
         values: '`true`',
-        message: NO_VIEWS,
-        needsViews: true,
+        message: NO_VIEW_ORDER,
       }),
     ),
   }),

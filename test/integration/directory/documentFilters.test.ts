@@ -106,11 +106,9 @@ describe('filters of documents/get', () => {
   });
 });
 
-test('documents/get refuses orderByCommentViews, because the service records no comment views', async () => {
+test('documents/get refuses orderByCommentViews', async () => {
   expect(await error(GET, { orderByCommentViews: true })).toEqual(
-    invalid(
-      'orderByCommentViews must not be true: this service does not record who viewed comments, so documents have no such order',
-    ),
+    invalid('orderByCommentViews must not be true: this service does not sort documents by views of comments'),
   );
   expect((await pages({ orderByCommentViews: false })).flat()).toHaveLength(5);
 });
