@@ -329,6 +329,12 @@ describe('invalid updates of configurations', () => {
       [[], ['useNotificationService'], ['notificationServiceConfig']],
     ],
     [
+      'chatconfig',
+      {},
+      'At least one of useChatService or chatServiceConfig must be provided.',
+      [[], ['useChatService'], ['chatServiceConfig']],
+    ],
+    [
       'permissionproviderconfig',
       {},
       'At least one of usePermissionProvider or permissionProviderConfig must be provided.',
@@ -424,6 +430,8 @@ describe('invalid updates of configurations', () => {
       notification({ batchConfig: { user: { maxActivities: 51 } } }),
       'notificationServiceConfig.batchConfig.user.maxActivities must be at most 50',
     ],
+    ['chatconfig', { useChatService: 'yes' }, 'useChatService must be a boolean'],
+    ['chatconfig', { chatServiceConfig: { botToken: 5 } }, 'chatServiceConfig.botToken must be a string'],
     [
       'notificationconfig',
       notification({ batchConfig: { document: { batchWindowSeconds: 604_801 } } }),

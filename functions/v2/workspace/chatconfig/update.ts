@@ -22,7 +22,10 @@ export const endpoint = defineEndpoint(
     description:
       'Sent fields replace the stored ones at every depth, and others stay. An empty text removes a value. While chat is enabled, events whose trigger is on are sent to Slack: as direct messages to users who are mentioned or assigned or whose thread it is, if there is a `botToken`, and to the channel of `channelWebhookUrl`. Each user can get more or none: the level `slack` of `/v2/notifications/config/set`. The answer has the secrets masked.',
     input: ChatConfigChange.check(
-      requireChange(Object.keys(ChatConfigChange.shape), 'Invalid chat service configuration.'),
+      requireChange(
+        Object.keys(ChatConfigChange.shape),
+        'At least one of useChatService or chatServiceConfig must be provided.',
+      ),
     ),
     message: 'Chat configuration updated successfully.',
     uses: { ...update.uses, addressPolicy },
