@@ -34,7 +34,9 @@ export const endpoint = defineEndpoint(
     output: z.object({
       data: z
         .record(z.string(), ItemOutcome)
-        .describe('The result for each notification, by its id. With `markAllAsRead` at most 500 failures.'),
+        .describe(
+          'The result for each notification, by its id. With `markAllAsRead`, all that the call marked, about 2,000 at most, and up to 500 that it could not mark.',
+        ),
       hasMore: z.boolean().describe('Whether unread notifications can remain after `markAllAsRead`.'),
       pageToken: z.string().nullable().describe('Send the request again with this token while `hasMore` is true.'),
     }),

@@ -26,7 +26,8 @@ const texts = {
   isBatchEnabled: 'Whether they are collected. By default false. Without `batchWindowSeconds`, they are not.',
   batchWindowSeconds:
     'How long the window stays open after the first event, in seconds. A window that is open keeps its end.',
-  maxActivities: 'The number of events that closes the window early. Without it, only the time does.',
+  maxActivities:
+    'The number of events that closes the window early. Without it, only the time does. It cannot be removed: 50 is the most.',
 } as const;
 
 const StoredBatch = /* @__PURE__ */ defineSchema(() =>

@@ -14,8 +14,8 @@ export const endpoint = defineEndpoint(
     path: '/v2/commentannotations/count/get',
     summary: 'Count the comment threads of documents that a user can see, and how many of them are unread',
     description:
-      'Counts the threads that the user may see. A document that is unknown, or that the user may not open, has the count 0. ' +
-      'A thread is unread if another user has added a comment that the user may see since the user last viewed it (`/v2/commentannotations/views/add`) or wrote in it. Of a thread with more than 1 MB of comments, the last 4 MB decide. ' +
+      'Counts the threads that the user may see. A document that is unknown, or that the user may not open, has the count 0. With a user token, it makes the whole call PERMISSION_DENIED instead. ' +
+      'A thread is unread if another user has added a comment that the user may see since the user last viewed it (`/v2/commentannotations/views/add`) or wrote in it. Of a thread with more than 1 MB of comments, the first 1 MB and the last 4 MB count. ' +
       'With a user token, `userId` is the user of the token.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'documents', actor: [{ path: 'userId', holds: 'userId' }] }),

@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
       'A thread is unread for a user if somebody else has added a comment that the user may see after the user last viewed the thread or wrote in it. `/v2/commentannotations/count/get` and `/v2/commentannotations/get` follow this rule. ' +
       'What counts is when the service got a comment, not the `createdAt` that you sent. Edits do not count. ' +
       'A thread that is unknown, or that the user may not see, fails alone. An older time never replaces a newer one. ' +
-      'Other devices of the user that have the document open get the hint `comment_annotation.view`. With a user token, `userId` is the user of the token.',
+      'All pages of the user with the document open get the hint `comment_annotation.view`, also the one that sent the call. Notifications about the threads stay unread. With a user token, `userId` is the user of the token.',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'userId', holds: 'userId' }] }),
     kind: 'write',

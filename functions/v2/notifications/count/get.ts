@@ -23,7 +23,7 @@ export const endpoint = defineEndpoint(
       organizationId: Id,
       userId: Id.describe('The user whose notifications are counted.'),
       documentIds: optional(list(Id, limits.readIds)).describe(
-        'Only notifications of these documents. A document that does not exist has none.',
+        'Only notifications of these documents. A document that does not exist has none. One that the user may not open has only those that name the user and are about no thread. With a user token, both make the whole call PERMISSION_DENIED.',
       ),
     }),
     output: z.object({
