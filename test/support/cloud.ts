@@ -610,7 +610,7 @@ export class Cloud {
       },
     });
     const sendMail = { ...mailPorts, composer, notifyOwner: ownerNotifier(mailPorts) };
-    const collectEntries: CollectEntriesDeps = { ...mailPorts, quotas };
+    const collectEntries: CollectEntriesDeps = { ...mailPorts, quotas, pausedUntil: async () => undefined };
     return { table, box, sender, deliveries, groups, health, fanOut, attempts, release, collectEntries, sendMail };
   }
 
