@@ -42,3 +42,16 @@ export async function findRenamed(
     renamed && (await table.get(DocumentEntity, { tenant, organizationKey, documentId: renamed.documentId }));
   return document?.internalId === documentKey ? document : undefined;
 }
+
+/** Returns the document if it had its present id at a time (epoch ms). Costs a read. */
+export async function unlessLater(
+  table: Table,
+  { tenant, organizationKey }: OrganizationScope,
+  document: Stored<Document>,
+  at: number,
+): Promise<Stored<Document> | undefined> {
+  if (document.createdAt > at || document.arriving) return undefined;
+  const documentKey = document.internalId;
+  const renamed = await table.get(RenamedDocumentEntity, { tenant, organizationKey, documentKey });
+  return renamed && renamed.renamedAt > at ? undefined : document;
+}

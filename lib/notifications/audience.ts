@@ -7,7 +7,7 @@ import type { UserWritten } from '../content/rules/userLinks.ts';
 import { type Document, DocumentEntity, DocumentReader } from '../directory/documents.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { organizationScope } from '../directory/organizationScope.ts';
-import { findRenamed } from '../directory/renamedDocuments.ts';
+import { findRenamed, unlessLater } from '../directory/renamedDocuments.ts';
 import type { Audience, EventPayload } from '../events/rules/payload.ts';
 import { levelsFor, type RecipientRules } from '../events/rules/recipients.ts';
 import { distinct } from '../shared/collections.ts';
@@ -58,10 +58,12 @@ export interface EventLocation {
   readonly document: Stored<Document> | undefined;
 }
 
-/** Undefined without an organization, or if organization or document was deleted. */
+/**
+ * Undefined without an organization, or if organization or document was deleted, also if another one has the id now.
+ */
 export async function readEventLocation(
   table: Table,
-  { tenant, organizationId, documentId, payload }: OccurredEvent,
+  { tenant, organizationId, documentId, createdAt, payload }: OccurredEvent,
 ): Promise<EventLocation | undefined> {
   const thread = payload.audience?.thread;
   if (organizationId === undefined) return undefined;
@@ -72,10 +74,14 @@ export async function readEventLocation(
     table.get(OrganizationEntity, { tenant, organizationId }),
     thread && readDocument(thread.organizationKey),
   ]);
-  if (!organization || (thread && thread.organizationKey !== organization.internalId)) return undefined;
+  if (!organization || organization.createdAt > createdAt) return undefined;
+  const organizationKey = organization.internalId;
+  if (thread && thread.organizationKey !== organizationKey) return undefined;
+  const named = thread ? documentOfThread : await readDocument(organizationKey);
+  // An event without a thread does not have the internal id of its document.
   const document = thread
-    ? await findRenamed(table, { tenant, ...thread }, documentOfThread)
-    : await readDocument(organization.internalId);
+    ? await findRenamed(table, { tenant, ...thread }, named)
+    : named && (await unlessLater(table, { tenant, organizationKey }, named, createdAt));
   if ((documentId !== undefined || thread) && !document) return undefined;
   return { organization, document };
 }

@@ -7,6 +7,7 @@ import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda, occurredEvents } from '../../support/content.ts';
 import { deliveryRoles } from '../../support/deliveryRoles.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
+import { JobRunner } from '../../support/jobRunner.ts';
 import { sdkDocumentClient } from '../../support/leanClient.ts';
 import { times } from '../../support/times.ts';
 import { newUser } from '../../support/userTokens.ts';
@@ -260,13 +261,42 @@ describe('the in-app notification of a published huddle event', () => {
     expect(await headlines('lin')).toEqual(['{actionUser} started a huddle']);
   });
 
-  test('is created after one read of the organization and one of the document', async () => {
+  const deleteDocument = () =>
+    customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
+  test.each<[string, () => Promise<unknown>]>([
+    ['a document that was added later', async () => (await deleteDocument(), customer.addDocuments(['nda']))],
+    [
+      'a document that got the id later',
+      async () => {
+        await deleteDocument();
+        const ids = { organizationId: 'acme', documentId: 'older', newDocumentId: 'nda' };
+        const { migrationId } = await customer.ok('/v2/organizations/documents/migrate', ids);
+        await new JobRunner(Date.now()).finish({ tenant: customer.apiKey, jobId: migrationId });
+      },
+    ],
+    [
+      'an organization that was added later',
+      async () => {
+        await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] });
+        await customer.addDocuments(['nda']);
+      },
+    ],
+  ])('is not created in %s with the id of the event', async (_what, replaceDocument) => {
+    await customer.addDocuments(['older']);
+    await huddle();
+    await replaceDocument();
+    await customer.addUsers(['ada', 'grace']);
+    await fanOutAll();
+    expect(await inbox('grace')).toEqual([]);
+  });
+
+  test('is created after one read of the organization, the document and its new id', async () => {
     await huddle();
     const get = jest.spyOn(Table.prototype, 'get');
     await fanOutAll();
     const types = get.mock.calls.map(([{ type }]) => type);
     get.mockRestore();
-    expect(types.sort()).toEqual(['Document', 'Organization']);
+    expect(types.sort()).toEqual(['Document', 'Organization', 'RenamedDocument']);
     expect(await inbox('grace')).toHaveLength(1);
   });
 
