@@ -1,6 +1,6 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
-import { reachableRecipients } from '../mail/mailFanOut.ts';
+import { planRecipients, reachableRecipients } from '../mail/mailFanOut.ts';
 import { mailMessage, mailTiming } from '../mail/mailMessage.ts';
 import { createMails, mailIdOf, type MailStore } from '../mail/mailStore.ts';
 import type { ChatSubject } from '../mail/rules/mailRecord.ts';
@@ -82,21 +82,20 @@ async function addDirectMessages(
   if (!rules.location || userIds.length === 0) return undefined;
   const recipients = await reachableRecipients(deps.table, event, userIds);
   const waiting = waitingOf(await readNotifications(), createdAt);
-  if (waiting) {
-    const { organizationKey, documentKey } = rules.location;
-    const of = { event, scope: { tenant, organizationKey }, documentKey, channel: 'slack' as const };
-    return addEntries(
-      deps.entries,
-      { ...of, recipients: recipients.map(({ userId, people }) => ({ userId, people, waiting })) },
-      log,
-    );
-  }
-  const messages = recipients.map(({ userId }): ChatMessage => ({
-    mailId: entryMailId(event, userId, 'slack'),
-    about: { kind: 'event', eventId, event: event.event, userId, channel: 'slack' },
-  }));
+  const planned = await planRecipients(deps.table, event, 'slack', recipients, waiting);
+  const messages = planned
+    .filter((recipient) => !recipient.waiting)
+    .map(({ userId }): ChatMessage => ({
+      mailId: entryMailId(event, userId, 'slack'),
+      about: { kind: 'event', eventId, event: event.event, userId, channel: 'slack' },
+    }));
   await store(deps, event, messages, log);
-  return undefined;
+  const { organizationKey, documentKey } = rules.location;
+  const of = { event, scope: { tenant, organizationKey }, documentKey, channel: 'slack' as const };
+  const held = planned.flatMap(({ userId, people, waiting: until }) =>
+    until ? [{ userId, people, waiting: until }] : [],
+  );
+  return addEntries(deps.entries, { ...of, recipients: held }, log);
 }
 
 async function store(

@@ -33,7 +33,7 @@ import {
 } from './mailStore.ts';
 import { type MailQuotas, mailQuotas, type QuotaState } from './quotas/mailQuotas.ts';
 import { findPerson, parseEventContent } from './rules/eventMailContent.ts';
-import type { MailSubject, OwnerSubject, People, ReadyMail } from './rules/mailRecord.ts';
+import type { MailSubject, MessageChannel, OwnerSubject, People, ReadyMail } from './rules/mailRecord.ts';
 import { isEventMailed } from './rules/provider.ts';
 import {
   addEntries,
@@ -94,7 +94,7 @@ interface MailRecipient {
   readonly people: People;
 }
 
-type PlannedRecipient = MailRecipient & { readonly waiting: Waiting | undefined };
+type PlannedRecipient = MailRecipient & { readonly waiting: Waiting | undefined; readonly isStored: boolean };
 
 /** One user for each address, and none with the address of the actor. */
 export async function reachableRecipients(
@@ -120,6 +120,30 @@ function peopleOf(users: readonly MaybeUser[]): People {
   return Object.fromEntries(users.flatMap((user) => (user ? [[user.userId, user.internalId]] : [])));
 }
 
+/** The entries of an event that is consumed again stay entries, whatever the settings are now. */
+export async function planRecipients(
+  table: Table,
+  event: OccurredEvent,
+  channel: MessageChannel,
+  recipients: readonly MailRecipient[],
+  waiting: Waiting | undefined,
+): Promise<PlannedRecipient[]> {
+  const { tenant, createdAt } = event;
+  const stored = await table.getMany(
+    MailEntity,
+    recipients.map(({ userId }) => ({ tenant, mailId: entryMailId(event, userId, channel) })),
+  );
+  return recipients.map((recipient, index) => {
+    const mail = stored[index];
+    const isEntry = mail?.status === 'COLLECTED';
+    return {
+      ...recipient,
+      waiting: waiting ?? (isEntry ? { joinsAt: createdAt } : undefined),
+      isStored: mail !== undefined,
+    };
+  });
+}
+
 /** What a writer causes above the limit waits until the end of the writer's hour. */
 async function holdAboveWriterLimit(
   { table, quotas, clock }: MailFanOutDeps,
@@ -128,18 +152,10 @@ async function holdAboveWriterLimit(
   waiting: Waiting | undefined,
 ): Promise<PlannedRecipient[]> {
   const { tenant, payload } = event;
-  // An event that is consumed again does not count again, and its entries stay entries, whatever the settings are now.
-  const stored = await table.getMany(
-    MailEntity,
-    recipients.map(({ userId }) => ({ tenant, mailId: entryMailId(event, userId, 'email') })),
-  );
-  const planned = recipients.map((recipient, index) =>
-    stored[index]?.status === 'COLLECTED'
-      ? { ...recipient, waiting: waiting ?? { joinsAt: event.createdAt } }
-      : { ...recipient, waiting },
-  );
+  const planned = await planRecipients(table, event, 'email', recipients, waiting);
   const writer = payload.audience?.actorId;
-  const added = planned.filter((_recipient, index) => !stored[index]);
+  // An event that is consumed again does not count again.
+  const added = planned.filter(({ isStored }) => !isStored);
   if (writer === undefined || added.length === 0) return planned;
   const { allowed, endsAt } = await quotas.charge(tenant, { kind: 'writer', userId: writer }, added.length, clock());
   const held = new Set(added.slice(allowed));
@@ -174,7 +190,9 @@ async function storeAllowedMails(
     log,
   );
   return [
-    ...recipients.flatMap(({ waiting, ...recipient }) => (waiting ? [{ ...recipient, waiting }] : [])),
+    ...recipients.flatMap(({ waiting, userId, address, people }) =>
+      waiting ? [{ userId, address, people, waiting }] : [],
+    ),
     ...immediate.flatMap((recipient, index) => {
       const until = stored[index]?.until;
       return until === undefined ? [] : [{ ...recipient, waiting: holdUntil(undefined, until) }];

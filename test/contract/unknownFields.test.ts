@@ -173,6 +173,7 @@ describe('the documented fields', () => {
       '/v2/notifications/count/get',
       '/v2/organizations/usergroups/get',
       '/v2/presence/get',
+      '/v2/workspace/chatconfig/update',
     ]);
   });
 

@@ -25,6 +25,8 @@ export interface DocumentIds {
 
 interface WrittenComment {
   readonly commentId: number;
+  /** The number of the call that added the comment. Later calls have larger numbers. */
+  readonly call: number;
   from: string;
   mentions: string[];
 }
@@ -34,6 +36,8 @@ interface WrittenThread {
   readonly annotationId: string;
   from: string;
   comments: WrittenComment[];
+  /** All comments that were ever added. */
+  readonly added: WrittenComment[];
   lastCommentId: number;
   statusId: string;
   assignee: string | undefined;
@@ -148,6 +152,7 @@ export class Fixture {
   readonly #customer: Customer;
   readonly #random: () => number;
   #lastNumber = 0;
+  #lastCall = 0;
   #remainingMentions = 250;
 
   constructor(customer: Customer, seed: number) {
@@ -201,12 +206,13 @@ export class Fixture {
 
   /** Returns new comments. Each has the form of the ledger and the form of the request. */
   #comments(first: number, count: number, mayMention: boolean) {
+    this.#lastCall += 1;
     return times(count, (index) => {
       const from = this.#pick(authors);
       const others = this.#chance(0.3) ? this.pickSome(authors, 1 + Math.floor(this.#random() * 3)) : [];
       const mentions = mayMention && this.#remainingMentions > 0 && this.#chance(0.5) ? [...others, MONA] : others;
       if (mentions.length > others.length) this.#remainingMentions -= 1;
-      const comment: WrittenComment = { commentId: first + index, from, mentions };
+      const comment: WrittenComment = { commentId: first + index, call: this.#lastCall, from, mentions };
       return {
         comment,
         sent: {
@@ -246,6 +252,7 @@ export class Fixture {
         annotationId,
         from: (comments[0] as { comment: WrittenComment }).comment.from,
         comments: comments.map(({ comment }) => comment),
+        added: comments.map(({ comment }) => comment),
         lastCommentId: comments.length,
         statusId: this.#chance(0.3) ? this.#pick(statusIds) : 'OPEN',
         assignee,
@@ -292,6 +299,7 @@ export class Fixture {
   reply(thread: WrittenThread, count: number): PlannedChange {
     const comments = this.#comments(thread.lastCommentId + 1, count, thread.document.organizationId === 'acme');
     thread.comments.push(...comments.map(({ comment }) => comment));
+    thread.added.push(...comments.map(({ comment }) => comment));
     thread.lastCommentId += count;
     const commentData = comments.map(({ comment, sent }) => ({
       ...sent,

@@ -196,10 +196,12 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
           .filter(
             (thread) => fixture.canRead(userId, thread) && (selectedStatusIds?.includes(thread.statusId) ?? true),
           );
-        return [
-          documentId,
-          { total: seen.length, unread: seen.filter(({ comments }) => comments.at(-1)?.from !== userId).length },
-        ];
+        const unread = seen.filter(({ comments, added }) => {
+          const takesPart = comments.some(({ from, mentions }) => [from, ...mentions].includes(userId));
+          const own = takesPart ? added.filter(({ from }) => from === userId).map(({ call }) => call) : [];
+          return comments.some(({ from, call }) => from !== userId && call > Math.max(0, ...own));
+        });
+        return [documentId, { total: seen.length, unread: unread.length }];
       });
       expect([userId, selectedStatusIds, counts]).toEqual([userId, selectedStatusIds, Object.fromEntries(expected)]);
     }

@@ -51,7 +51,7 @@ describe('the outbox', () => {
       }),
     );
     const item = unmarshall(Item ?? {});
-    expect(item).toMatchObject({ _t: 'Event', _v: 1, ttl: now / 1000 + 30 * 24 * 3600 });
+    expect(item).toMatchObject({ _t: 'Event', _v: 2, ttl: now / 1000 + 30 * 24 * 3600 });
     const pending = await engine.client.send(
       new QueryCommand({
         TableName: TABLE_NAME,
