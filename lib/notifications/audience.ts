@@ -1,7 +1,9 @@
 import { accessFieldsOf } from '../comments/rules/commentContext.ts';
+import type { Comment } from '../comments/rules/comments.ts';
 import { threadAccessOf } from '../comments/rules/threads.ts';
 import { CommentEntity, commentKey, ThreadEntity } from '../comments/threads.ts';
 import { findUsersWhoCanSee } from '../content/accessChecks.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import type { UserWritten } from '../content/rules/userLinks.ts';
 import { type Document, DocumentEntity, DocumentReader } from '../directory/documents.ts';
@@ -10,6 +12,7 @@ import { organizationScope } from '../directory/organizationScope.ts';
 import { findRenamed, unlessLater } from '../directory/renamedDocuments.ts';
 import type { Audience, EventPayload } from '../events/rules/payload.ts';
 import { levelsFor, type RecipientRules } from '../events/rules/recipients.ts';
+import { readCommentReactions } from '../reactions/reactions.ts';
 import { distinct } from '../shared/collections.ts';
 import type { Stored } from '../table/entity.ts';
 import { itemOf, type Table } from '../table/table.ts';
@@ -89,8 +92,8 @@ export async function readEventLocation(
 type EventAccess = Pick<RecordAccess, 'thread' | 'accessFields'>;
 
 /**
- * Undefined if the thread, or a comment that a mail can quote, was deleted, except for `comment.delete`: users who
- * could see the comment are notified.
+ * Undefined if the thread, or a comment that a mail can quote, was deleted, or the reaction was taken back. Except for
+ * `comment.delete`: users who could see the comment are notified.
  */
 export async function readEventAccess(table: Table, event: OccurredEvent): Promise<EventAccess | undefined> {
   const { tenant, payload } = event;
@@ -105,6 +108,9 @@ export async function readEventAccess(table: Table, event: OccurredEvent): Promi
   );
   const isDeleted = !head || comments.some((comment) => !comment);
   if (isDeleted && event.event !== 'comment.delete') return undefined;
+  const [comment] = comments;
+  if (event.event === 'comment.reaction_add' && comment && !(await hasReaction(table, scope, event, comment)))
+    return undefined;
   return {
     thread: head ? threadAccessOf(head, thread.organizationId) : thread,
     accessFields: distinct([...accessFields, ...comments.flatMap((comment) => accessFieldsOf(comment?.context) ?? [])]),
@@ -115,6 +121,23 @@ function quotedCommentIds({ event, payload }: OccurredEvent, commentId: number):
   if (event !== 'comment_annotation.add') return [commentId];
   const { commentAnnotation } = payload.data as { commentAnnotation: { comments: { commentId: number }[] } };
   return commentAnnotation.comments.map((comment) => comment.commentId);
+}
+
+/** A reaction that the user took back and made again belongs to a later event. */
+async function hasReaction(
+  table: Table,
+  scope: DocumentScope,
+  { createdAt, payload: { audience, data } }: OccurredEvent,
+  { reactions = [] }: Comment,
+): Promise<boolean> {
+  const { targetComment } = data as { targetComment: { reactionAnnotations: { annotationId: string }[] } };
+  const { annotationId } = targetComment.reactionAnnotations[0] ?? {};
+  const references = reactions.filter(({ id }) => id === annotationId);
+  const [reaction] = await readCommentReactions(table, scope, references);
+  const isMade = reaction?.fromUsers.some(
+    ({ from, lastUpdated }) => from.userId === audience?.actorId && lastUpdated <= createdAt,
+  );
+  return isMade === true;
 }
 
 export async function readUserWritten(

@@ -488,6 +488,27 @@ describe('a mail that a worker is about to send', () => {
     expect(await system.states()).toEqual({ grace: 'SKIPPED' });
   });
 
+  const reactTo = (from: object) =>
+    customer.addReactions([{ annotationId: 'r', icon: '👍', from, commentAnnotationId: 'thread', commentId: 1 }]);
+  const takeBack = () => customer.ok('/v2/reactions/delete', { ...nda, annotationIds: ['r'], actionUser: bob });
+  test.each<[what: string, change: () => Promise<unknown>, state: string]>([
+    ['is skipped if its reaction was taken back', takeBack, 'SKIPPED'],
+    [
+      'is skipped if only the same reaction of others is left',
+      async () => (await takeBack(), reactTo(linus)),
+      'SKIPPED',
+    ],
+    ['is skipped if the user reacted again later', async () => (await takeBack(), reactTo(bob)), 'SKIPPED'],
+    ['is sent if others made the same reaction too', () => reactTo(linus), 'SENT'],
+  ])('%s', async (_what, change, state) => {
+    await addThread({}, { taggedUserContacts: [], triggerNotification: false });
+    await reactTo(bob);
+    await system.fanOut();
+    await change();
+    await system.processQueue();
+    expect(await system.states()).toEqual({ ada: state });
+  });
+
   test('is skipped with a log line if the operator has not set mailFrom', async () => {
     await addThread();
     system.ses = undefined;
