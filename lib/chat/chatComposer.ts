@@ -7,7 +7,7 @@ import { UserEntity } from '../directory/users.ts';
 import { type ComposedMail, entryOf, readContents } from '../mail/mailComposer.ts';
 import { type NotifyOwner, notifyOwners } from '../mail/mailFanOut.ts';
 import { digestContent, MAX_ENTRIES } from '../mail/rules/digestContent.ts';
-import { eventMailContent, findPerson } from '../mail/rules/eventMailContent.ts';
+import { eventFact, eventMailContent, findPerson } from '../mail/rules/eventMailContent.ts';
 import type {
   ChannelPostSubject,
   ChatPart,
@@ -177,7 +177,8 @@ export class ChatComposer {
     const [content] = await readContents(table, tenant, [event]);
     if (!content) return { skip: EVENT_EXPIRED };
     const forNobody = eventMailContent(content.type, content.content, '', content.written);
-    const message = channelPost(forNobody, !isOpenToAll({ document: withFolder }));
+    const isRestricted = !isOpenToAll({ document: withFolder });
+    const message = channelPost(forNobody, isRestricted ? eventFact(content.type, content.content) : undefined);
     const { chatServiceConfig } = await mapSecrets('open', ChatConfigEntity, box, tenant, config);
     return {
       send: async () =>

@@ -15,12 +15,12 @@ export function directMessage(content: EventMailContent): SlackMessage {
   ]);
 }
 
-/** A post for everybody in a channel. `isRestricted`: without what only readers of the document may know. */
-export function channelPost(content: EventMailContent, isRestricted: boolean): SlackMessage {
-  if (!isRestricted) return directMessage(content);
-  const { headline, link } = content;
+/** A post for everybody in a channel. Of a restricted document, it has only the `fact` and the link. */
+export function channelPost(content: EventMailContent, fact: string | undefined): SlackMessage {
+  if (fact === undefined) return directMessage(content);
+  const { link } = content;
   return messageOf([
-    bold(headline),
+    bold(fact),
     '_In a document with restricted access_',
     link === undefined ? '' : linkTo(link, OPEN),
   ]);

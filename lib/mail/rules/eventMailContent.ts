@@ -156,6 +156,20 @@ export function eventMailContent(
   };
 }
 
+/** The headline without what only readers of the document may know: texts, icons, and names except that of the actor. */
+export function eventFact(type: MailedType, { actionUser, commentAnnotation }: EventContent): string {
+  return headline(type, {
+    actor: nameOf(actionUser) ?? 'Somebody',
+    mentioned: false,
+    assigned: false,
+    own: false,
+    assignee: commentAnnotation?.assignedTo && 'somebody',
+    status: undefined,
+    priority: undefined,
+    icon: undefined,
+  });
+}
+
 function isReaction(type: MailedType): boolean {
   return type === 'comment.reaction_add' || type === 'comment.reaction_delete';
 }

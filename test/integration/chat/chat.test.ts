@@ -53,6 +53,14 @@ const reply = (comment: object = {}) =>
     annotationId: 'thread',
     commentData: [{ commentText: 'Yes.', from: bob, triggerNotification: true, ...comment }],
   });
+const update = (updatedData: object) =>
+  customer.ok('/v2/commentannotations/update', {
+    ...nda,
+    annotationIds: ['thread'],
+    triggerNotification: true,
+    actionUser: bob,
+    updatedData,
+  });
 const level = (userId: string, slack: string) =>
   customer.ok('/v2/notifications/config/set', { organizationId: 'acme', userIds: [userId], config: { slack } });
 const sent = () => system.slack.messages.map(({ to, channelWebhook, text }) => [to ?? channelWebhook, text]);
@@ -328,10 +336,22 @@ describe('posts in the channel', () => {
         documents: [{ documentId: 'nda', documentName: 'Secret plan', accessType }],
       });
       await addThread({ pageInfo: { url: 'https://app.example/nda' } });
-      await system.deliver();
-      expect(sent().map(([, text]) => text)).toEqual([
-        '*Ada commented*\n_In a document with restricted access_\n<https://app.example/nda|Open the document>',
+      await update({ status: { id: 'X', name: 'Secret status', type: 'ongoing' } });
+      await update({ priority: { id: 'P', name: 'Secret priority' } });
+      await update({ assignedTo: grace });
+      await customer.addReactions([
+        { annotationId: 'r', icon: '👍', from: bob, commentAnnotationId: 'thread', commentId: 1 },
       ]);
+      await system.deliver();
+      const facts = [
+        'Ada commented',
+        'Bob changed the status of a comment',
+        'Bob changed the priority of a comment',
+        'Bob assigned a comment to somebody',
+        'Bob reacted to a comment',
+      ];
+      const rest = '_In a document with restricted access_\n<https://app.example/nda|Open the document>';
+      expect(sent().map(([, text]) => text)).toEqual(facts.map((fact) => `*${fact}*\n${rest}`));
     },
   );
 

@@ -54,12 +54,12 @@ describe('directMessage', () => {
 
 describe('channelPost', () => {
   test('of a public document has the text of the comment', () => {
-    expect(channelPost(content(), false).text).toContain('> Is this right?');
+    expect(channelPost(content(), undefined).text).toContain('> Is this right?');
   });
 
   test('of a restricted document has only the fact and the link', () => {
-    expect(channelPost(content(), true).text).toBe(
-      '*Ada mentioned you*\n_In a document with restricted access_\n<https://app.example/nda|Open the document>',
+    expect(channelPost(content(), 'Ada commented').text).toBe(
+      '*Ada commented*\n_In a document with restricted access_\n<https://app.example/nda|Open the document>',
     );
   });
 });
