@@ -5,7 +5,7 @@ import { DocumentReader } from '../directory/documents.ts';
 import { organizationScope } from '../directory/organizationScope.ts';
 import { UserEntity } from '../directory/users.ts';
 import { type ComposedMail, entryOf, readContents } from '../mail/mailComposer.ts';
-import { type NotifyOwner, notifyOwners } from '../mail/mailFanOut.ts';
+import { type NotifyOwner, notifyOwners, reachableRecipients } from '../mail/mailFanOut.ts';
 import { digestContent, MAX_ENTRIES } from '../mail/rules/digestContent.ts';
 import { eventFact, eventMailContent, findPerson } from '../mail/rules/eventMailContent.ts';
 import type {
@@ -127,7 +127,11 @@ export class ChatComposer {
     const [event] = await readEvents(this.#deps.table, tenant, [about.eventId]);
     if (!event) return { skip: EVENT_EXPIRED };
     if (!isTriggered(config, event.event)) return { skip: NOT_SENT };
-    return (await isRecipient(this.#deps, event, userId, 'slack')) ? [event] : { skip: NO_RECIPIENT };
+    const [mayReceive, reachable] = await Promise.all([
+      isRecipient(this.#deps, event, userId, 'slack'),
+      reachableRecipients(this.#deps.table, event, [userId]),
+    ]);
+    return mayReceive && reachable.length > 0 ? [event] : { skip: NO_RECIPIENT };
   }
 
   /** Looks the user up before the message is claimed: an unknown user is no failure. */
