@@ -33,7 +33,7 @@ const MAX_BYTES = 555_000;
  * Some contain the SDK for SES or Bedrock, and one contains the steps of all jobs, all kinds of content and the
  * collection of entries.
  */
-const MAX_WORKER_BYTES = 710_000;
+const MAX_WORKER_BYTES = 720_000;
 /** The limit in bytes for functions that contain Yjs, which has 76 kB. Some also contain an XML parser of 28 kB. */
 const MAX_EDITOR_BYTES = 590_000;
 /**
