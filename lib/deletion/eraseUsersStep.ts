@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ChatUserEntity } from '../chat/chatStore.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import type { OrganizationScope } from '../directory/organizationScope.ts';
 import { withoutRevocations } from '../directory/rules/access.ts';
@@ -151,10 +152,17 @@ class ErasureStep {
   }
 
   async #end(): Promise<void> {
-    const { userIds } = this.#data;
+    const { userIds, organizations } = this.#data;
+    if (!organizations) await this.#forgetChannels();
     await inParallel(userIds, PARALLEL, (userId, index) => retryOnConflict(() => this.#endUser(userId, index)));
     this.#progress = { ...this.#progress, doneAt: this.#budget.clock() };
     await this.#storeTasksLeft(Infinity);
+  }
+
+  async #forgetChannels(): Promise<void> {
+    const keys = this.#data.userIds.map((userId) => ({ tenant: this.#job.tenant, userId }));
+    const stored = await this.#table.getMany(ChatUserEntity, keys);
+    await this.#table.removeKeys(keys.filter((_key, index) => stored[index]).map((key) => ChatUserEntity.key(key)));
   }
 
   async #endUser(userId: string, index: number): Promise<'done' | 'conflict'> {

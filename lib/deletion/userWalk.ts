@@ -15,6 +15,7 @@ import type { PurgeBudget } from '../table/purgePartition.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { Table } from '../table/table.ts';
 import { purgeUserAccess } from './purgeUserAccess.ts';
+import { purgeWaitingEntries } from './purgeWaitingEntries.ts';
 
 const DOCUMENTS_AT_A_TIME = 8;
 const USERS_AT_A_TIME = 24;
@@ -172,6 +173,7 @@ async function removeFromPartitions(
       const limits = limitsOf(users[index]);
       if (!limits) return;
       await purgeUserAccess(table, { ...scope, userId }, { removedAt: limits.access, within });
+      if (walk.mode === 'erase') await purgeWaitingEntries(table, { ...scope, userId }, limits.content);
       const stop = await removeFromRecords(walk, userId, limits.content, index === 0 ? after : undefined, budget);
       if (stop !== undefined) stops.set(index, stop);
     });

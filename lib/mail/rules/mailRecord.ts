@@ -17,7 +17,7 @@ import {
 const mailStatuses = ['READY', 'SENDING', 'SENT', 'FAILED', 'SKIPPED', 'UNKNOWN', 'COLLECTED'] as const;
 export type MailStatus = (typeof mailStatuses)[number];
 
-const messageChannels = ['email', 'slack'] as const;
+export const messageChannels = ['email', 'slack'] as const;
 export type MessageChannel = (typeof messageChannels)[number];
 /** E-mail if it is absent. */
 const Channel = z.enum(messageChannels).optional();

@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { rememberChannel } from '../../../lib/chat/chatStore.ts';
 import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import { eraseUsersStep } from '../../../lib/deletion/eraseUsersStep.ts';
 import { removeFromRecords } from '../../../lib/deletion/userWalk.ts';
 import { MAX_REVOCATIONS } from '../../../lib/directory/rules/access.ts';
 import { JobEntity, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
-import { Table } from '../../../lib/table/table.ts';
+import { WaitingEntryEntity } from '../../../lib/mail/waiting/entryStore.ts';
+import { newId } from '../../../lib/shared/ids.ts';
+import { insert, Table } from '../../../lib/table/table.ts';
 import { forAllTests, forEachTest, table } from '../../support/acmeWorld.ts';
 import { beforeWrite } from '../../support/beforeWrite.ts';
 import { involvements, itemsOf, nda } from '../../support/content.ts';
@@ -16,6 +19,7 @@ import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { itemsOfTenant } from '../../support/items.ts';
 import { runAsJob } from '../../support/jobRunner.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
+import { storedOrganizationScope } from '../../support/storedScope.ts';
 import { addThreads } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 import { ada, createUserRecords, saidToGrace, traces } from '../../support/userTraces.ts';
@@ -362,6 +366,34 @@ describe('users/data/delete', () => {
     expect(await roleInNda()).toBe('editor');
     await (await Runner.of(customer)).run();
     expect(await roleInNda()).toBe('editor');
+  });
+
+  test('deletes what waits to be mailed to the user, and the channel of the user in Slack', async () => {
+    await addThreads(customer, [{ annotationId: 'a', commentData: [{ commentText: '?', from: { userId: 'bob' } }] }]);
+    const { tenant, organizationKey } = await storedOrganizationScope(customer);
+    const addEntries = async (userId: string, createdAt: number) => {
+      for (const channel of ['email', 'slack'] as const) {
+        const entry = {
+          joinsAt: createdAt,
+          createdAt,
+          mailId: newId('mail', createdAt),
+          eventId: 'e',
+          documentKey: 'd',
+        };
+        await table.write([insert(WaitingEntryEntity, { tenant, organizationKey, userId, channel, ...entry })]);
+      }
+    };
+    for (const userId of ['ada', 'bob']) {
+      await addEntries(userId, Date.now() - 1_000);
+      await rememberChannel(table, tenant, { userId, source: 's', channelId: 'D1' }, Date.now());
+    }
+    await begin({ userIds: ['ada'] });
+    await addEntries('ada', Date.now() + 1_000);
+    await (await Runner.of(customer)).run();
+    const left = (await itemsOfTenant(engine, tenant)).filter(({ _t }) => ['WaitingEntry', 'ChatUser'].includes(_t));
+    expect(
+      left.map(({ _t, PK }) => `${_t} ${PK.split('#').find((part: string) => /^(ada|bob)$/.test(part))}`).sort(),
+    ).toEqual(['ChatUser bob', ...['ada', 'ada', 'bob', 'bob'].map((userId) => `WaitingEntry ${userId}`)]);
   });
 
   test('ends the presence of a user in the first pass', async () => {

@@ -19,6 +19,8 @@ const erasedBy: Readonly<Record<string, string>> = {
   NotificationSettings: 'purgeUserAccess',
   UserGroupMember: 'purgeUserAccess',
   Involvement: 'removeFromRecords',
+  WaitingEntry: 'purgeWaitingEntries',
+  ChatUser: 'eraseUsersStep',
   User: 'eraseUsersStep',
 };
 
@@ -48,11 +50,7 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
     'Organization',
     'UserGroup',
   ],
-  'has only the ids of users and hashes of their addresses, until the job or the record ends': [
-    'Erasure',
-    'Job',
-    'WaitingEntry',
-  ],
+  'has only the ids of users and hashes of their addresses, until the job or the record ends': ['Erasure', 'Job'],
   'of agents, which are no users': [
     'Agent',
     'AgentCount',
@@ -66,9 +64,8 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
   'has only ids, and expires after a day': ['DocumentSession', 'UserSession'],
   'expires after 24 hours': ['Idempotency'],
   'has only ids, and expires after 49 hours': ['AccessRemoval', 'HiddenCommentDeletion'],
-  'expires after 30 days, or with the mail that waits for it': [
+  'expires after 30 days, or when the mail that waits for it has left': [
     'Attempt',
-    'ChatUser',
     'Delivery',
     'Event',
     'EventPayload',
