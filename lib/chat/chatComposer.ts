@@ -4,10 +4,10 @@ import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { organizationScope } from '../directory/organizationScope.ts';
 import { UserEntity } from '../directory/users.ts';
-import { type ComposedMail, entryOf, readContents } from '../mail/mailComposer.ts';
+import { type ComposedMail, readContents, readEntries } from '../mail/mailComposer.ts';
 import { type NotifyOwner, notifyOwners, reachableRecipients } from '../mail/mailFanOut.ts';
 import { digestContent, MAX_ENTRIES } from '../mail/rules/digestContent.ts';
-import { eventFact, eventMailContent, findPerson } from '../mail/rules/eventMailContent.ts';
+import { eventFact, eventMailContent } from '../mail/rules/eventMailContent.ts';
 import type {
   ChannelPostSubject,
   ChatPart,
@@ -86,27 +86,16 @@ export class ChatComposer {
     const { userId } = about;
     const events = await this.#eventsFor(tenant, chat, about);
     if ('skip' in events) return events;
-    const ordered = events.toSorted((a, b) => a.createdAt - b.createdAt);
-    const [shown, rest] = [ordered.slice(0, MAX_ENTRIES), ordered.slice(MAX_ENTRIES)];
-    const [contents, user] = await Promise.all([
-      readContents(table, tenant, shown),
+    const [{ entries, people, single }, user] = await Promise.all([
+      readEntries(table, tenant, userId, events),
       table.get(UserEntity, { tenant, userId }),
     ]);
-    const address = mailAddressOf(user, ...contents.map(({ content }) => findPerson(content, userId)));
+    const address = mailAddressOf(user, ...people);
     if (address === undefined) return { skip: 'the user has no e-mail address' };
-    const entries = contents.map(({ event, type, content, written }) => ({
-      ...entryOf(event),
-      content: eventMailContent(type, content, userId, written),
-    }));
-    const [first] = entries;
-    const message =
-      first && events.length === 1
-        ? directMessage(first.content)
-        : digestMessage(digestContent([...entries, ...rest.map(entryOf)]));
+    const message = single ? directMessage(single.content) : digestMessage(digestContent(entries));
     return this.#toUser(tenant, chat, { userId, address }, message);
   }
 
-  /** The events that the user may still receive. */
   async #eventsFor(
     tenant: string,
     { config }: ChatState,

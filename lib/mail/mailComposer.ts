@@ -126,31 +126,22 @@ export class MailComposer {
     events: readonly OccurredEvent[],
   ): Promise<ComposedMail> {
     const { table, links } = this.#deps;
-    const ordered = events.toSorted((a, b) => a.createdAt - b.createdAt);
-    const [shown, rest] = [ordered.slice(0, MAX_ENTRIES), ordered.slice(MAX_ENTRIES)];
-    const parsed = await readContents(table, tenant, shown);
-    const people = parsed.map(({ content }) => findPerson(content, userId));
+    const { entries, people, single } = await readEntries(table, tenant, userId, events);
     const to = mailAddressOf(user, ...people);
     if (to === undefined) return { skip: 'the user has no e-mail address' };
     const sender = await this.#senderOf(tenant, config);
     if ('skip' in sender) return sender;
 
-    const entries = parsed.map(({ event, type, content, written }) => ({
-      ...entryOf(event),
-      content: eventMailContent(type, content, userId, written),
-    }));
     const unsubscribeLink = await links.linkFor({ tenant, organizationId, userId });
     const from = senderNameOf(config);
     const recipientName = oneLine(user?.name ?? people.find(({ name }) => name)?.name, 60);
     const names = { recipientName, company: from.name, unsubscribeLink };
-    const [first] = entries;
-    const mail =
-      first && events.length === 1
-        ? {
-            ...eventMail(first.content, { to, unsubscribeLink }),
-            ...templateWith(templateOf(config, first.content), () => templateData(first.event, first.content, names)),
-          }
-        : digestMailOf(digestContent([...entries, ...rest.map(entryOf)]), config, { to, ...names });
+    const mail = single
+      ? {
+          ...eventMail(single.content, { to, unsubscribeLink }),
+          ...templateWith(templateOf(config, single.content), () => templateData(single.event, single.content, names)),
+        }
+      : digestMailOf(digestContent(entries), config, { to, ...names });
     const outgoing: OutgoingMail = { ...mail, mailId, toName: recipientName, sender: from };
     return { send: () => sender.send(outgoing), revision: config._r };
   }
@@ -222,8 +213,26 @@ interface MailToUser {
   readonly config: Stored<EmailConfig>;
 }
 
-export function entryOf({ event, createdAt, documentId, payload }: OccurredEvent): DigestEntry {
+function entryOf({ event, createdAt, documentId, payload }: OccurredEvent): DigestEntry {
   return { event, at: createdAt, documentId, annotationId: payload.audience?.thread?.annotationId };
+}
+
+/**
+ * The entries of a digest with the contents of the oldest 30. `people` is what these say about the user. `single` is the
+ * entry of the only event.
+ */
+export async function readEntries(table: Table, tenant: string, userId: string, events: readonly OccurredEvent[]) {
+  const ordered = events.toSorted((a, b) => a.createdAt - b.createdAt);
+  const contents = await readContents(table, tenant, ordered.slice(0, MAX_ENTRIES));
+  const shown = contents.map(({ event, type, content, written }) => ({
+    ...entryOf(event),
+    content: eventMailContent(type, content, userId, written),
+  }));
+  return {
+    entries: [...shown, ...ordered.slice(MAX_ENTRIES).map(entryOf)],
+    people: contents.map(({ content }) => findPerson(content, userId)),
+    single: events.length === 1 ? shown[0] : undefined,
+  };
 }
 
 /** Of events that are mailed. */

@@ -176,11 +176,7 @@ export async function readMailPause(
   tenant: string,
   now: number,
 ): Promise<number | undefined> {
-  const [config, pause] = await reader.batchGet(
-    itemOf(EmailConfigEntity, { tenant }),
-    itemOf(MailPauseEntity, { tenant }),
-  );
-  return config && isPaused(pause, config, now) ? pause?.until : undefined;
+  return (await readMailState(reader, tenant, now)).pausedUntil;
 }
 
 /** Undefined without a configuration of e-mail, and while mails are paused. */
@@ -189,11 +185,16 @@ export async function readMailConfig(
   tenant: string,
   now: number,
 ): Promise<EmailConfig | undefined> {
+  const { config, pausedUntil } = await readMailState(reader, tenant, now);
+  return pausedUntil === undefined ? config : undefined;
+}
+
+async function readMailState(reader: Pick<Table, 'batchGet'>, tenant: string, now: number) {
   const [config, pause] = await reader.batchGet(
     itemOf(EmailConfigEntity, { tenant }),
     itemOf(MailPauseEntity, { tenant }),
   );
-  return config && !isPaused(pause, config, now) ? config : undefined;
+  return { config, pausedUntil: config && isPaused(pause, config, now) ? pause?.until : undefined };
 }
 
 export const createMails: Capability<Pick<MailStore, 'create' | 'createWith'>> = /* @__PURE__ */ storeCapability(

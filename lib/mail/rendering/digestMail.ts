@@ -1,18 +1,8 @@
 import type { Html } from '../../shared/html.ts';
 import type { DigestContent, DigestDocument, DigestLine } from '../rules/digestContent.ts';
 import type { Mail } from '../senders/sender.ts';
-import { unsubscribeHeaders } from '../unsubscribeLinks.ts';
-import {
-  button,
-  formatTime,
-  heading,
-  kicker,
-  linkedNote,
-  mailDocument,
-  paragraph,
-  section,
-  threadBox,
-} from './layout.ts';
+import { button, formatTime, paragraph, section, threadBox } from './layout.ts';
+import { userMail } from './userMail.ts';
 
 const OPEN = 'Open the document';
 
@@ -20,42 +10,26 @@ export function digestMail(
   content: DigestContent,
   { to, unsubscribeLink }: { to: string; unsubscribeLink: string },
 ): Mail {
-  const { subject, headline, documents, more, why } = content;
-  const where = whereOf(content);
+  const { subject, headline, documents, organizationName, more, why } = content;
   const rest = more > 0 ? [`And ${more} more, which this mail does not show.`] : [];
   const titled = documents.length > 1;
-  return {
+  return userMail({
     to,
     subject,
+    headline,
+    where: [titled ? undefined : documents[0]?.name, organizationName],
     text: [
-      headline,
-      ...(where ? [where] : []),
       ...documents.flatMap((document) => [...(titled ? [`== ${titleOf(document)} ==`] : []), ...textOf(document)]),
       ...rest,
-      '-- ',
-      `${why}\nGet no more of these mails: ${unsubscribeLink}`,
-      '',
-    ].join('\n\n'),
-    html: mailDocument(
-      subject,
-      [
-        ...(where ? [kicker(where)] : []),
-        heading(headline),
-        ...documents.flatMap((document) => [...(titled ? [section(titleOf(document))] : []), ...htmlOf(document)]),
-        ...rest.map(paragraph),
-        linkedNote(why, unsubscribeLink, 'Unsubscribe'),
-      ],
-      previewOf(content) ?? where,
-    ),
-    // Prevents automatic replies (RFC 3834).
-    headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(unsubscribeLink) },
-  };
-}
-
-/** The name of the document, if there is only one, and of the organization. */
-function whereOf({ documents, organizationName }: DigestContent): string | undefined {
-  const name = documents.length === 1 ? documents[0]?.name : undefined;
-  return [name, organizationName].filter((part) => part !== undefined).join(' · ') || undefined;
+    ],
+    html: [
+      ...documents.flatMap((document) => [...(titled ? [section(titleOf(document))] : []), ...htmlOf(document)]),
+      ...rest.map(paragraph),
+    ],
+    preview: previewOf(content),
+    why,
+    unsubscribeLink,
+  });
 }
 
 function titleOf({ documentId, name }: DigestDocument): string {

@@ -1,44 +1,24 @@
 import type { EventMailContent } from '../rules/eventMailContent.ts';
 import type { Mail } from '../senders/sender.ts';
-import { unsubscribeHeaders } from '../unsubscribeLinks.ts';
-import { button, heading, kicker, linkedNote, mailDocument, quote } from './layout.ts';
+import { button, quote } from './layout.ts';
+import { userMail } from './userMail.ts';
 
 export function eventMail(
   content: EventMailContent,
   { to, unsubscribeLink }: { to: string; unsubscribeLink: string },
 ): Mail {
-  const { subject, headline, quote: text, link, why } = content;
-  const where = locationLine(content);
-  return {
+  const { subject, headline, quote: text, link, why, documentName, organizationName } = content;
+  return userMail({
     to,
     subject,
-    text: [
-      headline,
-      ...(where ? [where] : []),
-      ...(text ? [text.replace(/^/gm, '> ')] : []),
-      ...(link ? [`Open the document: ${link}`] : []),
-      '-- ',
-      `${why}\nGet no more of these mails: ${unsubscribeLink}`,
-      '',
-    ].join('\n\n'),
-    html: mailDocument(
-      subject,
-      [
-        ...(where ? [kicker(where)] : []),
-        heading(headline),
-        ...(text ? [quote(text)] : []),
-        ...(link ? [button(link, 'Open the document')] : []),
-        linkedNote(why, unsubscribeLink, 'Unsubscribe'),
-      ],
-      text ?? where,
-    ),
-    // Prevents automatic replies (RFC 3834).
-    headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(unsubscribeLink) },
-  };
-}
-
-function locationLine({ documentName, organizationName }: EventMailContent): string | undefined {
-  return [documentName, organizationName].filter((name) => name !== undefined).join(' · ') || undefined;
+    headline,
+    where: [documentName, organizationName],
+    text: [...(text ? [text.replace(/^/gm, '> ')] : []), ...(link ? [`Open the document: ${link}`] : [])],
+    html: [...(text ? [quote(text)] : []), ...(link ? [button(link, 'Open the document')] : [])],
+    preview: text,
+    why,
+    unsubscribeLink,
+  });
 }
 
 export function templateData(
