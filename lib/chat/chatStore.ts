@@ -10,7 +10,6 @@ import { itemOf, type Table, upsert } from '../table/table.ts';
 import { ChatConfigEntity } from './chatConfig.ts';
 import type { ChatConfig } from './rules/chatConfig.ts';
 
-/** Any change of the chat configuration ends the pause. */
 export const ChatPauseEntity = defineEntity({
   type: 'ChatPause',
   version: 1,

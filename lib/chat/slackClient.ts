@@ -4,7 +4,6 @@ import { isUnsent } from '../webhooks/transport/failures.ts';
 import { type WebhookClient, webhookClient } from '../webhooks/transport/send.ts';
 import { methodAnswer, type Refused, type SlackAnswer, webhookResult } from './rules/slackAnswer.ts';
 
-/** Text in Slack's mrkdwn. */
 export interface SlackMessage {
   readonly text: string;
 }

@@ -40,7 +40,6 @@ interface ThreadState {
   readonly thread: Thread;
   readonly access: RecordAccess;
   readonly seenAt: number;
-  /** Of the unread comments in the first page. */
   readonly records: readonly RecordAccess[];
   /** Undefined if no later comment can be unread. */
   readonly lastRead: Comment | undefined;

@@ -49,7 +49,6 @@ export interface ThreadPageOptions {
   readonly limit: number;
   readonly from?: ListingPosition | undefined;
   readonly viewer?: Viewer | undefined;
-  /** The user whose read state the rows have. */
   readonly userId?: string | undefined;
   readonly now: number;
 }

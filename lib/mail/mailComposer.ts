@@ -235,7 +235,6 @@ export async function readEntries(table: Table, tenant: string, userId: string, 
   };
 }
 
-/** Of events that are mailed. */
 export async function readContents(table: Table, tenant: string, events: readonly OccurredEvent[]) {
   const actorIds = distinct(events.flatMap(({ payload }) => incompleteActors(payload)));
   const [current, actors] = await Promise.all([

@@ -144,7 +144,6 @@ export async function planRecipients(
   });
 }
 
-/** What a writer causes above the limit waits until the end of the writer's hour. */
 async function holdAboveWriterLimit(
   { table, quotas, clock }: MailFanOutDeps,
   event: OccurredEvent,

@@ -4,7 +4,6 @@ import type { SlackMessage } from '../slackClient.ts';
 
 const OPEN = 'Open the document';
 
-/** A message to one user, who may see the event. */
 export function directMessage(content: EventMailContent): SlackMessage {
   const { headline, quote, link } = content;
   return messageOf([
@@ -64,7 +63,6 @@ function whereOf({ documentName, organizationName }: Partial<EventMailContent>):
 /** Slack cuts a text after 40,000 characters, perhaps within a link. */
 const MAX_CHARACTERS = 39_000;
 
-/** Ends with an ellipsis if the lines are too long together. */
 function messageOf(lines: readonly string[]): SlackMessage {
   const kept: string[] = [];
   let length = 0;

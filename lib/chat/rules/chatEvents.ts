@@ -10,7 +10,6 @@ export function isTriggered({ chatServiceConfig: { triggers } }: ChatConfig, eve
   return isMailed(event) && triggers?.[event satisfies TriggerType] === true;
 }
 
-/** The parts that have credentials. */
 export function usableParts({ chatServiceConfig }: ChatConfig, paused: ReadonlySet<ChatPart>): ReadonlySet<ChatPart> {
   const { botToken, channelWebhookUrl } = chatServiceConfig;
   const configured: ChatPart[] = [
@@ -20,7 +19,6 @@ export function usableParts({ chatServiceConfig }: ChatConfig, paused: ReadonlyS
   return new Set(configured.filter((part) => !paused.has(part)));
 }
 
-/** Whether everybody who may read the document may see the record. */
 export function isForAllReaders(record: Pick<RecordAccess, 'thread' | 'accessFields'>): boolean {
   return !isPrivate(record.thread?.visibility) && requiredContext(record).length === 0;
 }

@@ -41,7 +41,6 @@ const Body = z.object({
 });
 type Body = z.output<typeof Body>;
 
-/** What a method of the Web API answered: its body, or why it failed. */
 export function methodAnswer(answer: SlackAnswer): { readonly body: Body } | Refused {
   const failure = failureOf(answer);
   if (failure) return failure;
@@ -56,7 +55,6 @@ export function methodAnswer(answer: SlackAnswer): { readonly body: Body } | Ref
   return { outcome: 'failed', reason, retry: passing.has(code) };
 }
 
-/** What an incoming webhook answered. */
 export function webhookResult(answer: SlackAnswer): MailResult {
   const failure = failureOf(answer);
   if (failure) return failure;
@@ -66,7 +64,6 @@ export function webhookResult(answer: SlackAnswer): MailResult {
   return DEAD_WEBHOOK.includes(status) ? { outcome: 'denied', reason } : { outcome: 'failed', reason, retry: false };
 }
 
-/** The failures of both interfaces. Undefined if the body says more. */
 function failureOf(answer: SlackAnswer): Refused | undefined {
   if ('unsent' in answer) return { outcome: 'failed', reason: `Slack: ${answer.unsent}`, retry: true };
   if ('unanswered' in answer) return { outcome: 'unknown', reason: `Slack: ${answer.unanswered}` };

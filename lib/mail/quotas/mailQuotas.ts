@@ -36,7 +36,6 @@ export const MailQuotaEntity = defineEntity({
 
 export interface QuotaState {
   readonly counted: Counted;
-  /** Undefined before the first mail. */
   readonly stored: (QuotaHour & { readonly _r: number }) | undefined;
   /** How many mails are allowed now. `Infinity` without a limit. */
   readonly left: number;
@@ -44,7 +43,6 @@ export interface QuotaState {
   readonly endsAt: number;
 }
 
-/** Mails per hour. 0 switches a limit off. */
 export type MailLimits = Readonly<Record<QuotaKind, number>>;
 
 export class MailQuotas {

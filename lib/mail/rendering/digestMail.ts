@@ -60,7 +60,6 @@ function htmlOf({ threads, link }: DigestDocument): Html[] {
   ];
 }
 
-/** A mention is more important than the oldest text. */
 function previewOf({ documents }: DigestContent): string | undefined {
   const quoted = documents
     .flatMap(({ threads }) => threads.flatMap(({ lines }) => lines))

@@ -7,7 +7,6 @@ export interface UserMailParts {
   readonly to: string;
   readonly subject: string;
   readonly headline: string;
-  /** Names of the document and the organization. */
   readonly where: readonly (string | undefined)[];
   readonly text: readonly string[];
   readonly html: readonly Html[];
@@ -16,7 +15,6 @@ export interface UserMailParts {
   readonly unsubscribeLink: string;
 }
 
-/** The frame of mails about events. */
 export function userMail({ to, subject, headline, text, html, why, unsubscribeLink, ...parts }: UserMailParts): Mail {
   const where = parts.where.filter((name) => name !== undefined).join(' · ') || undefined;
   return {

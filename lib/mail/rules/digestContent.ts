@@ -44,7 +44,6 @@ export interface DigestContent {
   readonly headline: string;
   readonly organizationName: string | undefined;
   readonly documents: readonly DigestDocument[];
-  /** The number of entries that are not shown. */
   readonly more: number;
   readonly why: string;
 }

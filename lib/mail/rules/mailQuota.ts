@@ -7,9 +7,7 @@ export interface QuotaHour {
 }
 
 interface Charge {
-  /** How many of the mails may be sent now. */
   readonly allowed: number;
-  /** Undefined if nothing has to be stored. */
   readonly next: QuotaHour | undefined;
   /** Epoch milliseconds. What is not allowed waits until then. */
   readonly endsAt: number;

@@ -41,7 +41,6 @@ export const CollectionState = z.object({
 });
 export type CollectionState = z.output<typeof CollectionState>;
 
-/** Undefined if activities are mailed at once. */
 export function waitingOf(config: NotificationConfig | undefined, createdAt: number): Waiting | undefined {
   if (!config?.useNotificationService) return undefined;
   const { delayConfig, batchConfig } = config.notificationServiceConfig;
