@@ -286,7 +286,7 @@ async function fill(customer: Customer): Promise<void> {
       ...(n > 5 && { agent }),
     };
     const mentioned = { ...comment, taggedUserContacts: n % 5 < 3 ? [{ userId: 'grace' }] : [] };
-    await customer.ok('/v2/commentannotations/add', {
+    await customer.untyped('/v2/commentannotations/add', {
       ...of(n),
       commentAnnotations: [
         {
@@ -303,7 +303,7 @@ async function fill(customer: Customer): Promise<void> {
         },
       ],
     });
-    await customer.ok('/v2/commentannotations/update', {
+    await customer.untyped('/v2/commentannotations/update', {
       ...of(n),
       annotationIds: [`thread-${n}`],
       updatedData: {
@@ -312,7 +312,7 @@ async function fill(customer: Customer): Promise<void> {
         lastUpdated: (20 + n) * DAY,
       },
     });
-    await customer.ok('/v2/activities/add', {
+    await customer.untyped('/v2/activities/add', {
       ...of(n),
       activities: [
         {
@@ -324,7 +324,7 @@ async function fill(customer: Customer): Promise<void> {
         },
       ],
     });
-    await customer.ok('/v2/notifications/add', {
+    await customer.untyped('/v2/notifications/add', {
       ...of(n),
       notificationId: `notification-${n}`,
       actionUser: { userId: 'cyd' },
@@ -367,9 +367,9 @@ async function fill(customer: Customer): Promise<void> {
     ['text', 'text', 'a'],
     ['map', 'map', {}],
   ])
-    await customer.ok('/v2/crdt/add', { ...nda, editorId, type, data });
+    await customer.untyped('/v2/crdt/add', { ...nda, editorId, type, data });
   await customer.ok('/v2/notifications/config/set', { ...acme, userIds: ['ada'], config: { inbox: 'NONE' } });
-  await customer.ok('/v2/notifications/config/set', {
+  await customer.untyped('/v2/notifications/config/set', {
     ...nda,
     documentId: undefined,
     documentIds: ['nda'],
@@ -399,7 +399,7 @@ const seedThreads: Seed = async (customer) => {
     threadBy('thread-1', 'grace', '2'),
     threadBy('thread-2', 'grace', '2', { agentSource: 'svc', agentId, reason, url }),
   ];
-  await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations });
+  await customer.untyped('/v2/commentannotations/add', { ...nda, commentAnnotations });
 };
 
 const seedNotifications: Seed = async (customer) => {
@@ -424,7 +424,7 @@ const seedActivities: Seed = async (customer) => {
   await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig });
   const activity = { featureType: 'custom', actionType: 'opened', actionUser: { userId: 'ada' } };
   for (const documentId of ['nda', 'tos'])
-    await customer.ok('/v2/activities/add', {
+    await customer.untyped('/v2/activities/add', {
       ...acme,
       documentId,
       activities: times(2, (n) => ({ ...activity, id: `${documentId}-${n}`, targetEntityId: `target-${n}` })),
@@ -636,8 +636,8 @@ describe('each selector of a write', () => {
     const request = { ...base, ...beside };
     const seen: object[] = [];
     for (const sent of [withField(request, field, value), request]) {
-      const data = await writer.ok(path, sent);
-      seen.push(effect ? await writer.ok(...effect) : data);
+      const data = await writer.untyped(path, sent);
+      seen.push(effect ? await writer.untyped(...effect) : data);
     }
     expect(seen[1]).not.toEqual(seen[0]);
     if (!effect) expect(seen.filter((data) => Object.keys(data).length === 0)).toEqual([]);

@@ -16,8 +16,9 @@ forAllTests(startEngine);
 
 /** Returns the credentials of a new workspace that has the resources of the examples. */
 async function newCustomerWithExamples(): Promise<Record<AuthLevel, Headers>> {
-  const { headers: apiKey, workspaceHeaders: workspace, ok, addDocuments } = await newCustomer();
-  const sendExample = (path: string) => ok(path, endpoints.find((endpoint) => endpoint.path === path)!.example.data);
+  const { headers: apiKey, workspaceHeaders: workspace, ok, untyped, addDocuments } = await newCustomer();
+  const sendExample = (path: string) =>
+    untyped(path, endpoints.find((endpoint) => endpoint.path === path)!.example.data);
   await ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
   for (const name of ['add', 'folders/add', 'documents/add', 'usergroups/add'])
     await sendExample(`/v2/organizations/${name}`);

@@ -25,7 +25,7 @@ export function activityCalls(customer: Customer) {
     customer.ok('/v2/activities/get', { organizationId: 'acme', ...filter });
   return {
     add: (sent: object[], document: object = { documentId: 'nda' }) =>
-      customer.ok('/v2/activities/add', { organizationId: 'acme', ...document, activities: sent }),
+      customer.untyped('/v2/activities/add', { organizationId: 'acme', ...document, activities: sent }),
     get,
     idsOf: async (filter: object = {}) => (await get(filter)).map(({ id }) => id),
   };

@@ -3,7 +3,7 @@ import type { Customer } from './customer.ts';
 /** Returns functions that call agent endpoints as a customer. Paths are relative to `/v2/agents/`. */
 export function agentCalls(customer: Customer) {
   const call = (path: string, data: object) => customer.call(`/v2/agents/${path}`, data);
-  const ok = (path: string, data: object) => customer.ok(`/v2/agents/${path}`, data);
+  const ok = (path: string, data: object) => customer.untyped(`/v2/agents/${path}`, data);
   return {
     call,
     ok,

@@ -1,3 +1,4 @@
+import type { Methods } from '../../lib/client/methods.ts';
 import { handlerOf } from './functionHandlers.ts';
 import { errorOf, type Headers, post, type Response, resultOf } from './requests.ts';
 import { newWorkspace } from './workspaces.ts';
@@ -9,6 +10,28 @@ import { newWorkspace } from './workspaces.ts';
  */
 type Add = (entries: readonly (string | object)[], scope?: object) => Promise<any>;
 
+/** `sendLoginLink` of the typed client is `send-login-link` in a path. */
+type Hyphenated<K extends string> = K extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `-${Lowercase<First>}`}${Hyphenated<Rest>}`
+  : K;
+
+/** The methods of the typed client by path. */
+type ByPath<M, P extends string = ''> = UnionToIntersection<
+  {
+    [K in keyof M & string]: M[K] extends (...args: any) => any
+      ? Record<`${P}/${Hyphenated<K>}`, M[K]>
+      : ByPath<M[K], `${P}/${Hyphenated<K>}`>;
+  }[keyof M & string]
+>;
+
+type UnionToIntersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void
+  ? I
+  : never;
+
+export type Path = keyof ByPath<Methods>;
+/** The `data` of a right call. */
+export type DataOf<P extends Path> = Parameters<ByPath<Methods>[P]>[0];
+
 export interface Customer {
   readonly headers: Headers;
   /** The credentials of the customer's workspace. */
@@ -17,8 +40,10 @@ export interface Customer {
   readonly authToken: string;
   /** Sends `data` to an endpoint with this customer's credentials. */
   call(path: string, data: unknown, headers?: Headers): Promise<Response>;
-  /** Sends a call that must succeed. Returns the `data` of the answer. */
-  ok(path: string, data: unknown): Promise<any>;
+  /** Sends a right call. Returns the `data` of the answer. Throws if the call failed. */
+  ok<P extends Path>(path: P, data: DataOf<P>): Promise<any>;
+  /** As `ok`, for paths and data that only the run of a test makes. */
+  untyped(path: string, data: unknown): Promise<any>;
   /** Sends a call that must succeed. Returns the whole `result` of the answer. */
   result(path: string, data: unknown): Promise<any>;
   /** Sends a call. Returns its HTTP status, and the status and the message of the error, if any. */
@@ -54,11 +79,12 @@ export async function newCustomer(): Promise<Customer> {
   const call = async (path: string, data: unknown, headers: Headers = {}) =>
     post(handlerOf(path), { ...keyHeaders, ...headers }, data);
   const result = async (path: string, data: unknown) => resultOf(await call(path, data), path);
-  const ok = async (path: string, data: unknown) => (await result(path, data)).data;
+  const untyped = async (path: string, data: unknown) => (await result(path, data)).data;
+  const ok: Customer['ok'] = untyped;
   const addTo =
     (path: string, list: string, idName: string, defaults: object = { createOrganization: true }): Add =>
     (entries, scope) =>
-      ok(`${path}/add`, {
+      untyped(`${path}/add`, {
         organizationId: 'acme',
         ...defaults,
         ...scope,
@@ -71,6 +97,7 @@ export async function newCustomer(): Promise<Customer> {
     authToken,
     call,
     ok,
+    untyped,
     result,
     error: async (path, data) => errorOf(await call(path, data)),
     async pages(path, data, between = () => Promise.resolve()) {
@@ -86,7 +113,8 @@ export async function newCustomer(): Promise<Customer> {
       } while (pageToken);
       return read;
     },
-    addOrganizations: (entries) => ok('/v2/organizations/add', { organizations: toObjects(entries, 'organizationId') }),
+    addOrganizations: (entries) =>
+      untyped('/v2/organizations/add', { organizations: toObjects(entries, 'organizationId') }),
     addDocuments: addTo('/v2/organizations/documents', 'documents', 'documentId'),
     addFolders: addTo('/v2/organizations/folders', 'folders', 'folderId'),
     addUsers: addTo('/v2/users', 'users', 'userId'),
@@ -95,12 +123,13 @@ export async function newCustomer(): Promise<Customer> {
     async addGroup(groupId, userIds, scope) {
       const path = '/v2/organizations/usergroups';
       const organization = { organizationId: 'acme', ...scope };
-      await ok(`${path}/add`, { ...organization, organizationUserGroups: [{ groupId }] });
+      await untyped(`${path}/add`, { ...organization, organizationUserGroups: [{ groupId }] });
       if (userIds.length > 0)
-        await ok(`${path}/users/add`, { ...organization, organizationUserGroupId: groupId, userIds });
+        await untyped(`${path}/users/add`, { ...organization, organizationUserGroupId: groupId, userIds });
     },
-    grant: (userId, ...resources) => ok('/v2/auth/permissions/add', { user: { userId }, permissions: { resources } }),
+    grant: (userId, ...resources) =>
+      untyped('/v2/auth/permissions/add', { user: { userId }, permissions: { resources } }),
     setAccess: (accessType, documentIds) =>
-      ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds, accessType }),
+      untyped('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds, accessType }),
   };
 }

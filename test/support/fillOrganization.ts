@@ -38,7 +38,7 @@ export async function fillOrganization(
     ],
   });
   const [first, ...others] = documents;
-  await customer.ok('/v2/organizations/documents/add', {
+  await customer.untyped('/v2/organizations/documents/add', {
     organizationId,
     documents: [{ documentId: first, documentName: mark }],
   });
@@ -65,7 +65,7 @@ export async function fillOrganization(
     config: { inbox: 'MINE' },
   });
   for (const target of [{ type: 'org_user' }, { type: 'folder_user', folderId: 'drafts' }])
-    await customer.ok('/v2/users/invite/add', { organizationId, email: 'guest@example.com', ...target });
+    await customer.untyped('/v2/users/invite/add', { organizationId, email: 'guest@example.com', ...target });
   await customer.grant(
     'eve',
     { type: 'organization', id: organizationId },
@@ -122,7 +122,7 @@ export async function fillDocument(
       { annotationId: 'on-comment', icon: '+', from: from('bob'), commentAnnotationId: 'thread-0', commentId: 1 },
     ],
   });
-  await customer.ok('/v2/recordings/add', {
+  await customer.untyped('/v2/recordings/add', {
     ...scope,
     recordings: ids('recording', each).map((annotationId) => ({
       annotationId,
@@ -148,7 +148,7 @@ export async function fillDocument(
   }
   await customer.ok('/v2/presence/add', { ...scope, users: [from('ada')] });
   await customer.ok('/v2/livestate/broadcast', { ...scope, liveStateDataId: 'cursor', data: { mark } });
-  await customer.ok('/v2/activities/add', {
+  await customer.untyped('/v2/activities/add', {
     ...scope,
     activities: ids('activity', each).map((id) => ({
       id: `${documentId}-${id}`,

@@ -196,7 +196,7 @@ export class Fixture {
   }
 
   #send(path: string, document: DocumentIds, data: object): Promise<any> {
-    return this.#customer.ok(path, { ...document, ...data });
+    return this.#customer.untyped(path, { ...document, ...data });
   }
 
   async #succeeds(path: string, document: DocumentIds, data: object): Promise<void> {

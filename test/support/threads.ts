@@ -54,7 +54,8 @@ export async function getThread(customer: Customer, annotationId: string): Promi
 /** Returns functions that call the endpoints of the comments of a thread of the document `nda`. */
 export function commentCalls(customer: Customer, annotationId: string) {
   const path = (verb: string) => `/v2/commentannotations/comments/${verb}`;
-  const call = (verb: string, data: object): Promise<any> => customer.ok(path(verb), { ...nda, annotationId, ...data });
+  const call = (verb: string, data: object): Promise<any> =>
+    customer.untyped(path(verb), { ...nda, annotationId, ...data });
   return {
     add: (...commentData: object[]) => call('add', { commentData }),
     get: (data: object = {}) => call('get', data),

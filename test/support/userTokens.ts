@@ -21,7 +21,7 @@ export async function newUser(
   userId: string,
   resources: readonly object[] = [],
 ): Promise<TestUser> {
-  const { token } = await customer.ok('/v2/auth/generate_token', {
+  const { token } = await customer.untyped('/v2/auth/generate_token', {
     userId,
     userProperties: { name: `${userId} of Acme`, email: `${userId}@example.com` },
     permissions: { resources },

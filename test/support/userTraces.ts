@@ -32,7 +32,7 @@ const mention = (user: typeof ada | typeof grace | typeof max) => ({
  */
 export async function createUserRecords(customer: Customer, organizationId: string): Promise<void> {
   const scope = { organizationId, documentId: 'nda' };
-  const { ok } = customer;
+  const { ok, untyped } = customer;
   await ok('/v2/organizations/documents/add', {
     organizationId,
     createOrganization: true,
@@ -49,7 +49,7 @@ export async function createUserRecords(customer: Customer, organizationId: stri
     config: { inbox: 'MINE' },
   });
   await ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
-  const toNda = { ...scope, type: 'doc_user' };
+  const toNda = { ...scope, type: 'doc_user' as const };
   const invitedBy = { email: ada.email, userId: ada.userId, clientUserId: ada.userId };
   await ok('/v2/users/invite/add', { ...toNda, email: ada.email.toLowerCase() });
   await ok('/v2/users/invite/add', { ...toNda, email: 'guest@example.com', invitedBy });
@@ -139,7 +139,7 @@ export async function createUserRecords(customer: Customer, organizationId: stri
   });
   const headline = { displayHeadlineMessageTemplate: '{actionUser} wrote', displayBodyMessage: 'It is there' };
   const notify = (notificationId: string, more: object) =>
-    ok('/v2/notifications/add', { ...scope, notificationId, notifyAll: false, ...headline, ...more });
+    untyped('/v2/notifications/add', { ...scope, notificationId, notifyAll: false, ...headline, ...more });
   await notify('byAda', { actionUser: ada, notifyUsers: [grace] });
   await notify('toAda', { actionUser: grace, notifyUsers: [ada] });
   await notify('toBoth', {

@@ -247,7 +247,7 @@ async function addHidden(customer: Customer, scopeOf: ScopeOf): Promise<Hidden> 
     { scope: 'members', visibility: { type: 'organizationPrivate' } },
     { scope: 'region', context: EU },
   ].map(({ scope, ...fields }) => ({ scope: scopeOf(scope), fields, annotationId: canary(scopeOf(scope)) }));
-  await customer.ok('/v2/commentannotations/add', {
+  await customer.untyped('/v2/commentannotations/add', {
     ...nda,
     commentAnnotations: threads.map(({ scope, fields, annotationId }) => ({
       annotationId,
@@ -282,7 +282,7 @@ async function addHidden(customer: Customer, scopeOf: ScopeOf): Promise<Hidden> 
     commentAnnotationId,
     commentId,
   }));
-  await customer.ok('/v2/reactions/add', { ...nda, reactions });
+  await customer.untyped('/v2/reactions/add', { ...nda, reactions });
   const notifications = [
     { ...notification(scopeOf('restricted')), notificationId: canary(scopeOf('restricted')), notifyUsers: [from] },
     { ...notification(region), notificationId: canary(region), notifyUsers: [from], context: EU },
@@ -429,7 +429,7 @@ async function createAttackers(
   });
   attackers.push({ ...editor, name: 'admin', userId: 'admin', headers: bearer(token), roles: {} });
 
-  await own.ok('/v2/auth/permissions/remove', {
+  await own.untyped('/v2/auth/permissions/remove', {
     userId: 'removed',
     permissions: { resources: grantsOfDocument('nda') },
   });

@@ -38,7 +38,7 @@ describe('an addition that fails between its transactions', () => {
     await cutOff(data);
     const half = await get();
     expect(half).toHaveLength(50);
-    await customer.ok(ADD, data);
+    await customer.untyped(ADD, data);
     const whole = await get();
     expect(whole.map(({ entityData }) => entityData).sort((a, b) => a - b)).toEqual(times(120, (i) => i));
     expect(whole).toEqual(expect.arrayContaining(half));
@@ -90,7 +90,7 @@ describe('the activities of a deleted document', () => {
   }
 
   test('cannot be found by id, target entity or document, and cannot be updated or deleted', async () => {
-    await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 't' })] });
+    await customer.untyped(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 't' })] });
     await deleteAndMakeAgain();
     for (const filter of [{}, nda, { activityIds: ['a'] }, { targetEntityId: 't' }])
       expect(await get(filter)).toEqual([]);
@@ -109,9 +109,9 @@ describe('the activities of a deleted document', () => {
   });
 
   test('leave their ids free for new activities', async () => {
-    await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'old' })] });
+    await customer.untyped(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'old' })] });
     await deleteAndMakeAgain();
-    await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'new' })] });
+    await customer.untyped(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'new' })] });
     expect((await get()).map(({ entityData }) => entityData)).toEqual(['new']);
     expect((await get({ activityIds: ['a'] })).map(({ entityData }) => entityData)).toEqual(['new']);
   });
@@ -119,7 +119,7 @@ describe('the activities of a deleted document', () => {
 
 describe('races of activities', () => {
   test('listing and deletion by target entity ignore outdated index entries', async () => {
-    await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 'new' })] });
+    await customer.untyped(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 'new' })] });
     const item = (await everyItem(engine)).find(
       ({ _t, PK }) => _t === ActivityEntity.type && PK.includes(customer.apiKey),
     )!;
@@ -137,10 +137,10 @@ describe('races of activities', () => {
   });
 
   test('a deletion is complete even if the activity is deleted and added again meanwhile', async () => {
-    await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'old' })] });
+    await customer.untyped(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'old' })] });
     beforeWrite(async () => {
       await customer.ok('/v2/activities/delete', { organizationId: 'acme', activityIds: ['a'] });
-      await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'new' })] });
+      await customer.untyped(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'new' })] });
     });
     const { results } = await new ActivityDeleter(table).delete(await scope(), { activityIds: ['a'] });
     expect(results).toEqual([['a', { success: true, message: 'Activity deleted.' }]]);
@@ -206,7 +206,7 @@ describe('activityOps', () => {
 
 describe('a disabled document', () => {
   test('rejects additions, updates and deletions of activities, and still returns them', async () => {
-    await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 't' })] });
+    await customer.untyped(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 't' })] });
     const acmeScope = await scope();
     const document = (await table.get(DocumentEntity, { ...acmeScope, documentId: 'nda' }))!;
     await table.write([replace(DocumentEntity, { ...acmeScope, ...document, disabled: true }, document._r)]);

@@ -34,7 +34,7 @@ function createSharedCustomer(content: () => Promise<void>): void {
 
 const organizationId = 'acme';
 const add = (documentId: string, sent: object[]) =>
-  customer.ok(ADD, { organizationId, documentId, activities: sent.map(activity) });
+  customer.untyped(ADD, { organizationId, documentId, activities: sent.map(activity) });
 const numbers = (count: number) => times(count, (i) => i);
 const name = (i: number) => `a${String(i).padStart(4, '0')}`;
 

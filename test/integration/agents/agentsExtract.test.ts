@@ -79,7 +79,9 @@ describe('POST /v2/agents/extract with a table of agents', () => {
     });
     expect(skipped.map(({ row }: { row: number }) => row)).toEqual([5, 11, 17, 23]);
     expect(summary).toMatch(/^26 agents extracted, 4 parts of the file skipped\..*not used: "Owner"/);
-    const ids = await Promise.all(agents.map((agentConfig: object) => customer.ok('/v2/agents/create', agentConfig)));
+    const ids = await Promise.all(
+      agents.map((agentConfig: object) => customer.untyped('/v2/agents/create', agentConfig)),
+    );
     const { agent: stored } = await customer.ok('/v2/agents/get', { agentId: ids[0].agentId });
     expect(stored).toMatchObject(agents[0]);
     expect(converse.calls).toEqual([]);

@@ -29,7 +29,7 @@ const [ada, bob, grace] = ['ada', 'bob', 'grace'].map(person) as [any, any, any]
 const configure = (chatServiceConfig: object, useChatService = true) =>
   customer.ok('/v2/workspace/chatconfig/update', { useChatService, chatServiceConfig });
 const addThread = (thread: object = {}, comment: object = {}, of: object = nda) =>
-  customer.ok('/v2/commentannotations/add', {
+  customer.untyped('/v2/commentannotations/add', {
     ...of,
     commentAnnotations: [
       {
@@ -62,7 +62,7 @@ const update = (updatedData: object) =>
     updatedData,
   });
 const level = (userId: string, slack: string) =>
-  customer.ok('/v2/notifications/config/set', { organizationId: 'acme', userIds: [userId], config: { slack } });
+  customer.untyped('/v2/notifications/config/set', { organizationId: 'acme', userIds: [userId], config: { slack } });
 const sent = () => system.slack.messages.map(({ to, channelWebhook, text }) => [to ?? channelWebhook, text]);
 const recipients = () => sent().map(([to]) => to);
 
@@ -331,7 +331,7 @@ describe('posts in the channel', () => {
   test.each(['restricted', 'organizationPrivate'])(
     'of a document that is %s have only the fact and the link',
     async (accessType) => {
-      await customer.ok('/v2/organizations/documents/update', {
+      await customer.untyped('/v2/organizations/documents/update', {
         organizationId: 'acme',
         documents: [{ documentId: 'nda', documentName: 'Secret plan', accessType }],
       });

@@ -24,7 +24,7 @@ async function numbersIn(documentId: string = nda.documentId): Promise<Record<st
 
 /** Deletes a document or an organization. Runs the job that removes its content. */
 async function deleteNow(path: string, data: object): Promise<void> {
-  await customer.ok(path, data);
+  await customer.untyped(path, data);
   const [job, ...more] = (await itemsOf('Job')).filter(({ kind }) => /^purge(Organization|Documents)$/.test(kind));
   expect(more).toEqual([]);
   await new JobRunner(Date.now()).finish({ tenant: customer.apiKey, jobId: job!.jobId });

@@ -225,7 +225,7 @@ describe('POST /v2/commentannotations/add', () => {
     );
     expect(Object.keys(added).toSorted()).toEqual(awkward.toSorted());
     for (const order of ['asc', 'desc']) {
-      const threads = await customer.ok('/v2/commentannotations/get', { ...nda, order });
+      const threads = await customer.untyped('/v2/commentannotations/get', { ...nda, order });
       expect(
         new Map(
           threads.map(({ annotationId, comments }: any) => [

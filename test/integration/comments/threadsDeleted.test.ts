@@ -10,7 +10,7 @@ const DAY = 24 * 60 * 60 * 1000;
 const { customer, itemsOf } = acmeWorld();
 
 const remove = (annotationIds: readonly string[], scope: object = nda) =>
-  customer.ok('/v2/commentannotations/delete', { ...scope, annotationIds });
+  customer.untyped('/v2/commentannotations/delete', { ...scope, annotationIds });
 async function page(
   data: object,
 ): Promise<{ ids: string[]; rows: any[]; nextPageToken: string | null; data: unknown }> {

@@ -105,7 +105,7 @@ describe('POST /v2/commentannotations/get of one document', () => {
           annotationIds: all.slice(0, 20),
           updatedData: { status: `S${page}`, location: { id: page } },
         });
-        await busy.ok('/v2/commentannotations/comments/add', {
+        await busy.untyped('/v2/commentannotations/comments/add', {
           ...nda,
           annotationId: all[page],
           commentData: times(20, () => comment()),

@@ -37,7 +37,7 @@ beforeAll(async () => {
       })),
       document,
     );
-    await customer.ok('/v2/activities/add', {
+    await customer.untyped('/v2/activities/add', {
       ...document,
       activities: batchIds.map((id) => ({
         id,

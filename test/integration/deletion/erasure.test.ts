@@ -93,8 +93,8 @@ const isTombstone = (line: string) => /^(?:DeletedThread|HiddenCommentDeletion) 
 
 describe('users/data/delete', () => {
   const customer = forEachTest(newCustomer);
-  const begin = (data: object) => customer.ok(DELETE, data);
-  const status = (jobId: string) => customer.ok(STATUS, { jobId });
+  const begin = (data: object) => customer.untyped(DELETE, data);
+  const status = (jobId: string) => customer.untyped(STATUS, { jobId });
 
   test('keeps a reply that another user adds while the last comment of a thread is erased', async () => {
     const COMMENTS = '/v2/commentannotations/comments';
@@ -337,7 +337,7 @@ describe('users/data/delete', () => {
       ['/v2/organizations/usergroups/users/add', { organizationUserGroupId: 'lawyers', userIds: [userId] }],
       ['/v2/notifications/config/set', { userIds: [userId], config: { inbox: 'NONE' } }],
     ] as const)
-      expect((await customer.ok(path, { organizationId: 'acme', ...data }))[userId]).toMatchObject({
+      expect((await customer.untyped(path, { organizationId: 'acme', ...data }))[userId]).toMatchObject({
         success: false,
         message: 'User does not exist.',
       });

@@ -36,7 +36,7 @@ beforeEach(async () => {
   await ok(ADD, { folderId: 'f', documents: [{ documentId: 'filed' }] });
 });
 
-const ok = (path: string, data: object) => customer.ok(path, { ...acme, ...data });
+const ok = (path: string, data: object) => customer.untyped(path, { ...acme, ...data });
 const read = async (...documentIds: string[]) => ok(GET, { documentIds });
 const error = (path: string, data: object) => customer.error(path, { ...acme, ...data });
 const absent = { success: false, message: 'Document does not exist' };

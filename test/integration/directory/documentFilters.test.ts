@@ -29,11 +29,11 @@ beforeAll(async () => {
     metadata: { status, version },
   });
   await customer.addFolders(['f']);
-  await customer.ok(ADD, {
+  await customer.untyped(ADD, {
     ...acme,
     documents: [document('a', 'draft', 1), document('b', 'final', 2), { documentId: 'bare' }],
   });
-  await customer.ok(ADD, {
+  await customer.untyped(ADD, {
     ...acme,
     folderId: 'f',
     documents: [document('filed', 'draft', 3), document('filed2', 'final', 4)],
@@ -43,7 +43,7 @@ beforeAll(async () => {
       documentId,
       ...((from + index) % 100 === 99 && { metadata: { status: 'draft' } }),
     }));
-    await customer.ok(ADD, { organizationId: 'crowd', createOrganization: true, documents });
+    await customer.untyped(ADD, { organizationId: 'crowd', createOrganization: true, documents });
   }
 }, 60_000);
 
@@ -121,15 +121,15 @@ describe('documents/count/get', () => {
       message: 'Documents count retrieved successfully.',
       data: { count: 2, filtersApplied: true },
     });
-    expect(await customer.ok(COUNT, { ...acme, folderId: 'f', filters: isDraft })).toEqual({
+    expect(await customer.untyped(COUNT, { ...acme, folderId: 'f', filters: isDraft })).toEqual({
       count: 1,
       filtersApplied: true,
     });
-    expect(await customer.ok(COUNT, { organizationId: 'crowd', filters: isDraft })).toEqual({
+    expect(await customer.untyped(COUNT, { organizationId: 'crowd', filters: isDraft })).toEqual({
       count: 26,
       filtersApplied: true,
     });
-    expect(await customer.ok(COUNT, acme)).toEqual({ count: 5 });
+    expect(await customer.untyped(COUNT, acme)).toEqual({ count: 5 });
   });
 
   test('counts all documents and returns filtersApplied: false if there are too many documents to filter', async () => {
@@ -145,8 +145,8 @@ describe('documents/count/get', () => {
   });
 
   test('counts only documents at the top level with excludeFolderDocs', async () => {
-    expect(await customer.ok(COUNT, { ...acme, excludeFolderDocs: true })).toEqual({ count: 3 });
-    expect(await customer.ok(COUNT, { ...acme, excludeFolderDocs: false })).toEqual({ count: 5 });
+    expect(await customer.untyped(COUNT, { ...acme, excludeFolderDocs: true })).toEqual({ count: 3 });
+    expect(await customer.untyped(COUNT, { ...acme, excludeFolderDocs: false })).toEqual({ count: 5 });
   });
 
   test.each([{ filters: isDraft }, { folderId: 'f' }])('refuses excludeFolderDocs together with %j', async (data) => {
@@ -163,8 +163,8 @@ describe('the folderId root', () => {
     expect((await pages({ ...root, pageSize: 2 })).flat()).toEqual(['a', 'b', 'bare']);
     expect(await pages({ ...root, filters: isDraft })).toEqual([['a']]);
     expect(await pages({ ...root, documentIds: ['filed', 'b'] })).toEqual([['b']]);
-    expect(await customer.ok(COUNT, { ...acme, ...root })).toEqual({ count: 3 });
-    expect(await customer.ok(COUNT, { ...acme, ...root, filters: isDraft })).toEqual({
+    expect(await customer.untyped(COUNT, { ...acme, ...root })).toEqual({ count: 3 });
+    expect(await customer.untyped(COUNT, { ...acme, ...root, filters: isDraft })).toEqual({
       count: 1,
       filtersApplied: true,
     });
@@ -172,19 +172,19 @@ describe('the folderId root', () => {
 
   test('adds documents to no folder', async () => {
     const data = { organizationId: 'rooted', createOrganization: true, createFolder: true, ...root };
-    await customer.ok(ADD, { ...data, documents: [{ documentId: 'd' }] });
-    const [document] = await customer.ok(GET, { organizationId: 'rooted' });
+    await customer.untyped(ADD, { ...data, documents: [{ documentId: 'd' }] });
+    const [document] = await customer.untyped(GET, { organizationId: 'rooted' });
     expect([document.id, document.folderId]).toEqual(['d', undefined]);
   });
 });
 
 describe('merge of documents/update', () => {
-  const read = async () => (await customer.ok(GET, { organizationId: 'merging', documentIds: ['d'] }))[0].metadata;
+  const read = async () => (await customer.untyped(GET, { organizationId: 'merging', documentIds: ['d'] }))[0].metadata;
   const update = (data: object, document: object) =>
-    customer.ok(UPDATE, { organizationId: 'merging', ...data, documents: [{ documentId: 'd', ...document }] });
+    customer.untyped(UPDATE, { organizationId: 'merging', ...data, documents: [{ documentId: 'd', ...document }] });
 
   test('adds the sent metadata fields to the stored ones. Without merge, they replace the stored ones', async () => {
-    await customer.ok(ADD, {
+    await customer.untyped(ADD, {
       organizationId: 'merging',
       createOrganization: true,
       documents: [{ documentId: 'd', metadata: { a: 1, b: 2 } }],
@@ -208,10 +208,10 @@ test('failed results of documents/add, update and delete contain the sent id and
     { documentId: 'a', documentName: 'x' },
     { documentId: 'none', documentName: 'x' },
   ];
-  expect(await customer.ok(ADD, { ...acme, documents: [documents[0]] })).toEqual({
+  expect(await customer.untyped(ADD, { ...acme, documents: [documents[0]] })).toEqual({
     a: { success: false, id: 'a', code: 'already-exists', message: 'Document already exists' },
   });
-  expect((await customer.ok(UPDATE, { ...acme, documents })).none).toEqual({
+  expect((await customer.untyped(UPDATE, { ...acme, documents })).none).toEqual({
     success: false,
     id: 'none',
     code: 'not-found',
@@ -225,7 +225,7 @@ test('failed results of documents/add, update and delete contain the sent id and
     documentIds: ['a'],
     disabled: true,
   });
-  expect((await customer.ok(UPDATE, { ...acme, documents })).a).toEqual({
+  expect((await customer.untyped(UPDATE, { ...acme, documents })).a).toEqual({
     success: false,
     id: 'a',
     code: 'internal',

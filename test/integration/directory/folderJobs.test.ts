@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 
 const clock = () => now;
-const ok = (path: string, data: object) => customer.ok(path, { ...acme, ...data });
+const ok = (path: string, data: object) => customer.untyped(path, { ...acme, ...data });
 const addFolders = (...folders: (string | object)[]) => customer.addFolders(folders);
 const addDocuments = (folderId: string, ...documentIds: string[]) => customer.addDocuments(documentIds, { folderId });
 const moveFolder = (folderId: string, parentFolderId: string) =>

@@ -21,7 +21,7 @@ const acme = { organizationId: 'acme' };
 
 const { engine, customer, itemsOf } = acmeWorld({ table: 'memory' });
 beforeEach(() =>
-  customer.ok(ADD, {
+  customer.untyped(ADD, {
     ...acme,
     createOrganization: true,
     folders: [
@@ -34,8 +34,8 @@ beforeEach(() =>
   }),
 );
 
-const get = (more: object = {}) => customer.ok(GET, { ...acme, ...more });
-const update = (...folders: object[]) => customer.ok(UPDATE, { ...acme, folders });
+const get = (more: object = {}) => customer.untyped(GET, { ...acme, ...more });
+const update = (...folders: object[]) => customer.untyped(UPDATE, { ...acme, folders });
 /** Returns the position and access type of each folder. Reads each folder by its own request. */
 async function positions(...folderIds: string[]): Promise<Record<string, string>> {
   const folders = await Promise.all(folderIds.map(async (folderId) => (await get({ folderId }))[0]));
@@ -149,7 +149,7 @@ describe('POST /v2/organizations/folders/get', () => {
       ...(i > 0 && { parentFolderId: longId(`c${i - 1}`) }),
     }));
     const leaves = times(200, (i) => ({ folderId: longId(`l${i}`), parentFolderId: longId('c18') }));
-    await customer.ok(ADD, { ...acme, folders: [...chain, ...leaves] });
+    await customer.untyped(ADD, { ...acme, folders: [...chain, ...leaves] });
     const pages = await customer.pages(GET, { ...acme, folderId: longId('c18') });
     expect(pages).toHaveLength(2);
     expect(new Set(pages.flatMap(([folder]) => folder.subFolders).map(({ folderId }: any) => folderId)).size).toBe(200);
@@ -163,7 +163,7 @@ describe('POST /v2/organizations/folders/get', () => {
     }));
     const parents = times(10, (i) => ({ folderId: `p${i}`, parentFolderId: longId('c15') }));
     const leaves = times(210, (i) => ({ folderId: longId(`l${i}`), parentFolderId: `p${i % 10}` }));
-    await customer.ok(ADD, { ...acme, folders: [...chain, ...parents, ...leaves] });
+    await customer.untyped(ADD, { ...acme, folders: [...chain, ...parents, ...leaves] });
     const pages = await customer.pages(GET, { ...acme, folderId: longId('c15'), maxDepth: 2 });
     expect(pages.length).toBeGreaterThan(1);
     const below = pages.flatMap(([folder]) => folder.subFolders).flatMap(({ subFolders }: any) => subFolders);
@@ -206,7 +206,7 @@ describe('folders/get and documents/get with a folder', () => {
       await customer.ok('/v2/organizations/documents/move', { ...acme, documentIds: ['nda'], folderId: 'root' });
       return entries;
     });
-    expect(await customer.ok(path, { ...acme, folderId: 'a' })).toMatchObject(expected);
+    expect(await customer.untyped(path, { ...acme, folderId: 'a' })).toMatchObject(expected);
   });
 });
 
@@ -298,7 +298,7 @@ describe('folders/update', () => {
   });
 
   test('fails for one of two concurrent moves that together form a cycle, even if an earlier move of the call succeeds', async () => {
-    await customer.ok(ADD, { ...acme, folders: ['x', 'y', 'v'].map((folderId) => ({ folderId })) });
+    await customer.untyped(ADD, { ...acme, folders: ['x', 'y', 'v'].map((folderId) => ({ folderId })) });
     // The other call moves its folder after the last move has read, and before it writes.
     let writes = 0;
     class Interrupted extends Table {
@@ -321,7 +321,7 @@ describe('folders/update', () => {
     // Sends both calls at the same time, in random order.
     for (const round of [1, 2, 3]) {
       const [first, second] = [`one${round}`, `other${round}`];
-      await customer.ok(ADD, { ...acme, folders: [{ folderId: first }, { folderId: second }] });
+      await customer.untyped(ADD, { ...acme, folders: [{ folderId: first }, { folderId: second }] });
       const answers = await Promise.all([
         update({ folderId: first, parentFolderId: second }),
         update({ folderId: second, parentFolderId: first }),
@@ -339,7 +339,7 @@ describe('folders/update', () => {
       own: { success: false, message: 'Folder would be too deep.' },
     });
     expect(await update({ folderId: 'own', parentFolderId: 'z-17' })).toMatchObject({ own: { success: true } });
-    await customer.ok(ADD, { ...acme, folders: [{ folderId: 'wide' }] });
+    await customer.untyped(ADD, { ...acme, folders: [{ folderId: 'wide' }] });
     await addFoldersBelow(1_001, 'wide', () => 0);
     expect(await update({ folderId: 'wide', parentFolderId: 'a' })).toMatchObject({
       wide: { success: false, message: 'There are more than 1000 folders below the folder. Move them in parts.' },
@@ -390,10 +390,10 @@ describe('folders/access/update', () => {
 
   test('applies at once beside many other changes, and readers do not read all of these', async () => {
     // Internal ids of these folders sort before those of the other folders.
-    await customer.ok(ADD, { ...acme, folders: [{ folderId: '0' }] });
+    await customer.untyped(ADD, { ...acme, folders: [{ folderId: '0' }] });
     await addFoldersBelow(250, '0', () => 0);
-    await customer.ok(ACCESS, { ...acme, folderIds: times(250, (i) => `0-${i}`), accessType: 'restricted' });
-    await customer.ok(ACCESS, { ...acme, folderIds: ['a'], accessType: 'public' });
+    await customer.untyped(ACCESS, { ...acme, folderIds: times(250, (i) => `0-${i}`), accessType: 'restricted' });
+    await customer.untyped(ACCESS, { ...acme, folderIds: ['a'], accessType: 'public' });
     await update({ folderId: 'b', parentFolderId: 'z' }, { folderId: 'z', parentFolderId: '0-7' });
     expect(await positions('a', 'c', 'own', 'z', '0-9')).toEqual({
       a: 'root public',
@@ -402,7 +402,7 @@ describe('folders/access/update', () => {
       z: 'root/0/0-7 restricted',
       '0-9': 'root/0 restricted',
     });
-    await customer.ok(DELETE, { ...acme, folderId: 'z' });
+    await customer.untyped(DELETE, { ...acme, folderId: 'z' });
     expect(await error(GET, { folderId: 'c' })).toEqual([404, 'NOT_FOUND', 'Folder does not exist']);
 
     const pages: number[] = [];
@@ -424,7 +424,12 @@ describe('folders/access/update', () => {
 
   test('makes a folder inherit from its parent, and a top-level folder from the organization', async () => {
     expect(
-      await customer.ok(ACCESS, { ...acme, folderIds: ['own', 'a'], inheritFromParent: true, accessType: 'public' }),
+      await customer.untyped(ACCESS, {
+        ...acme,
+        folderIds: ['own', 'a'],
+        inheritFromParent: true,
+        accessType: 'public',
+      }),
     ).toEqual({
       own: { success: true, accessType: null, inheritFromParent: true, message: 'Folder access type updated.' },
       a: { success: true, accessType: null, inheritFromParent: true, message: 'Folder access type updated.' },
@@ -434,7 +439,7 @@ describe('folders/access/update', () => {
   });
 
   test('starts no job if the access type is the stored one, and rejects missing and invalid access types', async () => {
-    await customer.ok(ACCESS, { ...acme, folderIds: ['a'], accessType: 'restricted' });
+    await customer.untyped(ACCESS, { ...acme, folderIds: ['a'], accessType: 'restricted' });
     expect(await itemsOf('Job')).toEqual([]);
     for (const data of [{ folderIds: ['a'] }, { folderIds: ['a'], inheritFromParent: false }])
       expect(await error(ACCESS, data)).toEqual(invalid('accessType is required unless inheritFromParent is true'));
@@ -457,7 +462,7 @@ describe('folders/delete', () => {
   });
 
   test('deletes each folder once for concurrent calls, and counts every started job in the organization', async () => {
-    await customer.ok(ADD, { ...acme, folders: times(8, (i) => ({ folderId: `f${i}` })) });
+    await customer.untyped(ADD, { ...acme, folders: times(8, (i) => ({ folderId: `f${i}` })) });
     const answers = await Promise.all(times(16, (i) => customer.call(DELETE, { ...acme, folderId: `f${i % 8}` })));
     const statuses = answers.map(({ status }) => status);
     // After too many conflicts, a caller gets an error that says to try again.

@@ -21,9 +21,9 @@ beforeAll(() => {
 const UNKNOWN_EDITOR = 'No CRDT data found for this editor ID.';
 const editor = { ...nda, editorId: 'summary' };
 const text = { ...editor, type: 'text' };
-const add = (fields: object = {}) => customer.ok(ADD, { ...text, data: 'one', ...fields });
+const add = (fields: object = {}) => customer.untyped(ADD, { ...text, data: 'one', ...fields });
 const values = async (document: object = nda) =>
-  ((await customer.ok(GET, document)) as any[]).map(({ id, data }) => [id, data]);
+  ((await customer.untyped(GET, document)) as any[]).map(({ id, data }) => [id, data]);
 const answer = async (path: string, data: object) => {
   const { status, body } = await customer.call(path, data);
   return status === 200 ? body.result : { http: status, ...body.error };
@@ -61,7 +61,7 @@ describe('POST /v2/crdt/add', () => {
       xml: '<paragraph>a<b>c</b></paragraph><heading level="2">d</heading>',
     };
     for (const [type, value] of Object.entries(data))
-      await customer.ok(ADD, { ...nda, editorId: type, type, data: JSON.parse(JSON.stringify(value)) });
+      await customer.untyped(ADD, { ...nda, editorId: type, type, data: JSON.parse(JSON.stringify(value)) });
     expect(JSON.stringify(await values())).toBe(
       JSON.stringify([
         ['array', data.array],
@@ -135,7 +135,12 @@ describe('POST /v2/crdt/update', () => {
     ['array', {}, 'an array'],
     ['array', 'x', 'an array'],
   ])('rejects for type %s the data %j', async (type, data, expectedType) => {
-    await customer.ok(ADD, { ...nda, editorId: type, type, data: { text: '', xml: '', map: {}, array: [] }[type] });
+    await customer.untyped(ADD, {
+      ...nda,
+      editorId: type,
+      type,
+      data: { text: '', xml: '', map: {}, array: [] }[type],
+    });
     for (const path of [UPDATE, ADD]) {
       const { http, status, message, details } = await answer(path, { ...nda, editorId: type, type, data });
       expect([http, status, message, details.issues[0].path]).toEqual([
@@ -157,8 +162,8 @@ describe('POST /v2/crdt/update', () => {
       http: 400,
       message: 'contentKey must be "default", as the editor has it',
     });
-    await customer.ok(UPDATE, { ...text, data: 'two' });
-    await customer.ok(UPDATE, { ...text, data: 'three', contentKey: 'default' });
+    await customer.untyped(UPDATE, { ...text, data: 'two' });
+    await customer.untyped(UPDATE, { ...text, data: 'three', contentKey: 'default' });
     expect((await client()).getText('default').toJSON()).toBe('three');
   });
 
@@ -179,9 +184,9 @@ describe('POST /v2/crdt/update', () => {
     await add({ data: 'one two three' });
     const doc = await client();
     const { version } = await customer.ok(PULL, editor);
-    await customer.ok(UPDATE, { ...text, data: 'one two three' });
+    await customer.untyped(UPDATE, { ...text, data: 'one two three' });
     expect((await customer.ok(PULL, editor)).version).toBe(version);
-    await customer.ok(UPDATE, { ...text, data: 'one 2 three' });
+    await customer.untyped(UPDATE, { ...text, data: 'one 2 three' });
     await customer.ok(PUSH, {
       ...editor,
       update: updateOf(doc, (changed) => changed.getText('content').insert(13, ' four')),
@@ -221,7 +226,7 @@ describe('POST /v2/crdt/update', () => {
     await add({ data });
     expect((await values())[0]![1] === data).toBe(true);
     expect((await client()).getText('content').toJSON() === data).toBe(true);
-    await customer.ok(UPDATE, { ...text, data: `${data}!` });
+    await customer.untyped(UPDATE, { ...text, data: `${data}!` });
     restartFunctions();
     expect((await values())[0]![1] === `${data}!`).toBe(true);
   });
@@ -256,11 +261,11 @@ describe('POST /v2/crdt/get', () => {
 
   test('returns the user and session of the last change, if its request named them', async () => {
     await add({ userId: 'ada', sessionId: 'tab-1' });
-    await customer.ok(UPDATE, { ...text, data: 'two', userId: 'bob' });
+    await customer.untyped(UPDATE, { ...text, data: 'two', userId: 'bob' });
     expect(await customer.ok(GET, nda)).toMatchObject([{ lastUpdatedBy: 'bob', sessionId: null }]);
     await pushText('!', { userId: 'cy', sessionId: 'tab-2' });
     expect(await customer.ok(GET, nda)).toMatchObject([{ data: 'two!', lastUpdatedBy: 'cy', sessionId: 'tab-2' }]);
-    await customer.ok(UPDATE, { ...text, data: 'three' });
+    await customer.untyped(UPDATE, { ...text, data: 'three' });
     expect(await customer.ok(GET, nda)).toMatchObject([{ lastUpdatedBy: '', sessionId: null }]);
   });
 
@@ -440,7 +445,7 @@ describe('POST /v2/crdt/updates/get', () => {
   test('returns the changes that a client lacks and the state vector of the server', async () => {
     await add({ data: 'one' });
     const doc = await client();
-    await customer.ok(UPDATE, { ...text, data: 'one two' });
+    await customer.untyped(UPDATE, { ...text, data: 'one two' });
     const { update, stateVector, version } = await customer.ok(PULL, {
       ...editor,
       stateVector: base64(Y.encodeStateVector(doc)),
@@ -458,7 +463,7 @@ describe('POST /v2/crdt/updates/get', () => {
     const doc = await client();
     expect(await customer.ok(PULL, { ...editor, version })).toEqual({ editorKey, update: 'AAA=', version });
     await pushText(' two');
-    await customer.ok(UPDATE, { ...text, data: 'one two three' });
+    await customer.untyped(UPDATE, { ...text, data: 'one two three' });
     const after = await customer.ok(PULL, { ...editor, version });
     expect(after).toEqual({ editorKey, update: expect.any(String), version: Number(version) + 2 });
     Y.applyUpdate(doc, bytes(after.update));
@@ -532,11 +537,11 @@ describe('POST /v2/crdt/updates/push', () => {
     const updates = ['a', 'b', 'c'].map((letter) =>
       updateOf(doc, (changed) => changed.getText('content').insert(changed.getText('content').length, letter)),
     );
-    await customer.ok(PUSH, { ...editor, update: updates[2] });
-    await customer.ok(PUSH, { ...editor, update: updates[1] });
+    await customer.untyped(PUSH, { ...editor, update: updates[2] });
+    await customer.untyped(PUSH, { ...editor, update: updates[1] });
     expect(await values()).toEqual([['summary', 'one']]);
     restartFunctions();
-    await customer.ok(PUSH, { ...editor, update: updates[0] });
+    await customer.untyped(PUSH, { ...editor, update: updates[0] });
     expect(await values()).toEqual([['summary', 'oneabc']]);
   });
 
@@ -569,7 +574,7 @@ describe('POST /v2/crdt/updates/push', () => {
       details: { issues: [{ path: ['update'] }] },
     });
     expect(await customer.ok(PULL, editor)).toEqual(before);
-    await customer.ok(UPDATE, { ...text, data: 'one two' });
+    await customer.untyped(UPDATE, { ...text, data: 'one two' });
     expect(await values()).toEqual([['summary', 'one two']]);
   });
 

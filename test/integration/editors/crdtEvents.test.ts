@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 
 const text = { ...nda, editorId: 'summary', type: 'text' };
-const replace = (data: string, fields: object = {}) => customer.ok(UPDATE, { ...text, data, ...fields });
+const replace = (data: string, fields: object = {}) => customer.untyped(UPDATE, { ...text, data, ...fields });
 /** Returns the stored event jobs of editors. */
 async function jobs(): Promise<StoredJob[]> {
   const items = await itemsOf('Job');
@@ -43,7 +43,7 @@ const eventData = async () => (await events()).map(({ crdtData }) => crdtData.da
 
 describe('the event crdt.update_data', () => {
   test('is emitted once for all changes within 5 s, with the last value', async () => {
-    await customer.ok(ADD, { ...text, data: 'one' });
+    await customer.untyped(ADD, { ...text, data: 'one' });
     await replace('two');
     await replace('three', { userId: 'ada', sessionId: 'tab-1' });
     expect(await eventData()).toEqual([]);
@@ -68,7 +68,7 @@ describe('the event crdt.update_data', () => {
   });
 
   test('has the fields of the sample that endpoints/test sends', async () => {
-    await customer.ok(ADD, { ...text, data: 'one', userId: 'ada' });
+    await customer.untyped(ADD, { ...text, data: 'one', userId: 'ada' });
     await runJobs();
     const [data] = await events();
     const sample: any = sampleEvent('crdt.update_data', customer.apiKey).payload.data;
@@ -78,7 +78,7 @@ describe('the event crdt.update_data', () => {
 
   test('sends one queue message for all changes within 5 s, delayed by 5 s', async () => {
     queues.clear();
-    await customer.ok(ADD, { ...text, data: 'one' });
+    await customer.untyped(ADD, { ...text, data: 'one' });
     await replace('two');
     const [job] = await jobs();
     expect(queues.messagesOf('jobs').filter(({ body }) => body.tenant === customer.apiKey)).toEqual([
@@ -88,7 +88,7 @@ describe('the event crdt.update_data', () => {
   });
 
   test('is not emitted earlier than 5 s after the change', async () => {
-    await customer.ok(ADD, { ...text, data: 'one' });
+    await customer.untyped(ADD, { ...text, data: 'one' });
     const [job] = await jobs();
     expect(await runStep(table, job!, () => job!.createdAt + 4_999)).toEqual({
       progress: {},
@@ -98,7 +98,7 @@ describe('the event crdt.update_data', () => {
   });
 
   test('is emitted again after a later change, but not after a replacement by an equal value', async () => {
-    await customer.ok(ADD, { ...text, data: 'one' });
+    await customer.untyped(ADD, { ...text, data: 'one' });
     await runJobs();
     await replace('one');
     expect(await jobs()).toEqual([]);
@@ -111,7 +111,7 @@ describe('the event crdt.update_data', () => {
   });
 
   test('adds a version to the editor that contains no changes for clients', async () => {
-    await customer.ok(ADD, { ...text, data: 'one', userId: 'ada' });
+    await customer.untyped(ADD, { ...text, data: 'one', userId: 'ada' });
     const { type: _, ...editor } = text;
     const { editorKey, version } = await customer.ok('/v2/crdt/updates/get', editor);
     const [before] = await customer.ok('/v2/crdt/get', nda);
@@ -125,7 +125,7 @@ describe('the event crdt.update_data', () => {
   });
 
   test('is emitted once if its job runs twice, also concurrently', async () => {
-    await customer.ok(ADD, { ...text, data: 'one' });
+    await customer.untyped(ADD, { ...text, data: 'one' });
     const [job] = await jobs();
     const results = await Promise.allSettled([1, 2, 3].map(() => runStep(table, job!, dueClock(job!))));
     expect(results).toEqual(results.map(() => ({ status: 'fulfilled', value: 'done' })));
@@ -134,7 +134,7 @@ describe('the event crdt.update_data', () => {
   });
 
   test('includes a concurrent change, or the next event includes that change', async () => {
-    await customer.ok(ADD, { ...text, data: '0' });
+    await customer.untyped(ADD, { ...text, data: '0' });
     for (let round = 1; round <= 15; round++)
       await Promise.all([runJobs(), replace(String(round)), replace(`${round}!`)]);
     await runJobs();
@@ -144,9 +144,9 @@ describe('the event crdt.update_data', () => {
   });
 
   test('is not emitted for a deleted editor, even if the editor is added again', async () => {
-    await customer.ok(ADD, { ...text, data: 'one' });
+    await customer.untyped(ADD, { ...text, data: 'one' });
     await customer.ok(DELETE, { ...nda, editorIds: ['summary'] });
-    await customer.ok(ADD, { ...text, data: 'two' });
+    await customer.untyped(ADD, { ...text, data: 'two' });
     const [first, second] = (await jobs()).sort((a, b) => a.createdAt - b.createdAt);
     expect(await runStep(table, first!, dueClock(first!))).toBe('done');
     expect(await events()).toEqual([]);
@@ -155,7 +155,7 @@ describe('the event crdt.update_data', () => {
   });
 
   test('is emitted by a new job if the first job was lost for an hour', async () => {
-    await customer.ok(ADD, { ...text, data: 'one' });
+    await customer.untyped(ADD, { ...text, data: 'one' });
     const [item] = await itemsOf('EditorUpdate');
     const hourAgo = Date.now() - 3_600_001;
     await table.write([{ put: { ...item, eventJobStartedAt: hourAgo } }]);
@@ -169,7 +169,7 @@ describe('the event crdt.update_data', () => {
   });
 
   test('omits data larger than 128 KB and sets truncated: true', async () => {
-    await customer.ok(ADD, { ...text, data: 'x'.repeat(128 * 1024 - 2), userId: 'ada' });
+    await customer.untyped(ADD, { ...text, data: 'x'.repeat(128 * 1024 - 2), userId: 'ada' });
     await runJobs();
     await replace('x'.repeat(128 * 1024 - 1));
     await runJobs();

@@ -15,7 +15,7 @@ test.each([
       ...nda,
       commentAnnotations: [{ annotationId, commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }],
     });
-  expect(await customer.ok(path, { ...data, ...ids, pageSize: 1 })).toHaveLength(1);
+  expect(await customer.untyped(path, { ...data, ...ids, pageSize: 1 })).toHaveLength(1);
   const { status, body } = await customer.call(path, { ...data, ...ids, pageToken: 'token' });
   const [name] = Object.keys(ids);
   expect([status, body.error.message, body.error.details.issues[0].path]).toEqual([

@@ -40,7 +40,7 @@ const deletions: Readonly<Record<string, [path: string, data: object]>> = {
   organization: ['/v2/organizations/delete', { organizationIds: ['acme'] }],
 };
 
-const invite = (invitation: object) => customer.ok(ADD, invitation);
+const invite = (invitation: object) => customer.untyped(ADD, invitation);
 const tokenOf = async (userId: string) => (await newUser(customer, userId)).token;
 const answer = (target: object, status: string, answered: object = {}, headers: Headers = {}) =>
   customer.call(RESPOND, { ...target, status, ...answered }, headers);
@@ -116,7 +116,7 @@ describe('an invitation', () => {
   ])('to a disabled %s can be withdrawn, but not made or accepted', async (what, path, disabled) => {
     await invite(toDocument);
     const accepted = { user: grace, authToken: await tokenOf('grace') };
-    await customer.ok(path, { ...disabled, disabled: true });
+    await customer.untyped(path, { ...disabled, disabled: true });
     const refused = `The ${what} is disabled`;
     expect(await customer.error(ADD, toDocument)).toEqual([400, 'FAILED_PRECONDITION', refused]);
     expect(await outcomeOf(toDocument, 'ACCEPTED', accepted)).toBe(`FAILED_PRECONDITION ${refused}`);
@@ -306,7 +306,7 @@ describe('an accepted invitation', () => {
   const restrict = async () => {
     await customer.setAccess('restricted', ['nda']);
     const folders = { ...acme, folderIds: ['drafts'], accessType: 'restricted' };
-    await customer.ok('/v2/organizations/folders/access/update', folders);
+    await customer.untyped('/v2/organizations/folders/access/update', folders);
   };
 
   test.each<[keyof typeof targets, string | undefined, (string | undefined)[]]>([
@@ -386,11 +386,11 @@ describe('the listings of invitations', () => {
     await invite(toFolder);
     const ofGrace = { ...acme, email: toDocument.email };
     const typesOf = async (path: string, query: object) =>
-      ((await customer.ok(path, query)) as { type: string }[]).map(({ type }) => type);
+      ((await customer.untyped(path, query)) as { type: string }[]).map(({ type }) => type);
     expect(await typesOf(RECEIVED, { ...ofGrace, status: 'EXPIRED' })).toEqual(['doc_user']);
     expect(await typesOf(RECEIVED, { ...ofGrace, status: 'PENDING' })).toEqual(['folder_user']);
     expect(await typesOf(LIST, { ...acme, isPendingUsersOnly: true })).toEqual(['folder_user']);
-    const counts = Object.keys(targets).map((type) => customer.ok(COUNT, { ...acme, type }));
+    const counts = Object.keys(targets).map((type) => customer.untyped(COUNT, { ...acme, type }));
     expect(await Promise.all(counts)).toEqual([{ count: 0 }, { count: 0 }, { count: 1 }]);
   });
 
@@ -471,7 +471,7 @@ describe('the mail of an invitation', () => {
   ])('is not sent if its %s was deleted', async (what, target) => {
     await configure(true);
     await invite(target);
-    await customer.ok(...deletions[what]!);
+    await customer.untyped(...deletions[what]!);
     await sendMails();
     const reason = 'the organization, document or folder does not exist any more';
     expect([system.mailed, system.skipped]).toEqual([[], [reason]]);
@@ -541,7 +541,7 @@ describe('invitations', () => {
     ['organization', []],
   ])('to a deleted %s are not listed any more, and purged', async (what, kept) => {
     await fill();
-    await customer.ok(...deletions[what]!);
+    await customer.untyped(...deletions[what]!);
     if (what !== 'organization') {
       const ofGrace = { ...acme, email: toDocument.email };
       for (const rows of [await customer.ok(LIST, acme), await customer.ok(RECEIVED, ofGrace)])
@@ -558,13 +558,13 @@ describe('invitations', () => {
       documents: [{ documentId: 'plan' }],
     });
     await invite({ ...toDocument, documentId: 'plan' });
-    await customer.ok(...deletions.folder!);
+    await customer.untyped(...deletions.folder!);
     expect(await statuses()).toEqual([]);
   });
 
   test('to a deleted document are not those to the next one with its id, also while that one is migrated', async () => {
     await fill();
-    await customer.ok(...deletions.document!);
+    await customer.untyped(...deletions.document!);
     await customer.addDocuments(['nda']);
     const documentIds = async () =>
       (await customer.ok(RECEIVED, { ...acme, email: toDocument.email, type: 'doc_user' })).map(

@@ -90,7 +90,7 @@ async function addContent(): Promise<void> {
     restricted: { visibility: { type: 'restricted', userIds: ['carol'] } },
     context: { context: legal },
   };
-  await customer.ok(`${threads}/add`, {
+  await customer.untyped(`${threads}/add`, {
     ...nda,
     commentAnnotations: Object.entries(ways).map(([annotationId, way]) => ({ annotationId, commentData, ...way })),
   });
@@ -106,7 +106,7 @@ async function addContent(): Promise<void> {
     })),
   ]);
   const fields = { featureType: 'comment', actionType: 'x', actionUser: from };
-  await customer.ok('/v2/activities/add', {
+  await customer.untyped('/v2/activities/add', {
     ...nda,
     activities: [
       { ...fields, id: 'custom', featureType: 'custom', targetEntityId: 'restricted', displayMessageTemplate: 'x' },
@@ -154,7 +154,7 @@ async function addContent(): Promise<void> {
 
 /** Takes Dan's access away. The document gets other channels. */
 async function removeDan(): Promise<void> {
-  await customer.ok('/v2/auth/permissions/remove', { userId: 'dan', permissions: { resources: [resource] } });
+  await customer.untyped('/v2/auth/permissions/remove', { userId: 'dan', permissions: { resources: [resource] } });
   await publish(await changesOf('insert', 'AccessRemoval'));
   published = [];
   restartFunctions();
@@ -235,7 +235,7 @@ const changesWith: Readonly<Record<HintType, () => Promise<ChangedItem[]>>> = {
   },
   async 'comment_annotation.hide'() {
     const visibility = { type: 'restricted', userIds: ['carol'] };
-    await customer.ok(`${threads}/update`, { ...nda, annotationIds: ['open'], updatedData: { visibility } });
+    await customer.untyped(`${threads}/update`, { ...nda, annotationIds: ['open'], updatedData: { visibility } });
     return changesOf('insert', 'ThreadAccessChange');
   },
   async 'comment_annotation.view'() {
@@ -365,7 +365,7 @@ describe('a hint', () => {
     await update([3], { context: legal });
     expect((await read(bob)).map(({ type }) => type)).toEqual(['comment_annotation.add', 'comment.add', 'hidden']);
     const visibility = { type: 'restricted', userIds: ['carol'] };
-    await customer.ok(`${threads}/update`, { ...nda, annotationIds: ['open'], updatedData: { visibility } });
+    await customer.untyped(`${threads}/update`, { ...nda, annotationIds: ['open'], updatedData: { visibility } });
     const after = await read(bob);
     expect(after).toEqual(before.map(({ at, version }) => ({ type: 'hidden', at, version })));
     expect([versions(await read(carol)), versions(after)]).toEqual([versions(before), versions(before)]);
@@ -389,7 +389,7 @@ describe('a hint', () => {
     expect(elsewhere).toEqual(expect.arrayContaining(all.slice(1)));
     expect(JSON.stringify(elsewhere)).not.toContain('annotationId');
     const visibility = { type: 'restricted', userIds: [] };
-    await customer.ok(`${threads}/update`, { ...nda, annotationIds: ['restricted'], updatedData: { visibility } });
+    await customer.untyped(`${threads}/update`, { ...nda, annotationIds: ['restricted'], updatedData: { visibility } });
     const after = await missed();
     expect(after).toHaveLength(before.length);
     expect(after.filter(({ type }) => type !== 'hidden').map(recordOf)).toContain('notification plain-named');

@@ -343,7 +343,7 @@ describe('the publisher', () => {
     for (const userId of ['ada', 'eve']) await connect(userId);
     await addThread('private');
     for (const visibility of [{ type: 'restricted', userIds: [] }, { type: 'public' }])
-      await customer.ok('/v2/commentannotations/update', {
+      await customer.untyped('/v2/commentannotations/update', {
         ...nda,
         annotationIds: ['private'],
         updatedData: { visibility },
@@ -483,7 +483,7 @@ describe('the publisher', () => {
       await connect('bob');
       for (const id of times(21, (n) => `n${n}`)) await notify(id);
       const markAll = { organizationId: 'acme', userId: 'bob', markAllAsRead: true };
-      await publish(await changesBy(() => customer.ok('/v2/notifications/update', markAll)));
+      await publish(await changesBy(() => customer.untyped('/v2/notifications/update', markAll)));
       expect(heard()).toEqual([[userChannel('bob'), 'notification.update', {}]]);
       const user = await newUser(customer, 'bob');
       const { userHints } = await user.ok('/v2/live/changes', { ...nda, after: 0 });
@@ -828,7 +828,7 @@ describe('access that expires', () => {
       Promise.all([ada, bob].map(async (user) => (await user.call('/v2/live/connect', nda)).status));
     expect(await statuses()).toEqual([200, 200]);
     for (const userId of ['ada', 'bob'])
-      await customer.ok('/v2/auth/permissions/remove', { userId, permissions: { resources: [named] } });
+      await customer.untyped('/v2/auth/permissions/remove', { userId, permissions: { resources: [named] } });
     await publish(await insertionsOf('AccessRemoval'), undefined, Date.now() - 2_000);
     expect(typesOn(1)).toEqual(['system.revoked']);
     expect(await statuses()).toEqual([200, 403]);
@@ -860,7 +860,7 @@ describe('access that expires', () => {
   test('ends the session of a client that has sent nothing for hours', async () => {
     await grant('ada', inAnHour);
     await connect('ada');
-    await customer.ok('/v2/auth/permissions/remove', { userId: 'ada', permissions: { resources: [named] } });
+    await customer.untyped('/v2/auth/permissions/remove', { userId: 'ada', permissions: { resources: [named] } });
     const PK = `${String((await sessionOf('ada')).PK)
       .split('#', 4)
       .join('#')}#USER#ada`;

@@ -181,7 +181,7 @@ describe('POST /v2/livestate/get', () => {
 
 test("a broadcast with a user token stores the user's id", async () => {
   const resources = [{ type: 'document', id: 'nda', organizationId: 'acme', accessRole: 'viewer' }];
-  const { token } = await customer.ok('/v2/auth/generate_token', {
+  const { token } = await customer.untyped('/v2/auth/generate_token', {
     userId: 'ada',
     userProperties: { name: 'Ada', email: 'ada@example.com' },
     permissions: { resources },

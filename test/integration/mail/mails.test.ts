@@ -48,7 +48,7 @@ const reply = (comment: object = {}) =>
     commentData: [{ commentText: 'Yes.', from: bob, triggerNotification: true, ...comment }],
   });
 const settings = (userId: string, email: string, documentIds?: string[]) =>
-  customer.ok('/v2/notifications/config/set', {
+  customer.untyped('/v2/notifications/config/set', {
     organizationId: nda.organizationId,
     userIds: [userId],
     config: { email },

@@ -30,7 +30,7 @@ const judgment = (fields: object = {}) => ({
   ...fields,
 });
 const add = (judgments: object[], scope: object = nda) =>
-  customer.ok(ADD, { ...scope, judgments }) as Promise<
+  customer.untyped(ADD, { ...scope, judgments }) as Promise<
     Record<string, { success: boolean; id: string; message: string }>
   >;
 

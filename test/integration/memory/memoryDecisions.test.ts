@@ -19,7 +19,7 @@ const grace = {
 const { customer, itemsOf } = acmeWorld({ isShared: true, documents: ['nda'] });
 
 const threads = (...annotationIds: string[]) =>
-  customer.ok('/v2/commentannotations/add', {
+  customer.untyped('/v2/commentannotations/add', {
     ...nda,
     commentAnnotations: annotationIds.map((annotationId) => ({
       annotationId,

@@ -34,8 +34,8 @@ beforeEach(async () => {
 });
 
 const fill = () => fillOrganization(customer, 'acme', { documents: [OLD, 'plan'], each: 2 });
-const migrate = async (ids: object = both): Promise<string> => (await customer.ok(MIGRATE, ids)).migrationId;
-const statusOf = async (migrationId: string) => (await customer.ok(STATUS, { ...acme, migrationId })).status;
+const migrate = async (ids: object = both): Promise<string> => (await customer.untyped(MIGRATE, ids)).migrationId;
+const statusOf = async (migrationId: string) => (await customer.untyped(STATUS, { ...acme, migrationId })).status;
 const runAll = async (migrationId: string) =>
   new JobRunner(Date.now()).finish({ tenant: customer.apiKey, jobId: migrationId });
 const items = async () => [...(await itemsByKey(engine, customer)).values()];
@@ -226,7 +226,7 @@ describe('documents/migrate', () => {
   ])('fails its items of %s without its id, and says why', async (path, data) => {
     await fill();
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { immutable: false } });
-    const results = async () => Object.entries<any>(await customer.ok(path, { ...acme, ...data }));
+    const results = async () => Object.entries<any>(await customer.untyped(path, { ...acme, ...data }));
     const migrationId = await migrate();
     for (const _pass of ['before the first pass', 'after it']) {
       const failed = (await results()).filter(([id, { success }]) => id.startsWith(OLD) && !success);
@@ -249,7 +249,7 @@ describe('documents/migrate', () => {
       ['/v2/organizations/documents/access/disablestate/update', { documentIds, disabled: true }, 'Document'],
     ])('fails only its item of %s, and refuses the next call', async (path, data, type) => {
       beforeWrite(() => migrate({ ...acme, documentId: 'd0', newDocumentId: NEW }), writesItem(type));
-      const results = Object.entries<any>(await customer.ok(path, { ...acme, ...data }));
+      const results = Object.entries<any>(await customer.untyped(path, { ...acme, ...data }));
       expect(results.filter(([, { success }]) => !success)).toMatchObject([
         ['d0', { message: 'The document is being migrated to another id' }],
       ]);

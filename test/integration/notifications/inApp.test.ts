@@ -159,7 +159,7 @@ describe('the in-app notification of a comment event', () => {
   test('is hidden from users who lose the access context of a comment in an event above 256 KB', async () => {
     const resources = [{ type: 'document', id: 'nda', organizationId: 'acme' }];
     const context = { access: { team: 'red' } };
-    await customer.ok('/v2/auth/permissions/add', {
+    await customer.untyped('/v2/auth/permissions/add', {
       user: { userId: 'grace' },
       permissions: { resources: resources.map((resource) => ({ ...resource, context })) },
     });
@@ -171,7 +171,7 @@ describe('the in-app notification of a comment event', () => {
     });
     await fanOutAll();
     expect(await inbox('grace')).toHaveLength(1);
-    await customer.ok('/v2/auth/permissions/remove', { userId: 'grace', permissions: { resources } });
+    await customer.untyped('/v2/auth/permissions/remove', { userId: 'grace', permissions: { resources } });
     expect(await inbox('grace')).toEqual([]);
   });
 });
@@ -180,7 +180,7 @@ describe('the in-app notification of a change of who sees a thread', () => {
   const setVisibility = async (visibility: object, more: object = {}) => {
     const updatedData = { visibility };
     const change = { annotationIds: ['t'], updatedData, actionUser: ada, triggerNotification: true, ...more };
-    await customer.ok('/v2/commentannotations/update', { ...nda, ...change });
+    await customer.untyped('/v2/commentannotations/update', { ...nda, ...change });
     await fanOutAll();
   };
   const restricted = { type: 'restricted', userIds: ['lin'] };
@@ -307,7 +307,7 @@ describe('the in-app notification of a published huddle event', () => {
     await huddle({ data: { targetComment: { commentText: 'Red', context }, notifyUsers: [{ userId: 'grace' }] } });
     await fanOutAll();
     expect(await inbox('grace')).toHaveLength(1);
-    await customer.ok('/v2/auth/permissions/remove', { userId: 'grace', permissions: { resources } });
+    await customer.untyped('/v2/auth/permissions/remove', { userId: 'grace', permissions: { resources } });
     expect(await inbox('grace')).toEqual([]);
   });
 
@@ -343,7 +343,7 @@ describe('a comment event creates no in-app notification', () => {
 
   test('for users at level NONE, or at MINE for events about others. The level of the document comes first', async () => {
     const set = (userIds: string[], inboxLevel: string, documentIds?: string[]) =>
-      customer.ok('/v2/notifications/config/set', {
+      customer.untyped('/v2/notifications/config/set', {
         organizationId: 'acme',
         userIds,
         documentIds,

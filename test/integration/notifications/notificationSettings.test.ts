@@ -9,7 +9,7 @@ const { customer } = acmeWorld({ table: 'memory', documents: ['nda', 'offer'] })
 beforeEach(() => customer.addUsers(['ada', 'grace', '__proto__']));
 
 const set = (userIds: readonly string[], config: object, documentIds?: readonly string[]) =>
-  customer.ok(SET, { organizationId: 'acme', userIds, config, documentIds });
+  customer.untyped(SET, { organizationId: 'acme', userIds, config, documentIds });
 const read = async (userId: string, selection: object) =>
   (await customer.ok(GET, { organizationId: 'acme', userId, ...selection })) as { config: object; metadata: object }[];
 const configs = async (userId: string, documentIds: readonly string[]) =>

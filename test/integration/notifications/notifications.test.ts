@@ -31,7 +31,7 @@ const add = (notificationId: string, more: object = {}) =>
     ...texts,
     ...more,
   });
-const get = (filter: object, path = GET) => customer.ok(path, { organizationId: 'acme', ...filter });
+const get = (filter: object, path = GET) => customer.untyped(path, { organizationId: 'acme', ...filter });
 const ids = async (filter: object, path = GET) => [...(await get(filter, path))].map(({ id }: { id: string }) => id);
 
 /** Returns all pages of a listing. */
@@ -358,7 +358,7 @@ describe('POST /v1/notifications/get', () => {
 
 describe('POST /v2/notifications/update', () => {
   const update = (notifications: object[], more: object = {}) =>
-    customer.ok(UPDATE, { organizationId: 'acme', notifications, ...more });
+    customer.untyped(UPDATE, { organizationId: 'acme', notifications, ...more });
   const updated = { success: true, message: 'Notification updated.' };
   const failed = { success: false, message: 'Failed to update notification.' };
 

@@ -114,7 +114,7 @@ describe("a user's notifications", () => {
 
 describe('a notification about a thread', () => {
   const thread = (annotationId: string, visibility?: object) =>
-    customer.ok('/v2/commentannotations/add', {
+    customer.untyped('/v2/commentannotations/add', {
       ...nda,
       commentAnnotations: [
         { annotationId, visibility, commentData: [{ commentText: 'hello', from: { userId: 'ada' } }] },

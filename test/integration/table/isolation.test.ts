@@ -65,7 +65,7 @@ beforeAll(async () => {
     await customer.ok('/v2/workspace/activityconfig/update', {
       activityServiceConfig: { isEnabled: true, immutable: false },
     });
-  await first.ok('/v2/activities/add', {
+  await first.untyped('/v2/activities/add', {
     ...document,
     activities: ['activity', 'another'].map((id) => ({
       id,

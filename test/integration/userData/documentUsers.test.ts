@@ -64,7 +64,7 @@ describe('users/doc/get', () => {
       async (userId) => {
         await add(a!, userId);
         const resources = [{ type: 'document', id: 'a', ...acme }];
-        await customer.ok('/v2/auth/permissions/remove', { userId, permissions: { resources } });
+        await customer.untyped('/v2/auth/permissions/remove', { userId, permissions: { resources } });
       },
     ],
     ['only an expired grant', false, (userId) => storeGrants(userId, 1, { expiresAt: 1 })],

@@ -20,7 +20,7 @@ let eve: TestUser;
 beforeEach(async () => {
   restartFunctions();
   const restricted = { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' };
-  await customer.ok('/v2/organizations/documents/access/update', restricted);
+  await customer.untyped('/v2/organizations/documents/access/update', restricted);
   ada = await newUser(customer, 'ada', [{ ...document, accessRole: 'viewer' }]);
   bob = await newUser(customer, 'bob', [{ ...document, accessRole: 'editor' }]);
   eve = await newUser(customer, 'eve');
@@ -468,7 +468,7 @@ describe('activities with a user token', () => {
   test('contain activities whose sub-entity is not a comment of the service', async () => {
     await add('t');
     const own = { featureType: 'comment', actionType: 'read', actionUser: { userId: 'grace' }, targetEntityId: 't' };
-    await customer.ok('/v2/activities/add', {
+    await customer.untyped('/v2/activities/add', {
       ...nda,
       activities: [{ ...own, id: 'own', targetSubEntityId: 'line-3', displayMessageTemplate: 'Read' }],
     });

@@ -325,7 +325,7 @@ async function newMailings(
         { commentText: 'hi', from: ada, taggedUserContacts: [{ userId: 'grace' }], triggerNotification: true },
       ],
     }));
-    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations });
+    await customer.untyped('/v2/commentannotations/add', { ...nda, commentAnnotations });
   }
   const items = await itemsOf(engine, customer, EventEntity.type);
   for (const item of items) {
@@ -394,7 +394,7 @@ describe('mails with a fault at any AWS call', () => {
 
 const isRead = (call: string) => /^(Get|BatchGet|Query)/.test(call);
 const onConfig = (path: string, data: object) => (customer: Customer) =>
-  customer.ok(`/v2/workspace/${path}/update`, data);
+  customer.untyped(`/v2/workspace/${path}/update`, data);
 const notifications = (notificationServiceConfig: object) =>
   onConfig('notificationconfig', { useNotificationService: true, notificationServiceConfig });
 const noLimits: MailLimits = { recipient: 0, writer: 0 };
@@ -498,7 +498,7 @@ async function customerWithComments(trials: readonly Trial[], settings: object):
   await onConfig('emailconfig', { useEmailService: true })(customer);
   await notifications(settings)(customer);
   for (const [index, [writer, reader]] of people.entries())
-    await customer.ok('/v2/commentannotations/add', {
+    await customer.untyped('/v2/commentannotations/add', {
       ...nda,
       commentAnnotations: times(2, (thread) => ({
         annotationId: `trial${index}-${thread}`,

@@ -70,7 +70,7 @@ async function storeEvents(...all: Made[]): Promise<string[]> {
   );
   return events.map(({ eventId }) => eventId);
 }
-const list = (data: object = {}): Promise<any> => customer.ok(MESSAGES, data);
+const list = (data: object = {}): Promise<any> => customer.untyped(MESSAGES, data);
 const idsOf = ({ messages }: any): string[] => messages.map(({ id }: any) => id);
 
 /** Reads all pages of messages. Calls `between` before each page after the first one. */
@@ -359,7 +359,7 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
       responseBody: Buffer.alloc(0),
     });
     await attempt(messageId, 'ep_b10', 1, now + 4, { outcome: 'refused' });
-    const { attempts } = await customer.ok(ATTEMPTS, { messageId });
+    const { attempts } = await customer.untyped(ATTEMPTS, { messageId });
     expect(attempts).toEqual([
       {
         endpointId: 'ep_b',
@@ -399,7 +399,7 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
       },
     ]);
     expect(
-      (await customer.ok(ATTEMPTS, { messageId, endpointId: 'ep_b' })).attempts.map(({ attempt: n }: any) => n),
+      (await customer.untyped(ATTEMPTS, { messageId, endpointId: 'ep_b' })).attempts.map(({ attempt: n }: any) => n),
     ).toEqual([1, 2]);
   });
 
@@ -410,7 +410,7 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
       await attempt(messageId, 'ep_a', n, now + n, {
         responseBody: Buffer.concat([Buffer.from([0xff]), Buffer.from('é'.repeat(8_000))]),
       });
-    const { attempts } = await customer.ok(ATTEMPTS, { messageId });
+    const { attempts } = await customer.untyped(ATTEMPTS, { messageId });
     expect(attempts.map(({ attempt: n }: any) => n)).toEqual(times(80, (i) => i + 1));
     expect(attempts[0].responseBody).toBe(`\ufffd${'é'.repeat(511)}`);
   });
@@ -419,7 +419,7 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
     const now = Date.now();
     const [messageId = ''] = await storeEvents({ at: now });
     await inParallel(times(1_001, Number), 8, (n) => attempt(messageId, 'ep_a', n + 1, now + n));
-    const { attempts } = await customer.ok(ATTEMPTS, { messageId, endpointId: 'ep_a' });
+    const { attempts } = await customer.untyped(ATTEMPTS, { messageId, endpointId: 'ep_a' });
     expect(attempts.map(({ attempt: n }: any) => n)).toEqual(times(1_000, (i) => i + 2));
     expect(await outcome(customer, ATTEMPTS, { messageId })).toEqual([
       'INVALID_ARGUMENT',
@@ -429,7 +429,7 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
 
   test('returns an empty list for a message without attempts, and NOT_FOUND for an unknown message', async () => {
     const [messageId = ''] = await storeEvents({ at: Date.now() });
-    expect(await customer.ok(ATTEMPTS, { messageId })).toEqual({ attempts: [] });
+    expect(await customer.untyped(ATTEMPTS, { messageId })).toEqual({ attempts: [] });
     for (const [who, id] of [
       [customer, 'msg_none'],
       [await newWebhookCustomer(), messageId],

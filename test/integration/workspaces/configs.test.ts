@@ -10,8 +10,8 @@ import { errorOf, eventOf, post, send } from '../../support/requests.ts';
 const { engine, customer } = acmeWorld();
 
 const pathOf = (config: string, verb: 'get' | 'update') => `/v2/workspace/${config}/${verb}`;
-const get = (config: string) => customer.ok(pathOf(config, 'get'), {});
-const update = (config: string, data: unknown) => customer.ok(pathOf(config, 'update'), data);
+const get = (config: string) => customer.untyped(pathOf(config, 'get'), {});
+const update = (config: string, data: unknown) => customer.untyped(pathOf(config, 'update'), data);
 const itemsOf = async (of: Customer) =>
   (await everyItem(engine)).filter(({ PK, _t }) => PK.includes(of.apiKey) && _t.endsWith('Config'));
 

@@ -41,13 +41,15 @@ describe('apikeyconfig get and update', () => {
       { provider: 'anthropic', customerApiKey: 'sk-ant-0123456789-x7Qa' },
       { provider: 'openai', customerApiKey: 'short' },
     ];
-    expect(await customer.ok(UPDATE, { enablePrivateComments: true, requireJwtToken: null })).toEqual({
+    expect(await customer.untyped(UPDATE, { enablePrivateComments: true, requireJwtToken: null })).toEqual({
       enablePrivateComments: true,
     });
-    expect(await customer.ok(UPDATE, { defaultDocumentAccessType: 'organizationPrivate', aiModelApiKey })).toEqual({
-      defaultDocumentAccessType: 'organizationPrivate',
-      aiModelsConfig: { anthropic: { displayText: '****x7Qa' }, openai: { displayText: '****' } },
-    });
+    expect(await customer.untyped(UPDATE, { defaultDocumentAccessType: 'organizationPrivate', aiModelApiKey })).toEqual(
+      {
+        defaultDocumentAccessType: 'organizationPrivate',
+        aiModelsConfig: { anthropic: { displayText: '****x7Qa' }, openai: { displayText: '****' } },
+      },
+    );
     expect(await customer.ok(GET, {})).toEqual({
       ...initial,
       isPrivateCommentsEnabled: true,
@@ -68,7 +70,7 @@ describe('apikeyconfig get and update', () => {
   });
 
   test('update switches automatic versions of editors on, changes sent fields only, and off with null', async () => {
-    const update = (editorVersions: object | null) => customer.ok(UPDATE, { editorVersions });
+    const update = (editorVersions: object | null) => customer.untyped(UPDATE, { editorVersions });
     const stored = async () => (await customer.ok(GET, {})).editorVersions;
     const on = { everyMinutes: 5, keepDays: 3650, keepNamed: true };
     expect(await update({ everyMinutes: 5, keepDays: 3650 })).toEqual({ editorVersions: on });
@@ -81,7 +83,7 @@ describe('apikeyconfig get and update', () => {
 
   test('update changes the key of one provider only, and deletes it if the sent key is empty', async () => {
     const set = (provider: string, customerApiKey: string) =>
-      customer.ok(UPDATE, { aiModelApiKey: [{ provider, customerApiKey }] });
+      customer.untyped(UPDATE, { aiModelApiKey: [{ provider, customerApiKey }] });
     await set('openai', 'sk-0123456789-0001');
     await set('gemini', 'gm-0123456789-0002');
     expect(await set('openai', 'sk-0123456789-0003')).toEqual({

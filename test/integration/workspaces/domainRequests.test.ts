@@ -31,7 +31,7 @@ const fill = (count: number, requestedAt = Date.now()) =>
     ),
   );
 async function ask(data: object = partner): Promise<string> {
-  await customer.ok(ASK, data);
+  await customer.untyped(ASK, data);
   return (await list())[0].id;
 }
 
@@ -78,7 +78,7 @@ describe('additional-url-request', () => {
   test('accepts a domain once, and a repeated request is pending again', async () => {
     const id = await ask();
     const accept = { action: 'accept', id, clientDocId: 'nda' };
-    await Promise.all(times(5, () => customer.ok(ANSWER, accept)));
+    await Promise.all(times(5, () => customer.untyped(ANSWER, accept)));
     expect([await allowed(), (await list())[0].status]).toEqual([['partner.example.com'], 'accepted']);
     const { body } = await customer.call(ANSWER, { ...accept, action: 'reject' });
     expect(body.error).toMatchObject({
@@ -88,13 +88,13 @@ describe('additional-url-request', () => {
     });
     await ask();
     expect((await list())[0].status).toBe('pending');
-    await customer.ok(ANSWER, accept);
+    await customer.untyped(ANSWER, accept);
     expect(await allowed()).toEqual(['partner.example.com']);
   });
 
   test('rejects a domain, which is not allowed then', async () => {
     const id = await ask();
-    await customer.ok(ANSWER, { action: 'reject', id, clientDocId: 'nda' });
+    await customer.untyped(ANSWER, { action: 'reject', id, clientDocId: 'nda' });
     expect([await allowed(), (await list())[0].status]).toEqual([[], 'rejected']);
   });
 
