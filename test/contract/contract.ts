@@ -3,4 +3,4 @@ import { endpoints } from './cases.ts';
 
 export const openApi = documentOf(endpoints);
 
-export const { dataSchema, problems, expectDocumented, undocumented } = checksOf(openApi);
+export const { documentedData, dataSchema, problems, expectDocumented, undocumented } = checksOf(openApi);
