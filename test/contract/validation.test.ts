@@ -1,0 +1,71 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Endpoint } from '../../lib/app/endpoint.ts';
+import { fieldName } from '../../lib/shared/errors.ts';
+import { requestIssues } from '../support/requestIssues.ts';
+import { endpoints } from './cases.ts';
+import { type Field, fieldsOf, smallest } from './fields.ts';
+
+const values: Readonly<Record<string, unknown>> = { object: {}, array: [], string: 'text', boolean: true, number: 1.5 };
+
+const nouns: Readonly<Record<string, string>> = {
+  object: 'an object',
+  array: 'an array',
+  string: 'a string',
+  boolean: 'a boolean',
+  number: 'a number',
+  // A text must be a number, and 1.5 an integer.
+  integer: 'a',
+};
+
+/** Values of any form. Their messages name a type, also if they are missing. */
+const free = /(^data|context\.access|^location|^migrate\.\w+Location)$/;
+
+/** Fields that differ: one of a named status, an empty setting, which switches it off, and one of the deployment. */
+const others = /(\.status\.type|^editorVersions(\.keepNamed)?|^svcAllOrganizations)$/;
+
+/** Returns the values of a field that are refused or accepted against its schema. */
+function faultsOf(
+  { input }: Endpoint,
+  { at, schema, types, isRequired, isClosed, requests, without }: Field,
+): unknown[] {
+  const name = fieldName(at);
+  const refusals = (data: unknown) =>
+    requestIssues(input, data).flatMap(({ path, message }) => (fieldName(path) === name ? [message] : []));
+  const isRefused = (texts: readonly string[], message = 'must ') =>
+    texts.some((text) => text.startsWith(`${name} ${message}`));
+  const [type = '', ...otherTypes] = [...(types ?? [])].filter((each) => each !== 'null');
+  const isPlain = otherTypes.length === 0 && schema.enum === undefined && !('const' in schema);
+  const isField = typeof at.at(-1) === 'string' && at.at(-1) !== 'key';
+  const missing = isField ? without.map((make) => refusals(make())) : [];
+  const nulls = requests.map((request) => refusals(request(null)));
+  const wrongTypes = Object.entries(values).filter(([type]) => types && !types.has(type));
+  const more = { ...(smallest(schema) as object), unexpectedThing: null };
+  const unknown = isClosed ? requests.map((request) => requestIssues(input, request(more))[0]?.message) : [];
+  return [
+    ...wrongTypes.filter(
+      ([, value]) =>
+        !requests.every((request) => isRefused(refusals(request(value)), isPlain ? `must be ${nouns[type]}` : 'must ')),
+    ),
+    ...(isRequired && !missing.every((texts) => isRefused(texts, free.test(name) ? 'must ' : 'is required'))
+      ? ['missing']
+      : []),
+    ...(isRequired &&
+    types &&
+    !types.has('null') &&
+    !nulls.every((texts) => isRefused(texts) || isRefused(texts, 'is required'))
+      ? ['null']
+      : []),
+    ...(!isRequired && isField && JSON.stringify(nulls) !== JSON.stringify(missing) ? ['null, unlike missing'] : []),
+    ...unknown.filter((message) => message !== `${name}.unexpectedThing: unknown field.`),
+  ].map((fault) => [name, fault]);
+}
+
+describe('each field of a request, at any depth,', () => {
+  test.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))(
+    '%s is refused with its name if it has a wrong type, is unknown, or is missing or null although it is required',
+    (_path, endpoint) => {
+      const fields = fieldsOf(endpoint).filter(({ at }) => !others.test(fieldName(at)));
+      expect(fields.flatMap((field) => faultsOf(endpoint, field))).toEqual([]);
+    },
+  );
+});
