@@ -43,7 +43,7 @@ export function createHttpApi(
     // API Gateway enters each log group into a policy of the account, which has room for some dozens. One entry covers
     // all groups with this prefix.
     logGroupName: `/aws/vendedlogs/${name}/AccessLogs`,
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- The values of the enum are days.
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- The values of the enum are days.
     retention: logRetentionDays as RetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,
   });

@@ -31,7 +31,7 @@ export class LambdaFunction extends Construct {
   constructor(scope: Construct, id: string, props: LambdaFunctionProps) {
     super(scope, id);
     this.logGroup = new LogGroup(this, 'Logs', {
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- The values of the enum are days.
+      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- The values of the enum are days.
       retention: props.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });

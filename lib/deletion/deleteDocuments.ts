@@ -60,6 +60,7 @@ export const deleteDocuments: Capability<DeleteDocuments> = /* @__PURE__ */ comb
         },
         conflicted: (documentId) => failedDocument(documentId, BUSY, 'internal'),
       });
+      // oxlint-disable-next-line typescript/no-misused-promises -- `finally` waits for the promise
       return deleted.finally(() => notifyJobs(queue, jobs, log, PURGE_DELAY_SECONDS));
     },
 );

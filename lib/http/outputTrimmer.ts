@@ -13,7 +13,7 @@ const keep: Trim = (value) => value;
 export function outputTrimmer(schema: z.core.$ZodType, path = ''): Trim {
   const { def } = (schema as z.core.$ZodTypes)._zod;
 
-  // eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check -- all other types have no fields
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- all other types have no fields
   switch (def.type) {
     case 'object': {
       const fields = new Map(

@@ -79,7 +79,7 @@ const nouns: Record<string, string> = {
 };
 
 function message(issue: z.core.$ZodIssue, field: string): string {
-  // eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check -- other codes have the message of zod
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- other codes have the message of zod
   switch (issue.code) {
     case 'invalid_type':
       if (issue.expected === 'never') return predicate(field, issue.message) ?? `${field} must be left out`;

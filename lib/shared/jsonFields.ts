@@ -3,7 +3,7 @@ import { definedFields } from './collections.ts';
 /** Fields with any JSON of a customer are stored as text, because other forms could lose a key such as `__proto__`. */
 type JsonTexts<F extends string> = { readonly [K in F]?: string | undefined };
 
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the text
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the type of the text
 export function readJson<T>(text: string | undefined): T | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as T);
 }

@@ -45,7 +45,7 @@ function makeTree(schema: z.core.$ZodType): FieldTree | undefined {
   const declared = declaredKeysOf(schema);
   if (declared) return objectTree(declared, (name) => acceptsField(schema, name) === true);
   const { def } = (schema as z.core.$ZodTypes)._zod;
-  // eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check -- all other types have no fields
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- all other types have no fields
   switch (def.type) {
     case 'object': {
       const isLoose = def.catchall !== undefined && def.catchall._zod.def.type !== 'never';

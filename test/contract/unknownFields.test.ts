@@ -35,7 +35,7 @@ function* objects(
   if (isStoredAsSent(schema)) return yield [path, 'free'];
   const declared = declaredKeysOf(schema);
   const { def } = (declared ?? (schema as z.core.$ZodTypes))._zod;
-  // eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check -- other types fail
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- other types fail
   switch (def.type) {
     case 'object': {
       const isOpen =

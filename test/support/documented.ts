@@ -27,7 +27,7 @@ export function checksOf(document: OpenApiDocument) {
 
   /** Returns the component of the document to which a `$ref` points. */
 
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the component
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the type of the component
   function resolveReference<T>($ref: string): T {
     const resolved = $ref
       .slice(2)

@@ -201,7 +201,7 @@ describe('a page of the documentation', () => {
     const [, script = ''] = /<script>([^]*?)<\/script>/.exec(text) ?? [];
     const alerted: string[] = [];
 
-    // eslint-disable-next-line @typescript-eslint/no-implied-eval -- runs the script of the page
+    // oxlint-disable-next-line typescript/no-implied-eval -- runs the script of the page
     new Function('alert', script)((said: string) => alerted.push(said));
     expect(alerted).toEqual(['</script><!--<SCRIPT>']);
   });

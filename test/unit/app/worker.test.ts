@@ -91,7 +91,7 @@ describe('a queue worker', () => {
     [
       'throws a value that is not an error',
       async () => {
-        // eslint-disable-next-line @typescript-eslint/only-throw-error -- libraries may throw other values
+        // oxlint-disable-next-line typescript/only-throw-error -- libraries may throw other values
         throw null;
       },
     ],

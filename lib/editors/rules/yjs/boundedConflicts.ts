@@ -10,7 +10,7 @@ export class TooManyConflicts extends Error {}
 export function withBoundedConflicts<T>(work: () => T): T {
   let steps: number = crdtLimits.conflictSteps;
 
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- it is called with the item as `this`
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with the item as `this`
   const { integrate } = Y.Item.prototype;
   Y.Item.prototype.integrate = function integrateBounded(transaction, offset) {
     if (offset === 0) steps -= countConflicts(this, steps);
