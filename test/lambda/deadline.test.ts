@@ -21,7 +21,7 @@ afterEach(() => void (system.isTableHanging = false));
 /** Calls an endpoint and expects the answer to a request that took too long. */
 async function expectDeadline(path: string): Promise<void> {
   system.isTableHanging = true;
-  const { status, body } = await customer.call(path, {}, TIMEOUT);
+  const { status, body } = await customer.call(path, {}, {}, TIMEOUT);
   expect([status, body.error.status]).toEqual([504, 'DEADLINE_EXCEEDED']);
   const log = await system.logOf(system.functionOfRoute(`POST ${path}`));
   const lines = log.split('\n').filter((line) => line.includes(requestCompleted));

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
-import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import { forAllTests } from './acmeWorld.ts';
 import { costOfCalls, startRecorder } from './capacity.ts';
 import { checksOf, documentOf } from './documented.ts';
@@ -33,8 +32,7 @@ interface EndpointCases {
 const MARK = 'ONLY-FOR-THE-OWNER';
 
 /**
- * Declares the tests that every endpoint needs: a documented answer, isolation between customers, idempotency and
- * cost.
+ * Declares the tests that every endpoint needs: a documented answer, isolation between customers, and cost.
  */
 export function describeEndpoint(path: string, cases: EndpointCases): void {
   const { documents, prepare, data } = cases;
@@ -79,18 +77,6 @@ export function describeEndpoint(path: string, cases: EndpointCases): void {
           expect(JSON.stringify(answer.body)).not.toContain(text);
       }
       expect((await sendNext()).status).toBe(200);
-    });
-
-    test('runs once under an Idempotency-Key, if it writes', async () => {
-      if (!takesIdempotencyKey(declared.endpoint)) return;
-      const body = data(requests++);
-      const [first, second] = [
-        await senderOf(owner)(path, body, { 'idempotency-key': 'same' }),
-        await senderOf(owner)(path, body, { 'idempotency-key': 'same' }),
-      ];
-      expect(first.status).toBe(200);
-      expect(second.headers['idempotency-replayed']).toBe('true');
-      expect(second.body).toEqual(first.body);
     });
 
     test('costs as many calls and units as declared', async () => {
