@@ -50,7 +50,11 @@ export function* boundsOf(schema: JsonSchema): Generator<Bound> {
       yield { refusal: `must have at most ${most} ${unit}`, within: make(most), beyond: make(most + 1) };
   }
   if (limits.pattern === 'no control characters')
-    yield { refusal: 'must not contain control characters', within: ' ~\u00a0', beyond: 'a\u0080' };
+    yield {
+      refusal: 'must not contain control characters',
+      within: ' ~\u00a0#%__proto__\u{1f469}\u200d\u{1f680}ﷺ\u2028',
+      beyond: 'a\u0080',
+    };
   for (const value of schema.enum ?? ('const' in schema ? [schema.const] : []))
     if (value !== null)
       yield { refusal: 'must be ', within: value, beyond: typeof value === 'string' ? `${value}s` : 'x' };

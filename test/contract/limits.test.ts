@@ -52,20 +52,26 @@ describe('the limits of each field', () => {
 });
 
 /** Returns a text for the limits of each field of a schema, but not of the components that it names. */
-function pinOf(schema: JsonSchema, name = '', pins: Record<string, string> = {}): Record<string, string> {
+function pinOf(
+  schema: JsonSchema,
+  name = '',
+  pins: Record<string, string> = {},
+  isRequired = false,
+): Record<string, string> {
   const limits = Object.entries(limitsOf(schema)).map(([keyword, value]) => `${keyword} ${[value].flat().join(' ')}`);
+  if (isRequired) limits.unshift('required');
   if (limits.length > 0)
     pins[name] = [...(pins[name] === undefined ? [] : [pins[name]]), limits.join(', ')].join(' or ');
-  const { properties = {}, items, additionalProperties } = schema;
+  const { properties = {}, required = [], items, additionalProperties } = schema;
   for (const [key, field] of Object.entries(properties))
-    pinOf(field as JsonSchema, name === '' ? key : `${name}.${key}`, pins);
+    pinOf(field as JsonSchema, name === '' ? key : `${name}.${key}`, pins, required.includes(key));
   if (items) pinOf(items as JsonSchema, `${name}[]`, pins);
   if (typeof additionalProperties === 'object') pinOf(additionalProperties, `${name}.*`, pins);
   for (const option of optionsOf(schema)) if (option !== schema) pinOf(option, name, pins);
   return pins;
 }
 
-test('limits.json has the limits of each field of each request, except of a twin that has the same', () => {
+test('limits.json has the limits of each field of each request and the required ones, except of a twin that has the same', () => {
   const file = join(import.meta.dirname, 'limits.json');
   const { components } = openApi;
   const used = new Set<string>();

@@ -5,7 +5,7 @@ import { requestIssues } from '../support/requestIssues.ts';
 import { endpoints } from './cases.ts';
 import { type Field, fieldsOf, smallest } from './fields.ts';
 
-const values: Readonly<Record<string, unknown>> = { object: {}, array: [], string: 'text', boolean: true, number: 1.5 };
+const values: Readonly<Record<string, unknown>> = { object: {}, array: [], string: '1', boolean: true, number: 1.5 };
 
 const nouns: Readonly<Record<string, string>> = {
   object: 'an object',
