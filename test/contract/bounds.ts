@@ -55,9 +55,10 @@ export function* boundsOf(schema: JsonSchema): Generator<Bound> {
       within: ' ~\u00a0#%__proto__\u{1f469}\u200d\u{1f680}ﷺ\u2028',
       beyond: 'a\u0080',
     };
-  for (const value of schema.enum ?? ('const' in schema ? [schema.const] : []))
-    if (value !== null)
-      yield { refusal: 'must be ', within: value, beyond: typeof value === 'string' ? `${value}s` : 'x' };
+  const values = (schema.enum ?? ('const' in schema ? [schema.const] : [])).filter((value) => value !== null);
+  const choice = `must be ${values.map((value) => JSON.stringify(value)).join(' or ')}`;
+  for (const value of values)
+    yield { refusal: choice, within: value, beyond: typeof value === 'string' ? `${value}s` : 'x' };
   const utf8 = limits['bytes of UTF-8'] as number | undefined;
   if (utf8 !== undefined && (schema.maxLength ?? Infinity) > utf8)
     yield {

@@ -14,6 +14,9 @@ import { type Field, fieldsOf, optionsOf } from './fields.ts';
 const otherRules =
   /must (be (an e-mail address|a domain|base64|one of text\/csv|an RSA|a valid http|present if|given together|the bot token)|have an http|not be given|map each field|name each provider)/;
 
+/** Fields with a message of their own. */
+const ownMessages = /^(event|(events|filterTypes)\[0\]|isServerIds)$/;
+
 /** Fields of which another alternative takes what is beyond the limit. */
 const alternatives = /\.status\.type$/;
 
@@ -27,7 +30,8 @@ function faultsOf({ input }: Endpoint, { at, requests, types }: Field, { refusal
   const early = accepting ? [] : refusalsOf(request(within));
   const refusals = requestIssues(input, request(beyond)).map(({ message }) => message);
   // A value of several types has one message for all. The object around a free object can have the same limit.
-  const isMixed = types !== undefined && [...types].filter((type) => type !== 'null').length > 1;
+  const isMixed =
+    ownMessages.test(name) || (types !== undefined && [...types].filter((type) => type !== 'null').length > 1);
   const parents = / as JSON$|levels deep$/.test(refusal) ? at.map((_part, index) => fieldName(at.slice(0, index))) : [];
   const expected = [name, ...parents].map((parent) => `${parent} ${isMixed ? '' : refusal}`);
   const isRefused = refusals.some((text) => expected.some((start) => text.startsWith(start)));

@@ -13,8 +13,7 @@ const nouns: Readonly<Record<string, string>> = {
   string: 'a string',
   boolean: 'a boolean',
   number: 'a number',
-  // A text must be a number, and 1.5 an integer.
-  integer: 'a',
+  integer: 'a number',
 };
 
 /** Values of any form. Their messages name a type, also if they are missing. */
@@ -44,7 +43,12 @@ function faultsOf(
   return [
     ...wrongTypes.filter(
       ([, value]) =>
-        !requests.every((request) => isRefused(refusals(request(value)), isPlain ? `must be ${nouns[type]}` : 'must ')),
+        !requests.every((request) =>
+          isRefused(
+            refusals(request(value)),
+            isPlain ? `must be ${type === 'integer' && value === 1.5 ? 'an integer' : nouns[type]}` : 'must ',
+          ),
+        ),
     ),
     ...(isRequired && !missing.every((texts) => isRefused(texts, free.test(name) ? 'must ' : 'is required'))
       ? ['missing']
