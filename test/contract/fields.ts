@@ -43,7 +43,7 @@ export function smallest(schema: JsonSchema, number = 0): unknown {
   if (type === 'number' || type === 'integer')
     return Math.max(option.minimum ?? 0, 0) + (option.maximum === 1 ? 0 : number);
   if (type === 'boolean') return true;
-  if (type === 'array') return times(option.minItems ?? 0, (index) => smallest(option.items as JsonSchema, index));
+  if (type === 'array') return times(option.minItems || 1, (index) => smallest(option.items as JsonSchema, index));
   return type === 'object' ? smallestObject(option, number) : 'x';
 }
 
@@ -56,7 +56,7 @@ export function textOf(schema: JsonSchema, characters: number, number = 0): stri
   return `${start}${number || 'x'}`.padEnd(characters, 'x');
 }
 
-function smallestObject(schema: JsonSchema, number = 0, beside?: string): Record<string, unknown> {
+export function smallestObject(schema: JsonSchema, number = 0, beside?: string): Record<string, unknown> {
   const { properties = {}, required = [] } = schema;
   const names = [...required, ...neededBeside(schema, beside)];
   return Object.fromEntries(
@@ -64,13 +64,30 @@ function smallestObject(schema: JsonSchema, number = 0, beside?: string): Record
   );
 }
 
-/** Returns the first fields that meet the rules of the object, unless a field meets them. */
-function neededBeside({ then }: JsonSchema, beside: string | undefined): string[] {
+/** Returns the rules of an object about fields of which one must be sent, or exactly one. */
+export function choicesOf({ then }: JsonSchema): { readonly names: string[]; readonly isExclusive: boolean }[] {
   const rules = ((then as JsonSchema | undefined)?.allOf ?? (then ? [then] : [])) as JsonSchema[];
-  return rules.flatMap((rule) => {
-    const names = (rule.anyOf ?? rule.oneOf ?? []).flatMap(({ required = [] }) => required);
-    return beside !== undefined && names.includes(beside) ? [] : names.slice(0, 1);
-  });
+  return rules.map(({ anyOf, oneOf }) => ({
+    names: (anyOf ?? oneOf ?? []).flatMap(({ required = [] }) => required),
+    isExclusive: oneOf !== undefined,
+  }));
+}
+
+/** Returns the rules of an object about fields that exclude others. */
+export function exclusionsOf({ description = '' }: JsonSchema): { field: string; message: string; others: string[] }[] {
+  const texts = description.matchAll(/`(\w+)` (must not be given together with ([\w, ]+))\./g);
+  return [...texts].map(([, field = '', message = '', others = '']) => ({
+    field,
+    message,
+    others: others.split(', '),
+  }));
+}
+
+/** Returns the first fields that meet the rules of the object, unless a field meets them. */
+function neededBeside(schema: JsonSchema, beside: string | undefined): string[] {
+  return choicesOf(schema).flatMap(({ names }) =>
+    beside !== undefined && names.includes(beside) ? [] : names.slice(0, 1),
+  );
 }
 
 /** Returns all places of the requests of an endpoint. */

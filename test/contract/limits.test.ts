@@ -8,7 +8,7 @@ import { requestIssues } from '../support/requestIssues.ts';
 import { type Bound, boundsOf, limitsOf } from './bounds.ts';
 import { endpoints } from './cases.ts';
 import { documentedData, openApi } from './contract.ts';
-import { type Field, fieldsOf, optionsOf } from './fields.ts';
+import { choicesOf, exclusionsOf, type Field, fieldsOf, optionsOf } from './fields.ts';
 
 /** Messages of other rules, which a text without a form of its own, or a field without others, breaks too. */
 const otherRules =
@@ -55,7 +55,7 @@ describe('the limits of each field', () => {
   );
 });
 
-/** Returns a text for the limits of each field of a schema, but not of the components that it names. */
+/** Returns a text for the limits and rules of each field of a schema, but not of the components that it names. */
 function pinOf(
   schema: JsonSchema,
   name = '',
@@ -64,6 +64,10 @@ function pinOf(
 ): Record<string, string> {
   const limits = Object.entries(limitsOf(schema)).map(([keyword, value]) => `${keyword} ${[value].flat().join(' ')}`);
   if (isRequired) limits.unshift('required');
+  limits.push(
+    ...exclusionsOf(schema).map(({ field, others }) => `${field} without ${others.join(' ')}`),
+    ...choicesOf(schema).map(({ names, isExclusive }) => `${isExclusive ? 'one' : 'any'} of ${names.join(' ')}`),
+  );
   if (limits.length > 0)
     pins[name] = [...(pins[name] === undefined ? [] : [pins[name]]), limits.join(', ')].join(' or ');
   const { properties = {}, required = [], items, additionalProperties } = schema;
@@ -75,7 +79,7 @@ function pinOf(
   return pins;
 }
 
-test('limits.json has the limits of each field of each request and the required ones, except of a twin that has the same', () => {
+test('limits.json has the required fields, limits and rules of each request, except of a twin that has the same', () => {
   const file = join(import.meta.dirname, 'limits.json');
   const { components } = openApi;
   const used = new Set<string>();

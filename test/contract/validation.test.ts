@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
+import type { JsonSchema } from '../../lib/openapi/document.ts';
 import { fieldName } from '../../lib/shared/errors.ts';
 import { requestIssues } from '../support/requestIssues.ts';
 import { endpoints } from './cases.ts';
-import { type Field, fieldsOf, smallest } from './fields.ts';
+import { dataSchema } from './contract.ts';
+import { choicesOf, exclusionsOf, type Field, fieldsOf, smallest, smallestObject } from './fields.ts';
 
 const values: Readonly<Record<string, unknown>> = { object: {}, array: [], string: '1', boolean: true, number: 1.5 };
 
@@ -73,3 +75,41 @@ describe('each field of a request, at any depth,', () => {
     },
   );
 });
+
+/** Returns the rules between fields that a request breaks without a refusal. */
+function brokenRules({ input }: Endpoint, schema: JsonSchema, request: (value: unknown) => unknown): unknown[] {
+  const { properties = {} } = schema;
+  const valueOf = (name: string) => [name, smallest(properties[name] as JsonSchema)] as const;
+  const withFields = (...names: string[]) => ({ ...smallestObject(schema), ...Object.fromEntries(names.map(valueOf)) });
+  const isTaken = (value: object) => requestIssues(input, request(value)).length === 0;
+  const issuesOf = (...names: string[]) => requestIssues(input, request(withFields(...names)));
+  return [
+    ...exclusionsOf(schema).flatMap(({ field, message, others }) =>
+      others
+        .filter((other) => field in properties && other in properties)
+        .filter(
+          (other) => !issuesOf(field, other).some((issue) => issue.message === `${fieldName(issue.path)} ${message}`),
+        ),
+    ),
+    ...choicesOf(schema).flatMap(({ names, isExclusive }) => {
+      const none = Object.entries(smallestObject(schema)).filter(([name]) => !names.includes(name));
+      return [
+        ...(isTaken(Object.fromEntries(none)) ? [['none of', names]] : []),
+        ...(isExclusive && isTaken(withFields(...names)) ? [['all of', names]] : []),
+      ];
+    }),
+  ];
+}
+
+test.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))(
+  '%s refuses requests against the rules between fields that its reference has',
+  (path, endpoint) => {
+    const broken = [
+      ...brokenRules(endpoint, dataSchema(path), (value) => value),
+      ...fieldsOf(endpoint).flatMap(({ schema, requests }) =>
+        requests.flatMap((request) => brokenRules(endpoint, schema, request)),
+      ),
+    ];
+    expect(broken).toEqual([]);
+  },
+);
