@@ -75,9 +75,8 @@ export class ExampleRun {
     this.#ownerEmail = ownerEmail;
   }
 
-  /** Sends what the example of an endpoint needs. Returns the `data` of its request. */
-  async prepare(path: string): Promise<object> {
-    const endpoint = endpoints.get(path)!;
+  /** Sends what the example of an endpoint needs. Returns the `data` of its request, or of the request of its twin. */
+  async prepare(path: string, endpoint = endpoints.get(path)!): Promise<object> {
     for (const [before, data] of requestsBefore[path] ?? []) await this.customer.ok(before, data);
     if (endpoint.auth === 'user') await this.customer.createUserToken(['nda']);
     return { ...(this.#values.fill(endpoint.example.data) as object), ...this.#changesOf(path) };
