@@ -20,10 +20,6 @@ const { customer, itemsOf } = acmeWorld({ documents: ['nda'] });
 
 const call = async (name: string, data: object) => customer.call(`/v2/presence/${name}`, { ...nda, ...data });
 const users = async (): Promise<any[]> => (await customer.ok('/v2/presence/get', nda)).users;
-const failure = async (name: string, data: object) => {
-  const { status, body } = await call(name, data);
-  return { http: status, status: body.error?.status, message: body.error?.message };
-};
 const scope = () => storedDocumentScope(customer);
 const runSweep = roleOf('sweep', [presenceSweep]);
 /** Returns the options of a run of the sweep at a time. The run has no deadline. */
@@ -70,32 +66,6 @@ describe('POST /v2/presence/add', () => {
       ],
     });
     expect(await users()).toMatchObject([{ userId: 'ada', name: 'B' }]);
-  });
-
-  test.each([
-    ['users', { users: [] }],
-    ['users[0].userId', { users: [{}] }],
-    ['users[0].status', { users: [{ userId: 'ada', status: 'busy' }] }],
-    ['users[1].leaseSeconds', { users: [{ userId: 'ada' }, { userId: 'bob', leaseSeconds: 4 }] }],
-    ['users[0].leaseSeconds', { users: [{ userId: 'ada', leaseSeconds: 601 }] }],
-    ['users', { users: times(101, (n) => ({ userId: `u${n}` })) }],
-  ])('rejects a wrong %s and names the field', async (field, data) => {
-    const { http, status, message } = await failure('add', data);
-    expect({ http, status }).toEqual({ http: 400, status: 'INVALID_ARGUMENT' });
-    expect(message.startsWith(`${field} `)).toBe(true);
-  });
-
-  test('rejects unknown and disabled documents', async () => {
-    const ada = { users: [{ userId: 'ada' }] };
-    expect(await failure('add', { ...ada, organizationId: 'none' })).toMatchObject({ status: 'INVALID_ARGUMENT' });
-    expect(await failure('add', { ...ada, documentId: 'none' })).toMatchObject({ status: 'NOT_FOUND' });
-    await customer.ok('/v2/organizations/documents/access/disablestate/update', {
-      organizationId: 'acme',
-      documentIds: ['nda'],
-      disabled: true,
-    });
-    expect(await failure('add', ada)).toMatchObject({ status: 'FAILED_PRECONDITION' });
-    expect(await users()).toEqual([]);
   });
 });
 
@@ -159,70 +129,50 @@ describe('POST /v2/presence/delete', () => {
 });
 
 describe('the lease of a presence', () => {
+  const now = Date.now();
+  const renew = async (users: Parameters<PresenceStore['renew']>[1], mode: 'add' | 'update' = 'add', at = now) =>
+    new PresenceStore(table).renew(await scope(), users, { mode, defaultLease: mode === 'add' ? 600 : 30, now: at });
+  const listAt = async (time: number) => new PresenceStore(table).list(await scope(), time);
+  const endExpiredAt = (time: number) => runSweep(() => new PresenceSweeper(table).endExpired(runAt(time)));
+
   test('hides the user at its end, even before the sweep runs', async () => {
-    const store = new PresenceStore(table);
-    const where = await scope();
-    const now = Date.now();
-    await store.renew(where, [{ userId: 'ada', leaseSeconds: 5 }], { mode: 'add', defaultLease: 600, now });
-    expect(await store.list(where, now + 4_999)).toMatchObject([{ userId: 'ada' }]);
-    expect(await store.list(where, now + 5_000)).toEqual([]);
+    await renew([{ userId: 'ada', leaseSeconds: 5 }]);
+    expect(await listAt(now + 4_999)).toMatchObject([{ userId: 'ada' }]);
+    expect(await listAt(now + 5_000)).toEqual([]);
   });
 
   test('is ended by the sweep, which returns whether any user is still present', async () => {
-    const store = new PresenceStore(table);
-    const where = await scope();
-    const now = Date.now();
-    const renewal = { mode: 'add', defaultLease: 600, now } as const;
-    await store.renew(where, [{ userId: 'ada', leaseSeconds: 5 }, { userId: 'grace' }], renewal);
-    const sweeper = new PresenceSweeper(table);
-    expect(await runSweep(() => sweeper.endExpired(runAt(now + 5_000)))).toBe(true);
-    const items = await itemsOf('Presence');
-    expect(items.find(({ userId }) => userId === 'ada')).not.toHaveProperty('leaseEndsAt');
-    expect(items.find(({ userId }) => userId === 'grace')).toHaveProperty('leaseEndsAt', now + 600_000);
-    expect(await runSweep(() => sweeper.endExpired(runAt(now + 10_000_000)))).toBe(false);
+    await renew([{ userId: 'ada', leaseSeconds: 5 }, { userId: 'grace' }]);
+    expect(await endExpiredAt(now + 5_000)).toBe(true);
+    const leases = (await itemsOf('Presence')).map(({ userId, leaseEndsAt }) => [userId, leaseEndsAt]);
+    expect(Object.fromEntries(leases)).toEqual({ ada: undefined, grace: now + 600_000 });
+    expect(await endExpiredAt(now + 10_000_000)).toBe(false);
   });
 
   test('begins again for a user who returns before DynamoDB has deleted the expired item', async () => {
-    const dayAgo = Date.now() - 24 * 3_600_000;
-    await new PresenceStore(table).renew(await scope(), [{ userId: 'ada' }], {
-      mode: 'add',
-      defaultLease: 600,
-      now: dayAgo,
-    });
+    await renew([{ userId: 'ada' }], 'add', now - 24 * 3_600_000);
     expect((await call('add', { users: [{ userId: 'ada' }] })).status).toBe(200);
     expect(await users()).toMatchObject([{ userId: 'ada', status: 'online' }]);
   });
 
   test('is ended by a later run if the sweep reaches its deadline', async () => {
-    const store = new PresenceStore(table);
-    const where = await scope();
-    const now = Date.now();
-    const users = times(101, (index) => ({ userId: `user-${index}`, leaseSeconds: 5 }));
-    const sweeper = new PresenceSweeper(table);
     // The sweep reads 100 users at a time. Users of other tests can be in the same shard.
-    await runSweep(() => sweeper.endExpired(runAt(now + 86_400_000)));
-    await store.renew(where, users, { mode: 'add', defaultLease: 600, now });
+    await endExpiredAt(now + 86_400_000);
+    await renew(times(101, (index) => ({ userId: `user-${index}`, leaseSeconds: 5 })));
     const stillStored = async () =>
       (await itemsOf('Presence')).filter(({ leaseEndsAt }) => leaseEndsAt !== undefined).length;
-    await sweeper.endExpired({ clock: () => now + 5_000, deadline: now + 5_000 });
+    await new PresenceSweeper(table).endExpired({ clock: () => now + 5_000, deadline: now + 5_000 });
     expect(await stillStored()).toBe(1);
-    await runSweep(() => sweeper.endExpired(runAt(now + 6_000)));
+    await endExpiredAt(now + 6_000);
     expect(await stillStored()).toBe(0);
   });
 
   test('is not ended by a sweep if the user renews it at the same time', async () => {
-    const store = new PresenceStore(table);
-    const where = await scope();
-    const now = Date.now();
-    const renewAt = (time: number) =>
-      store.renew(where, [{ userId: 'ada' }], { mode: 'update', defaultLease: 30, now: time });
+    const renewAt = (time: number) => renew([{ userId: 'ada' }], 'update', time);
     await renewAt(now);
-    const [swept] = await Promise.all([
-      runSweep(() => new PresenceSweeper(table).endExpired(runAt(now + 30_000))),
-      renewAt(now + 30_000),
-    ]);
+    const [swept] = await Promise.all([endExpiredAt(now + 30_000), renewAt(now + 30_000)]);
     expect(typeof swept).toBe('boolean');
-    expect(await store.list(where, now + 30_001)).toMatchObject([{ userId: 'ada' }]);
+    expect(await listAt(now + 30_001)).toMatchObject([{ userId: 'ada' }]);
   });
 });
 
@@ -255,23 +205,17 @@ describe('the job that ends a presence', () => {
     return runAsJob(() => endPresenceStep(table, { tenant: customer.apiKey, data: job!.data }, () => time));
   };
 
-  test('is started by add for a short lease, and not by a renewal', async () => {
+  test.each([
+    ['add', 'grace'],
+    ['update', 'ada'],
+  ])('is started by %s for a short lease, and not by a renewal', async (name, userId) => {
     await call('add', { users: [{ userId: 'ada', leaseSeconds: 75 }] });
     expect(await jobs()).toEqual([]);
-    await call('add', { users: [{ userId: 'grace', leaseSeconds: 5 }] });
+    await call(name, { users: [{ userId, leaseSeconds: 5 }] });
     const [job] = await jobs();
     expect(job).toMatchObject({ kind: 'endPresence' });
-    await call('update', { users: [{ userId: 'grace' }] });
-    expect(await jobs()).toEqual([job]);
-  });
-
-  test('is started by an update that shortens a long lease', async () => {
-    await call('add', { users: [{ userId: 'ada', leaseSeconds: 75 }] });
-    expect(await jobs()).toEqual([]);
-    await call('update', { users: [{ userId: 'ada', leaseSeconds: 5 }] });
-    const [job] = await jobs();
-    expect(job).toMatchObject({ kind: 'endPresence' });
-    await call('update', { users: [{ userId: 'ada', leaseSeconds: 6 }] });
+    await call('update', { users: [{ userId }] });
+    await call('update', { users: [{ userId, leaseSeconds: 6 }] });
     expect(await jobs()).toEqual([job]);
   });
 
@@ -295,25 +239,12 @@ describe('the job that ends a presence', () => {
   });
 });
 
-describe('presence of a deleted document', () => {
-  const recreate = async () => {
-    await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
-    await customer.addDocuments(['nda']);
-  };
-
-  test('is hidden in a new document with the same id', async () => {
-    await call('add', { users: [{ userId: 'ada' }] });
-    await recreate();
-    expect(await users()).toEqual([]);
-  });
-
-  test('is purged', async () => {
-    await call('add', { users: [{ userId: 'ada' }] });
-    const where = await scope();
-    await recreate();
-    await purgeDocument(table, { ...where, documentId: 'nda' }, { clock: Date.now, deadline: Infinity });
-    expect(await itemsOf('Presence')).toEqual([]);
-  });
+test('the presence of a deleted document is purged', async () => {
+  await call('add', { users: [{ userId: 'ada' }] });
+  const where = await scope();
+  await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
+  await purgeDocument(table, { ...where, documentId: 'nda' }, { clock: Date.now, deadline: Infinity });
+  expect(await itemsOf('Presence')).toEqual([]);
 });
 
 describe('presence requests with a user token', () => {

@@ -196,23 +196,8 @@ describe('users/doc/get', () => {
     expect(await listed()).toEqual(['ada']);
   });
 
-  test('accepts a page token only for the same organization, and not with userIds', async () => {
-    await add(a!, 'ada', 'grace');
-    await add({ organizationId: 'other', documentId: 'a', createDocument: true }, 'ada', 'grace');
-    const { nextPageToken: pageToken } = await customer.result(GET, { ...acme, pageSize: 1 });
-    expect(await customer.error(GET, { organizationId: 'other', pageToken })).toEqual(
-      invalid('pageToken is not a token of this listing, or has expired'),
-    );
-    expect(await customer.error(GET, { ...acme, pageToken, userIds: ['ada'] })).toEqual(
-      invalid('pageToken must not be given together with userIds'),
-    );
-  });
-
   test.each([
     [{ organizationId: 'nowhere' }, 'organizationId: the organization does not exist'],
-    [{ userIds: [] }, 'userIds must not be empty'],
-    [{ userIds: times(21, String) }, 'userIds must have at most 20 items'],
-    [{ pageSize: 1_001 }, 'pageSize must be at most 1000'],
     [{ includeInvolvedDocuments: true }, 'userIds must name 1 to 5 users together with includeInvolvedDocuments'],
     [
       { includeInvolvedDocuments: true, userIds: times(6, String) },

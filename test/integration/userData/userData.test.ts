@@ -59,12 +59,10 @@ describe('POST /v2/users/data/get', () => {
     });
   });
 
-  test.each([
-    ['without a user', { userId: undefined }, 'userId is required'],
-    ['of an unknown organization', { organizationId: 'nowhere' }, 'organizationId: the organization does not exist'],
-    ['with an invalid token', { pageToken: 'none' }, 'pageToken is not a token of this listing, or has expired'],
-  ])('returns INVALID_ARGUMENT for a request %s', async (_what, more, message) => {
-    expect(await customer.error(GET, { organizationId: 'acme', userId: 'ada', ...more })).toEqual(invalid(message));
+  test('returns INVALID_ARGUMENT for an unknown organization', async () => {
+    expect(await customer.error(GET, { organizationId: 'nowhere', userId: 'ada' })).toEqual(
+      invalid('organizationId: the organization does not exist'),
+    );
   });
 
   test('returns content that the user created, is mentioned in, is assigned to or was notified of', async () => {
@@ -177,13 +175,6 @@ describe('POST /v2/users/data/get', () => {
     expect(await dataOfGrace()).toEqual([['by Grace'], ['n1', 'n3']]);
   });
 
-  test('returns nothing of deleted threads', async () => {
-    await thread('t1', [{ commentText: 'by Ada', from: ada }]);
-    await thread('t2', [{ commentText: 'by Ada', from: ada }]);
-    await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['t1'] });
-    expect(annotationIds((await data('ada')).comments)).toEqual(['t2']);
-  });
-
   test('hides all earlier data as soon as the user is removed from the document, folder or organization', async () => {
     await customer.addFolders(['outer', { folderId: 'inner', parentFolderId: 'outer' }]);
     await customer.addDocuments(['filed'], { folderId: 'inner' });
@@ -268,15 +259,5 @@ describe('POST /v2/users/data/get', () => {
       times(61, (i) => i + 1),
     );
     expect(dataPages.flatMap(({ notifications }) => notifications.map(({ id }) => id))).toEqual(notificationIds);
-  });
-
-  test('rejects a page token of another user or organization', async () => {
-    await customer.addOrganizations(['other']);
-    for (let i = 0; i < 101; i += 25) await Promise.all(times(25, (j) => notify(`n${i + j}`)));
-    const { nextPageToken: pageToken } = (await customer.call(GET, { organizationId: 'acme', userId: 'grace' })).body
-      .result;
-    expect((await customer.call(GET, { organizationId: 'acme', userId: 'grace', pageToken })).status).toBe(200);
-    expect((await customer.call(GET, { organizationId: 'acme', userId: 'ada', pageToken })).status).toBe(400);
-    expect((await customer.call(GET, { organizationId: 'other', userId: 'grace', pageToken })).status).toBe(400);
   });
 });

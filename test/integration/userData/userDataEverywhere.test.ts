@@ -27,8 +27,6 @@ beforeAll(async () => {
   }
 }, 60_000);
 
-const error = (data: object) => customer.error(GET, data);
-
 describe('POST /v2/users/data/get with svcAllOrganizations', () => {
   test('returns the comments of a user in all organizations, each once', async () => {
     const dataPages = await customer.pages(GET, { userId: 'ada', svcAllOrganizations: true });
@@ -51,10 +49,6 @@ describe('POST /v2/users/data/get with svcAllOrganizations', () => {
       (await customer.call(GET, { userId: 'ada', organizationId: orgId(2), pageToken: body.result.nextPageToken }))
         .status,
     ).toBe(400);
-    expect(
-      (await customer.call(GET, { userId: 'grace', svcAllOrganizations: true, pageToken: body.result.nextPageToken }))
-        .status,
-    ).toBe(400);
   });
 
   test('returns no data of another tenant', async () => {
@@ -70,16 +64,14 @@ describe('POST /v2/users/data/get with svcAllOrganizations', () => {
       { userId: 'ada', organizationId: 'org-02', svcAllOrganizations: true },
       'svcAllOrganizations must not be given together with organizationId',
     ],
-    [{ userId: 'ada', svcAllOrganizations: 'yes' }, 'svcAllOrganizations must be a boolean'],
     [{ userId: 'ada' }, 'organizationId is required'],
     [{ userId: 'ada', svcAllOrganizations: false }, 'organizationId is required'],
-    [{ svcAllOrganizations: true }, 'userId is required'],
     [
       { userId: 'ada', organizationId: 'org-02', svcUserIds: ['usr_x'] },
       'svcUserIds must be left out: this service has no user ids of its own. Send userId',
     ],
   ])('rejects the request %j', async (data, message) => {
-    expect(await error(data)).toEqual(invalid(message));
+    expect(await customer.error(GET, data)).toEqual(invalid(message));
   });
 });
 
@@ -88,8 +80,5 @@ test('POST /v2/users/data/get returns the uniqueId of the request', async () => 
   expect([body.result.uniqueId, body.result.data.comments.length]).toEqual(['call-1', 1]);
   expect('uniqueId' in (await customer.call(GET, { userId: 'ada', organizationId: orgId(24) })).body.result).toBe(
     false,
-  );
-  expect(await error({ userId: 'ada', organizationId: orgId(24), uniqueId: 7 })).toEqual(
-    invalid('uniqueId must be a string'),
   );
 });
