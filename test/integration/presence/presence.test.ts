@@ -266,16 +266,6 @@ describe('presence requests with a user token', () => {
     await callAs('delete', {});
     expect(await users()).toEqual([]);
   });
-
-  test.each([
-    ['add', { users: [{ userId: 'grace' }] }],
-    ['update', { users: [{ userId: 'ada' }, { userId: 'grace' }] }],
-    ['delete', { userIds: ['grace'] }],
-  ])('return an error if %s names another user', async (name, data) => {
-    await call('add', { users: [{ userId: 'grace' }] });
-    expect(await callAs(name, data)).toMatchObject({ status: 403, body: { error: { status: 'PERMISSION_DENIED' } } });
-    expect(await users()).toMatchObject([{ userId: 'grace' }]);
-  });
 });
 
 test('an erasure ends the presence of the user and then deletes the item, unless it began after the removal', async () => {

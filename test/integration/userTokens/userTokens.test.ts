@@ -34,10 +34,14 @@ afterEach(() => {
   hours = 0;
 });
 
-const restrict = () =>
-  customer.ok('/v2/organizations/documents/access/update', {
-    ...{ organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' },
-  });
+const restrict = () => customer.setAccess('restricted', ['nda']);
+const moveTo = (folderId: string) =>
+  customer.ok('/v2/organizations/documents/move', { organizationId: 'acme', documentIds: ['nda'], folderId });
+const generate = (resources: readonly object[], fields: object = {}) => ({
+  userId: 'ada',
+  userProperties: { name: 'Ada', email: 'ada@example.com', ...fields },
+  permissions: { resources },
+});
 const TEN_SECONDS = 10 / 3_600;
 /** Waits until everything in memory has expired. Returns whether the user can then read the document. */
 async function canRead(user: TestUser): Promise<boolean> {
@@ -89,20 +93,12 @@ describe('POST /v2/auth/generate_token', () => {
     ['an unknown document', { ...document, id: 'other' }, 'NOT_FOUND'],
     ['a document without its organization', { type: 'document', id: 'nda' }, 'INVALID_ARGUMENT'],
   ])('rejects %s', async (_what, resource, status) => {
-    const { body } = await customer.call(GENERATE, {
-      userId: 'ada',
-      userProperties: { name: 'Ada', email: 'ada@example.com' },
-      permissions: { resources: [resource] },
-    });
+    const { body } = await customer.call(GENERATE, generate([resource]));
     expect(body.error.status).toBe(status);
   });
 
   test('rejects an address that cannot receive mail', async () => {
-    const { body } = await customer.call(GENERATE, {
-      userId: 'ada',
-      userProperties: { name: 'Ada', email: 'nobody' },
-      permissions: { resources: [] },
-    });
+    const { body } = await customer.call(GENERATE, generate([], { email: 'nobody' }));
     expect(body.error).toMatchObject({
       status: 'INVALID_ARGUMENT',
       details: { issues: [{ path: ['userProperties', 'email'] }] },
@@ -122,12 +118,8 @@ describe('POST /v2/auth/generate_token', () => {
 
   test('does not register the user if the grants do not fit into a token', async () => {
     const ids = times(100, (index) => `organization-${index}`);
-    await customer.ok('/v2/organizations/add', { organizations: ids.map((organizationId) => ({ organizationId })) });
-    const { body } = await customer.call(GENERATE, {
-      userId: 'ada',
-      userProperties: { name: 'Ada', email: 'ada@example.com' },
-      permissions: { resources: ids.map((id) => ({ type: 'organization', id })) },
-    });
+    await customer.addOrganizations(ids);
+    const { body } = await customer.call(GENERATE, generate(ids.map((id) => ({ ...acme, id }))));
     expect(body.error).toMatchObject({
       status: 'INVALID_ARGUMENT',
       details: { issues: [{ path: ['permissions', 'resources'], code: 'too_big' }] },
@@ -189,6 +181,9 @@ describe('the older endpoints for user tokens', () => {
 });
 
 describe('a user token', () => {
+  const reset = (fields: object = {}) =>
+    post(handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, { apiKey: customer.apiKey, ...fields });
+
   test('gives access to granted documents and to no others', async () => {
     expect(await canRead(await newUser(customer, 'ada', [document]))).toBe(true);
     expect(await canRead(await newUser(customer, 'bob', []))).toBe(false);
@@ -196,16 +191,11 @@ describe('a user token', () => {
   });
 
   test('gives the more permissive role if a stored grant exists for the same document', async () => {
-    const grantStored = (userId: string, accessRole: string) =>
-      customer.call('/v2/auth/permissions/add', {
-        user: { userId },
-        permissions: { resources: [{ ...document, accessRole }] },
-      });
     const roleOf = async (user: TestUser) =>
       (await user.ok('/v2/auth/permissions/get', { organizationId: 'acme', documentIds: ['nda'] }))[user.userId]
         .documents.nda.accessRole;
-    await grantStored('ada', 'viewer');
-    await grantStored('bob', 'editor');
+    await customer.grant('ada', { ...document, accessRole: 'viewer' });
+    await customer.grant('bob', { ...document, accessRole: 'editor' });
     expect(await roleOf(await newUser(customer, 'ada', [{ ...document, accessRole: 'editor' }]))).toBe('editor');
     expect(await roleOf(await newUser(customer, 'bob', [{ ...document, accessRole: 'viewer' }]))).toBe('editor');
     expect(await roleOf(await newUser(customer, 'bob', []))).toBe('editor');
@@ -217,8 +207,7 @@ describe('a user token', () => {
       ['ada', document],
       ['bob', acme],
     ] as const) {
-      const resources = [{ ...resource, accessRole: 'viewer' }];
-      await customer.call('/v2/auth/permissions/add', { user: { userId }, permissions: { resources } });
+      await customer.grant(userId, { ...resource, accessRole: 'viewer' });
       const push = { ...nda, editorId: 'summary', update: 'AAA=' };
       expect(await (await newUser(customer, userId)).status('/v2/crdt/updates/push', push)).toBe('PERMISSION_DENIED');
     }
@@ -244,10 +233,7 @@ describe('a user token', () => {
     await customer.call('/v2/auth/permissions/remove', { userId: 'ada', permissions: { resources: [document] } });
     expect(await canRead(ada)).toBe(false);
     // This access comes from the stored grant and not from the token.
-    await customer.call('/v2/auth/permissions/add', {
-      user: { userId: 'ada' },
-      permissions: { resources: [{ ...document, accessRole: 'viewer' }] },
-    });
+    await customer.grant('ada', { ...document, accessRole: 'viewer' });
     expect(await canRead(ada)).toBe(true);
     const editor = { ...nda, editorId: 'summary', update: 'AAA=' };
     expect(await ada.status('/v2/crdt/updates/push', editor)).toBe('PERMISSION_DENIED');
@@ -272,15 +258,8 @@ describe('a user token', () => {
   });
 
   test('loses access to a document in a folder from which the user is removed', async () => {
-    await customer.addFolders(['contracts']);
-    await customer.ok('/v2/organizations/folders/access/update', {
-      ...{ organizationId: 'acme', folderIds: ['contracts'], accessType: 'restricted' },
-    });
-    await customer.ok('/v2/organizations/documents/move', {
-      organizationId: 'acme',
-      documentIds: ['nda'],
-      folderId: 'contracts',
-    });
+    await customer.addFolders([{ folderId: 'contracts', accessType: 'restricted' }]);
+    await moveTo('contracts');
     const ada = await newUser(customer, 'ada', [document]);
     const bob = await newUser(customer, 'bob', [folder]);
     expect([await canRead(ada), await canRead(bob)]).toEqual([true, true]);
@@ -289,15 +268,7 @@ describe('a user token', () => {
   });
 
   test.each([
-    [
-      'the document is moved out',
-      () =>
-        customer.ok('/v2/organizations/documents/move', {
-          organizationId: 'acme',
-          documentIds: ['nda'],
-          folderId: 'root',
-        }),
-    ],
+    ['the document is moved out', () => moveTo('root')],
     [
       'a folder of the document is moved out',
       () =>
@@ -313,9 +284,7 @@ describe('a user token', () => {
       { folderId: 'drafts', parentFolderId: 'contracts', accessType: 'restricted' },
       { folderId: 'old', parentFolderId: 'drafts' },
     ]);
-    await customer.ok('/v2/organizations/documents/move', {
-      ...{ organizationId: 'acme', documentIds: ['nda'], folderId: 'old' },
-    });
+    await moveTo('old');
     hours += 1;
     const drafts = { ...folder, id: 'drafts' };
     const [ada, bob, eve] = [
@@ -359,10 +328,7 @@ describe('a user token', () => {
 
   test('loses its grants if the organization is disabled, even after it is enabled again', async () => {
     const ada = await newUser(customer, 'ada', [document]);
-    await customer.call('/v2/auth/permissions/add', {
-      user: { userId: 'bob' },
-      permissions: { resources: [document] },
-    });
+    await customer.grant('bob', document);
     const bob = await newUser(customer, 'bob', []);
     const disable = (disabled: boolean) =>
       customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled });
@@ -383,20 +349,10 @@ describe('a user token', () => {
   test('is rejected at once if all tokens of the API key are revoked, and newer tokens work', async () => {
     const ada = await newUser(customer, 'ada', [document]);
     expect(await canRead(ada)).toBe(true);
-    const { body } = await post(handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
-      ...{ apiKey: customer.apiKey, revokeUserTokens: true },
-    });
+    const { body } = await reset({ revokeUserTokens: true });
     expect(await canRead(ada)).toBe(false);
     const headers = { ...customer.headers, 'x-svc-auth-token': body.result.data.newAuthToken.token as string };
-    const answer = await customer.call(
-      GENERATE,
-      {
-        userId: 'ada',
-        userProperties: { name: 'Ada', email: 'ada@example.com' },
-        permissions: { resources: [document] },
-      },
-      headers,
-    );
+    const answer = await customer.call(GENERATE, generate([document]), headers);
     expect(await canRead(userWith('ada', answer.body.result.data.token))).toBe(true);
   });
 
@@ -413,19 +369,14 @@ describe('a user token', () => {
 
   test('works after a reset of the auth tokens without revocation', async () => {
     const ada = await newUser(customer, 'ada', [document]);
-    await post(handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
-      apiKey: customer.apiKey,
-    });
+    await reset();
     expect(await canRead(ada)).toBe(true);
   });
 
   test('gives access at once after a grant is added, although denials are kept in memory', async () => {
     const ada = await newUser(customer, 'ada', []);
     expect(await ada.status(THREADS, nda)).toBe('PERMISSION_DENIED');
-    await customer.call('/v2/auth/permissions/add', {
-      user: { userId: 'ada' },
-      permissions: { resources: [document] },
-    });
+    await customer.grant('ada', document);
     hours += 1.1 / 3_600;
     expect(await ada.status(THREADS, nda)).toBe('OK');
   });
@@ -492,12 +443,7 @@ describe('a page token', () => {
 describe('listings with a user token', () => {
   test('contain only documents and folders that the user may read', async () => {
     await customer.addDocuments(['open']);
-    await customer.ok('/v2/organizations/folders/add', {
-      ...{ organizationId: 'acme', folders: [{ folderId: 'contracts' }, { folderId: 'secret' }] },
-    });
-    await customer.ok('/v2/organizations/folders/access/update', {
-      ...{ organizationId: 'acme', folderIds: ['secret'], accessType: 'restricted' },
-    });
+    await customer.addFolders(['contracts', { folderId: 'secret', accessType: 'restricted' }]);
     const ada = await newUser(customer, 'ada', [acme]);
     const ids = async (path: string, id: string) =>
       ((await ada.ok(path, { organizationId: 'acme' })) as any[]).map((row) => row[id]);
