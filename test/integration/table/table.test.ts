@@ -104,6 +104,17 @@ beforeEach(() => {
 
 const thing = (id: string, more: { text?: string; expiresAt?: number } = {}) => ({ tenant, id, ...more });
 const read = (id: string) => table.get(Thing, { tenant, id });
+const readMany = (ids: readonly string[], from = table) =>
+  from.getMany(
+    Thing,
+    ids.map((id) => ({ tenant, id })),
+  );
+/** Returns the error of a call, if any, as a client gets it. */
+const apiErrorOf = (call: Promise<unknown>) =>
+  call.then(
+    () => undefined,
+    (reason: unknown) => toApiError(reason, 'id'),
+  );
 
 /** Writes items without conditions. */
 async function store(things: ReturnType<typeof thing>[]): Promise<void> {
@@ -231,12 +242,7 @@ describe('Table.write', () => {
       remove(Thing, { tenant, id: 'd' }, 9),
     ];
     expect(await table.write(ops)).toEqual({ conflicts: [1, 3] });
-    expect(
-      await table.getMany(
-        Thing,
-        ['a', 'c'].map((id) => ({ tenant, id })),
-      ),
-    ).toEqual([undefined, undefined]);
+    expect(await readMany(['a', 'c'])).toEqual([undefined, undefined]);
     expect(await read('d')).toBeDefined();
     expect(
       await table.write([
@@ -245,12 +251,7 @@ describe('Table.write', () => {
         remove(Thing, { tenant, id: 'd' }, 1),
       ]),
     ).toBe('done');
-    expect(
-      await table.getMany(
-        Thing,
-        ['a', 'b', 'd'].map((id) => ({ tenant, id })),
-      ),
-    ).toMatchObject([{ _r: 1 }, { text: 'new', _r: 2 }, undefined]);
+    expect(await readMany(['a', 'b', 'd'])).toMatchObject([{ _r: 1 }, { text: 'new', _r: 2 }, undefined]);
   });
 
   test('sends one operation as a plain write, and no request without operations', async () => {
@@ -293,11 +294,7 @@ describe('an error of DynamoDB', () => {
     async (code) => {
       const throttle = fail(cancelled('None', code, 'None'));
       const { table: stubbed } = scripted(throttle);
-      const error = await stubbed.write(ops()).then(
-        () => undefined,
-        (reason: unknown) => reason,
-      );
-      expect(toApiError(error, 'id')).toMatchObject({ status: 'UNAVAILABLE' });
+      expect(await apiErrorOf(stubbed.write(ops()))).toMatchObject({ status: 'UNAVAILABLE' });
     },
   );
 
@@ -333,10 +330,7 @@ describe('Table.getMany', () => {
     await store(times(230, (i) => thing(`${i}`)));
     sent = [];
     const ids = [...times(230, (i) => `${229 - i}`), 'absent', '7', '7'];
-    const values = await table.getMany(
-      Thing,
-      ids.map((id) => ({ tenant, id })),
-    );
+    const values = await readMany(ids);
     expect(values.map((value) => value?.id)).toEqual(ids.map((id) => (id === 'absent' ? undefined : id)));
     expect(sent).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand', 'BatchGetItemCommand']);
   });
@@ -348,10 +342,7 @@ describe('Table.getMany', () => {
 
   test('returns more than 16 MB, the limit of one call', async () => {
     await store(times(60, (i) => thing(`${i}`, { text: 'x'.repeat(380_000) })));
-    const values = await table.getMany(
-      Thing,
-      times(60, (i) => ({ tenant, id: `${i}` })),
-    );
+    const values = await readMany(times(60, String));
     expect(values.map((value) => value?.id)).toEqual(times(60, (i) => `${i}`));
   });
 
@@ -365,10 +356,7 @@ describe('Table.getMany', () => {
       () => ({ UnprocessedKeys: { [TABLE_NAME]: { Keys: [Thing.key({ tenant, id: 'b' })] } } }),
       () => ({ Responses: { [TABLE_NAME]: [item('b')] } }),
     );
-    const values = await stubbed.getMany(
-      Thing,
-      ['a', 'b'].map((id) => ({ tenant, id })),
-    );
+    const values = await readMany(['a', 'b'], stubbed);
     expect(values.map((value) => value?.id)).toEqual(['a', 'b']);
     expect(inputs.map((input) => input.RequestItems[TABLE_NAME].Keys.length)).toEqual([2, 1, 1]);
     expect(inputs.every((input) => input.RequestItems[TABLE_NAME].ConsistentRead === true)).toBe(true);
@@ -376,11 +364,7 @@ describe('Table.getMany', () => {
 
   test('throws UNAVAILABLE if keys are still unprocessed after six tries', async () => {
     const { table: stubbed, inputs } = scripted((input) => ({ UnprocessedKeys: input.RequestItems }));
-    const error = await stubbed.getMany(Thing, [{ tenant, id: 'a' }]).then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
-    expect(toApiError(error, 'id')).toMatchObject({ status: 'UNAVAILABLE' });
+    expect(await apiErrorOf(stubbed.getMany(Thing, [{ tenant, id: 'a' }]))).toMatchObject({ status: 'UNAVAILABLE' });
     expect(inputs).toHaveLength(6);
   });
 });
@@ -493,14 +477,7 @@ describe('an expired item', () => {
     expect(await read('a')).toBeUndefined();
     expect(await read('b')).toBeUndefined();
     expect(await read('c')).toBeDefined();
-    expect(
-      (
-        await table.getMany(
-          Thing,
-          ['a', 'b', 'c', 'd'].map((id) => ({ tenant, id })),
-        )
-      ).map((value) => value?.id),
-    ).toEqual([undefined, undefined, 'c', 'd']);
+    expect((await readMany(['a', 'b', 'c', 'd'])).map((value) => value?.id)).toEqual([undefined, undefined, 'c', 'd']);
     expect((await table.query(Thing, { tenant }, { limit: 10 })).values.map(({ id }) => id)).toEqual(['c', 'd']);
     expect((await storedItem(engine, Thing.key({ tenant, id: 'c' })))?.ttl).toBe(SECONDS + 1);
   });
