@@ -255,29 +255,26 @@ describe('the webhooks of the OpenAPI document', () => {
   test.each([false, true])('describe payloads with enableDataProtection %s', (enableDataProtection) => {
     const config = { enableDataProtection };
     const levels = { ada: { inbox: 'ALL', email: 'NONE' } } as const;
-    for (const event of eventTypes) {
-      const advanced = [{ config }, ...(sourceOf(event) === 'comment' ? [{ config, levels }] : [])];
-      for (const options of advanced)
-        expect([
-          event,
-          problems(plainSchema(event), JSON.parse(advancedPayload(sample(event), options)), 'closed'),
-        ]).toEqual([event, []]);
-    }
     const enrichment = {
       organizationName: 'Acme',
       documentName: 'Notes',
       recipients: [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }],
     };
-    for (const event of triggerTypes) {
-      for (const options of [
-        { config, accessDeniedUsers: ['bob'] },
-        { config, enrichment },
-      ])
-        expect([
-          event,
-          problems(plainSchema(`basic.${event}`), JSON.parse(basicPayload(sample(event), options)), 'closed'),
-        ]).toEqual([event, []]);
-    }
+    const payloads = [
+      ...eventTypes.flatMap((event) =>
+        [{ config }, ...(sourceOf(event) === 'comment' ? [{ config, levels }] : [])].map(
+          (options) => [event, advancedPayload(sample(event), options)] as const,
+        ),
+      ),
+      ...triggerTypes.flatMap((event) =>
+        [
+          { config, accessDeniedUsers: ['bob'] },
+          { config, enrichment },
+        ].map((options) => [`basic.${event}`, basicPayload(sample(event), options)] as const),
+      ),
+    ];
+    for (const [name, payload] of payloads)
+      expect([name, problems(plainSchema(name), JSON.parse(payload), 'closed')]).toEqual([name, []]);
   });
 
   test('say which receivers get them, and whether a trigger is on by default', () => {
@@ -288,20 +285,12 @@ describe('the webhooks of the OpenAPI document', () => {
   });
 
   test('do not accept the payload of another event', () => {
-    expect(
-      problems(
-        plainSchema('comment.add'),
-        JSON.parse(advancedPayload(sample('comment.update'), { config: {} })),
-        'open',
-      ),
-    ).not.toEqual([]);
-    expect(
-      problems(
-        plainSchema('basic.comment.add'),
-        JSON.parse(basicPayload(sample('comment.update'), { config: {} })),
-        'open',
-      ),
-    ).not.toEqual([]);
+    const other = sample('comment.update');
+    for (const [name, payload] of [
+      ['comment.add', advancedPayload(other, { config: {} })],
+      ['basic.comment.add', basicPayload(other, { config: {} })],
+    ] as const)
+      expect([name, problems(plainSchema(name), JSON.parse(payload), 'open')]).not.toEqual([name, []]);
   });
 
   test.each([
@@ -317,17 +306,10 @@ describe('the webhooks of the OpenAPI document', () => {
 describe('the JSON Schema of request data', () => {
   const id = { type: 'string', minLength: 1, maxLength: 512, pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]+$' };
 
-  test('describes the items and the length of a list', () => {
-    expect(jsonSchemaOf(list(Id, 30))).toEqual({ type: 'array', minItems: 1, maxItems: 30, items: id });
-  });
-
-  test('accepts null in an optional field', () => {
+  test('describes required and nullable fields, and the items and the length of a list', () => {
     expect(jsonSchemaOf(z.object({ one: Id, many: optional(list(Id, 30)) }))).toEqual({
       type: 'object',
-      properties: {
-        one: id,
-        many: { type: ['array', 'null'], minItems: 1, maxItems: 30, items: id },
-      },
+      properties: { one: id, many: { type: ['array', 'null'], minItems: 1, maxItems: 30, items: id } },
       required: ['one'],
     });
   });
@@ -344,19 +326,31 @@ describe('the JSON Schema of request data', () => {
     expect(components.toJson()).toEqual({ Thing: { type: 'object', properties: { id }, required: ['id'] } });
   });
 
-  test('keeps the text of a field beside the reference to a component, that of a list, and its limit in bytes', () => {
+  test('has the text of a field before the limit of its schema, and beside the reference to a component', () => {
     const Person = defineNamedSchema('Person', () => z.object({ id: Id }).describe('Somebody.'));
     const fields = {
       author: Person.describe('Who wrote.'),
       reader: Person,
       ids: list(Id, 1).describe('Who read.'),
+      text: optional(Text).describe('What it says.'),
       data: optional(OpenObject).describe('What was read.'),
+      value: optional(JsonValue).describe('What it holds.'),
+      open: optional(withOpenKeys({ id: Id })).describe('What it is.'),
+      any: z.unknown(),
     };
     expect(jsonSchemaOf(z.object(fields), new ComponentSchemas()).properties).toEqual({
       author: { description: 'Who wrote.', $ref: '#/components/schemas/Person' },
       reader: { $ref: '#/components/schemas/Person' },
       ids: { description: 'Who read.', type: 'array', minItems: 1, maxItems: 1, items: id },
+      text: { type: ['string', 'null'], description: 'What it says. At most 32768 bytes of UTF-8.' },
       data: { description: 'What was read. At most 65536 bytes as JSON.', type: ['object', 'null'] },
+      value: { description: expect.stringMatching(/^What it holds\./) },
+      open: expect.objectContaining({
+        type: ['object', 'null'],
+        description: expect.stringMatching(/^What it is\./),
+        additionalProperties: true,
+      }),
+      any: { description: 'Any JSON value' },
     });
   });
 
@@ -373,29 +367,6 @@ describe('the JSON Schema of request data', () => {
       items: { type: 'object', properties: { id }, required: ['id'], additionalProperties: true },
     });
     expect(jsonSchemaOf(OpenObject)).toEqual({ type: 'object', description: 'At most 65536 bytes as JSON.' });
-  });
-
-  test('has the text of a field before the limit of its schema', () => {
-    const { properties } = jsonSchemaOf(
-      z.object({
-        text: optional(Text).describe('What it says.'),
-        listed: list(Id, 3).describe('Those to add.'),
-        value: optional(JsonValue).describe('What it holds.'),
-        open: optional(withOpenKeys({ id: Id })).describe('What it is.'),
-      }),
-    );
-    expect(properties).toMatchObject({
-      text: { type: ['string', 'null'], description: 'What it says. At most 32768 bytes of UTF-8.' },
-      listed: { type: 'array', description: 'Those to add.' },
-      value: { description: 'What it holds.' },
-      open: { type: ['object', 'null'], description: 'What it is.' },
-    });
-  });
-
-  test('describes a field that accepts any value', () => {
-    expect(jsonSchemaOf(z.object({ value: z.unknown() }))).toMatchObject({
-      properties: { value: { description: 'Any JSON value' } },
-    });
   });
 });
 
@@ -479,25 +450,10 @@ describe('the OpenAPI document, for client generators,', () => {
     });
   });
 
-  test('lists the values of an enum', () => {
-    expect(property('/v2/agents/extract', 'provider').anyOf).toEqual([
-      { type: 'string', enum: ['claude', 'nova'] },
-      { type: 'null' },
-    ]);
-    // Parameters such as the charset may follow a MIME type.
-    expect(property('/v2/agents/extract', 'mimeType')).not.toHaveProperty('enum');
-  });
-
   test('describes "at least one of these fields" as anyOf, and "exactly one" as oneOf, with null as a missing field', () => {
     const required = (...names: string[]) =>
       names.map((name) => ({ properties: { [name]: { not: { type: 'null' } } }, required: [name] }));
     const ruleOf = (path: string) => dataSchema(path).then;
-    expect(ruleOf('/v2/activities/delete')).toEqual({
-      anyOf: required('documentId', 'targetEntityId', 'activityIds'),
-    });
-    expect(ruleOf('/v2/notifications/delete')).toEqual({
-      anyOf: required('documentId', 'locationId', 'userId', 'notificationIds'),
-    });
     expect(ruleOf('/v2/commentannotations/comments/add')).toEqual({ oneOf: required('commentData', 'comments') });
     expect(ruleOf('/v2/commentannotations/update')).toEqual({
       allOf: [
@@ -505,47 +461,23 @@ describe('the OpenAPI document, for client generators,', () => {
         { anyOf: required('updatedData', 'updateUsers') },
       ],
     });
-    expect(ruleOf('/v2/organizations/folders/access/update')).toEqual({
-      anyOf: required('accessType', 'inheritFromParent'),
-    });
   });
 
-  test('describes that an update must have one of its fields', () => {
-    const describedRule = (schema: JsonSchema) => [
-      schema.description,
-      (schema.then as JsonSchema).anyOf?.map(({ required }) => (required as string[])[0]),
-    ];
-    const fields = ['useWebhookService', 'webhookServiceConfig'];
-    const rule = 'Must have at least one of useWebhookService, webhookServiceConfig.';
-    expect(describedRule(dataSchema('/v2/workspace/webhookconfig/update'))).toEqual([rule, fields]);
-    const config = ['inbox', 'email', 'slack'];
-    const configRule = 'Must have at least one of inbox, email, slack.';
-    for (const path of ['/v2/notifications/config/set', '/v1/notifications/config/set'])
-      expect(describedRule(property(path, 'config'))).toEqual([expect.stringContaining(configRule), config]);
-    // The schemas of these endpoints accept any other field.
-    const agent = ['name', 'description', 'enabled'];
-    const agentRule = 'Must have at least one of name, description, enabled.';
-    expect(describedRule(dataSchema('/v2/agents/update'))).toEqual([agentRule, agent]);
-    expect(describedRule(dataSchema('/v2/agents/version/update'))).toEqual([
-      expect.stringMatching(/^Must have at least one of metadata, /),
-      expect.arrayContaining(['metadata', 'instructions']),
-    ]);
-  });
-
-  test('describes the other rules between fields with the messages of their errors', () => {
-    expect(dataSchema('/v2/users/count/get').description).toBe(
+  test('describes the rules between fields with the messages of their errors', () => {
+    const least = 'Must have at least one of';
+    for (const [schema, text] of [
+      [dataSchema('/v2/workspace/webhookconfig/update'), `${least} useWebhookService, webhookServiceConfig.`],
+      [property('/v2/notifications/config/set', 'config'), expect.stringContaining(`${least} inbox, email, slack.`)],
+      // The schemas of these endpoints accept any other field.
+      [dataSchema('/v2/agents/update'), `${least} name, description, enabled.`],
+      [dataSchema('/v2/agents/version/update'), expect.stringMatching(/^Must have at least one of metadata, /)],
       [
-        '`folderId` must not be given together with documentIds.',
-        '`documentId` must not be given together with documentIds, folderId.',
-        '`allDocuments` must not be given together with documentId, documentIds, folderId.',
-      ].join(' '),
-    );
-    expect(dataSchema('/v2/activities/delete').description).toBe(
-      '`pageToken` must not be given together with activityIds. Must have at least one of documentId, targetEntityId and activityIds.',
-    );
-    expect(property('/v2/organizations/folders/update', 'folders').description).toBe(
-      'Must have at most 30 items with a parentFolderId.',
-    );
+        dataSchema('/v2/activities/delete'),
+        '`pageToken` must not be given together with activityIds. Must have at least one of documentId, targetEntityId and activityIds.',
+      ],
+      [property('/v2/organizations/folders/update', 'folders'), 'Must have at most 30 items with a parentFolderId.'],
+    ] as const)
+      expect(schema.description).toEqual(text);
   });
 
   test('leaves out the rules about fields that only the other version of an endpoint reads', () => {
@@ -555,11 +487,9 @@ describe('the OpenAPI document, for client generators,', () => {
     expect(dataSchema('/v1/commentannotations/get').description).toContain('`agentId` must not be given');
   });
 
-  test('requires the user of users/data/get, and says when it needs the organization', () => {
-    for (const path of ['/v2/users/data/get', '/v1/users/data/get']) {
-      expect(dataSchema(path).required).toEqual(['userId']);
+  test('says when users/data/get needs the organization', () => {
+    for (const path of ['/v2/users/data/get', '/v1/users/data/get'])
       expect(property(path, 'organizationId').description).toMatch(/^Required, unless/);
-    }
   });
 
   test('names the unit of each expiresAt, because only those of grants and permissions are in seconds', () => {
@@ -581,21 +511,12 @@ describe('the OpenAPI document, for client generators,', () => {
     expect(openApi.info.description).toContain('A time that is a number is in epoch milliseconds');
   });
 
-  test('has patterns that accept only valid ids and times', () => {
-    const idPattern = new RegExp(property('/v2/users/get', 'organizationId').pattern!, 'u');
-    expect(['acme', 'ein Büro', '\u{1f469}'].map((id) => idPattern.test(id))).toEqual([true, true, true]);
-    expect(['', 'a\u0000', 'a\nb', '\u0085'].map((id) => idPattern.test(id))).toEqual([false, false, false, false]);
+  test('has a pattern that accepts only valid times', () => {
     const [, text] = (property('/v2/commentannotations/get', 'createdAfter').anyOf![0] as JsonSchema)
       .anyOf as JsonSchema[];
-    const timePattern = new RegExp(text!.pattern!, 'u');
-    expect(
-      ['2026-11-22', '2026-11-22T10:00Z', '2026-11-22T10:00:00.5+02:00'].map((time) => timePattern.test(time)),
-    ).toEqual([true, true, true]);
-    expect(['now', '2026-11-22T10:00', '22.11.2026'].map((time) => timePattern.test(time))).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    const isTime = (time: string) => new RegExp(text!.pattern!, 'u').test(time);
+    expect(['2026-11-22', '2026-11-22T10:00Z', '2026-11-22T10:00:00.5+02:00'].filter(isTime)).toHaveLength(3);
+    expect(['now', '2026-11-22T10:00', '22.11.2026'].filter(isTime)).toEqual([]);
   });
 });
 
