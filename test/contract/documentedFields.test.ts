@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonSchema } from '../../lib/openapi/jsonSchema.ts';
 import { type FieldTree, fieldTree } from '../../lib/shared/unknownFields.ts';
 import { warningsOf } from '../../lib/workspaces/rules/storedOnly.ts';
-import { documentOf } from '../support/documented.ts';
 import { endpoints } from './cases.ts';
 import { documentedFields, sampleOf } from './documentedFields.ts';
+import { fieldsOf } from './fields.ts';
 
 /** Fields that schemas do not declare, or that have no effect. Each pattern is of a path with a field, as in the failure. */
 const exceptions = {
@@ -49,21 +48,13 @@ function* documented(tree: FieldTree | undefined, sample: unknown, at: string): 
   }
 }
 
-const openApi = documentOf(endpoints);
-const resolved = ({ $ref, ...schema }: JsonSchema): JsonSchema =>
-  $ref === undefined ? schema : { ...openApi.components.schemas[$ref.split('/').at(-1)!]!, ...schema };
-
-/** Yields each field of a schema with its text. */
-function* texts(unresolved: JsonSchema, at: string): Generator<[string, string]> {
-  const { properties = {}, items, additionalProperties, anyOf = [], oneOf = [], allOf = [] } = resolved(unresolved);
-  for (const [name, field] of Object.entries(properties) as [string, JsonSchema][]) {
-    const path = at === '' ? name : `${at}.${name}`;
-    yield [path, resolved(field).description ?? ''];
-    yield* texts(field, path);
-  }
-  for (const part of [items, additionalProperties, ...anyOf, ...oneOf, ...allOf])
-    if (typeof part === 'object') yield* texts(part as JsonSchema, at);
-}
+/** The fields of all requests, each with its text. */
+const texts = endpoints.flatMap((endpoint) =>
+  fieldsOf(endpoint).map(({ at, text }) => {
+    const field = at.filter((part) => typeof part === 'string').join('.');
+    return { ...endpoint, field, text };
+  }),
+);
 
 /** Text of a field that never has an effect. Other texts name the request or the caller for which it has none. */
 const NO_EFFECT = /Ignored:|[Nn]o effect yet|Without effect, because|accepted, and without effect|have no effect/;
@@ -73,11 +64,7 @@ function nested(path: string, value: unknown): object {
 }
 
 test('a setting without effect gives a warning in the answer of each call that takes it', () => {
-  const settings = Object.entries(openApi.paths).flatMap(([path, { post }]) =>
-    [...texts(post.requestBody.content['application/json'].schema.properties!.data as JsonSchema, '')]
-      .filter(([, text]) => text.includes('Stored, no effect yet.'))
-      .map(([field]) => ({ path, field })),
-  );
+  const settings = texts.filter(({ text }) => text.includes('Stored, no effect yet.'));
   const ofWorkspaces = settings.filter(({ path }) => path.startsWith('/v2/workspace/'));
   expect(ofWorkspaces.length).toBeGreaterThanOrEqual(13);
   for (const { path, field } of ofWorkspaces) {
@@ -100,14 +87,9 @@ describe('each documented field', () => {
   });
 
   test('has an effect by its text, unless an exception has the reason', () => {
-    const own = new Set<string>(endpoints.filter(({ twinOf }) => twinOf === undefined).map(({ path }) => path));
-    const ineffective = Object.entries(openApi.paths)
-      .filter(([path]) => own.has(path))
-      .flatMap(([path, { post }]) =>
-        [...texts(post.requestBody.content['application/json'].schema, '')]
-          .filter(([, text]) => NO_EFFECT.test(text))
-          .map(([field]) => `${path} ${field.replace(/^data\./, '')}`),
-      );
+    const ineffective = texts
+      .filter(({ twinOf, text }) => twinOf === undefined && NO_EFFECT.test(text))
+      .map(({ path, field }) => `${path} ${field}`);
     expect(ineffective.length).toBeGreaterThan(40);
     expect(ineffective.filter((field) => !isException(field))).toEqual([]);
   });

@@ -11,6 +11,8 @@ export interface Field {
   readonly at: FieldPath;
   /** One of the schemas of the value, never one of alternatives. */
   readonly schema: JsonSchema;
+  /** The text of the field in the reference. */
+  readonly text: string;
   readonly isRequired: boolean;
   /** Whether the value can be an object, and then refuses fields that the schema does not name. */
   readonly isClosed: boolean;
@@ -143,10 +145,20 @@ function* fieldAt(
   );
   const options = optionsOf(schema);
   const types = options.some((option) => typesOf(option).length === 0) ? undefined : new Set(options.flatMap(typesOf));
-  const objects = options.filter((option) => option.type === 'object');
+  const objects = options.filter((option) => typesOf(option).includes('object'));
   const isClosed = objects.length > 0 && objects.every((option) => option.additionalProperties === false);
   for (const option of options)
-    if (option.type !== 'null') yield { at, schema: option, isRequired, isClosed, types, requests, without };
+    if (option.type !== 'null')
+      yield {
+        at,
+        schema: option,
+        text: schema.description ?? option.description ?? '',
+        isRequired,
+        isClosed,
+        types,
+        requests,
+        without,
+      };
   yield* fieldsIn(
     schema,
     at,
@@ -162,3 +174,7 @@ const omit = (base: object, key: string | number): object =>
 export function nested(levels: number): object {
   return levels === 0 ? {} : { a: nested(levels - 1) };
 }
+
+/** Returns the path of a field, such as `users.*.name`. `item` stands for the items of a list. */
+export const pathOf = (at: FieldPath, item: string): string =>
+  at.map((part) => (typeof part === 'number' ? item : part)).join('.');

@@ -344,10 +344,10 @@ describe('the JSON Schema of request data', () => {
       ids: { description: 'Who read.', type: 'array', minItems: 1, maxItems: 1, items: id },
       text: { type: ['string', 'null'], description: 'What it says. At most 32768 bytes of UTF-8.' },
       data: { description: 'What was read. At most 65536 bytes as JSON.', type: ['object', 'null'] },
-      value: { description: expect.stringMatching(/^What it holds\./) },
+      value: { description: 'What it holds.' },
       open: expect.objectContaining({
         type: ['object', 'null'],
-        description: expect.stringMatching(/^What it is\./),
+        description: 'What it is.',
         additionalProperties: true,
       }),
       any: { description: 'Any JSON value' },

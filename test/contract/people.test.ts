@@ -7,32 +7,18 @@ import { restartFunctions } from '../support/functionHandlers.ts';
 import { startQueues } from '../support/queues.ts';
 import { newUser, type TestUser } from '../support/userTokens.ts';
 import { endpoints } from './cases.ts';
-import { dataSchema } from './contract.ts';
+import { fieldsOf, pathOf } from './fields.ts';
 
 const open = endpoints.filter(({ user }) => user !== undefined);
 
-/** The part of a JSON schema that the walk reads. */
-interface Schema {
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
-}
-
 /** Returns the paths at which a request can name users: objects with a `userId`, and fields such as `userIds`. */
-function namingPaths(schema: Schema, path = ''): string[] {
-  const { properties = {}, items, anyOf = [], oneOf = [], allOf = [] } = schema;
-  const below = (name: string) => (path === '' ? name : `${path}.${name}`);
-  return [
-    ...('userId' in properties && path !== '' ? [path] : []),
-    ...Object.entries(properties).flatMap(([name, field]) => [
-      ...(/user.*ids?$/i.test(name) && (name !== 'userId' || path === '') ? [below(name)] : []),
-      ...namingPaths(field, below(name)),
-    ]),
-    ...(items ? namingPaths(items, below('*')) : []),
-    ...[...anyOf, ...oneOf, ...allOf].flatMap((alternative) => namingPaths(alternative, path)),
-  ];
+function namingPaths(endpoint: Endpoint): string[] {
+  const naming = fieldsOf(endpoint).filter(({ at, schema }) => {
+    const name = at.at(-1);
+    const isNamed = typeof name === 'string' && /user.*ids?$/i.test(name) && (name !== 'userId' || at.length === 1);
+    return isNamed || 'userId' in (schema.properties ?? {});
+  });
+  return [...new Set(naming.map(({ at }) => pathOf(at, '*')))];
 }
 
 /** Fields that only clients read: the service sends nothing to the users in them, and shows nothing about them. */
@@ -40,12 +26,12 @@ const onlyForClients = /(^|\.)progress\.visibleToUserIds$/;
 
 test.each(open.filter(({ kind }) => kind === 'write').map((endpoint) => [endpoint.path, endpoint] as const))(
   '%s has a rule for each field in which a user token can name users',
-  (path, { user }) => {
-    const { actor = [], people = [], refuses = [] } = user ?? {};
+  (_path, endpoint) => {
+    const { actor = [], people = [], refuses = [] } = endpoint.user ?? {};
     const ruled = [...[...actor, ...people].map((field) => field.path), ...refuses];
     const isRuled = (named: string) => ruled.some((rule) => named === rule || named.startsWith(`${rule}.`));
     // The rules see `visibilityConfig` as `visibility`.
-    const unruled = namingPaths(dataSchema(path) as Schema)
+    const unruled = namingPaths(endpoint)
       .map((named) => named.replace('visibilityConfig.', 'visibility.'))
       .filter((named) => !isRuled(named) && !onlyForClients.test(named));
     expect(unruled).toEqual([]);

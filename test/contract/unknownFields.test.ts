@@ -1,86 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import * as z from 'zod';
 import { isObject } from '../../lib/shared/collections.ts';
 import { fieldName, type Issue } from '../../lib/shared/errors.ts';
-import { acceptsField, declaredKeysOf, fieldChangesOf, isStoredAsSent } from '../../lib/shared/schema.ts';
 import { type FieldTree, fieldTree, unknownFields } from '../../lib/shared/unknownFields.ts';
 import { requestIssues } from '../support/requestIssues.ts';
 import { endpoints } from './cases.ts';
+import { dataSchema } from './contract.ts';
 import { documentedFields, sampleOf } from './documentedFields.ts';
+import { fieldsOf } from './fields.ts';
 
 const inputOf = (path: string) => endpoints.find((endpoint) => endpoint.path === path)!.input;
-
-/** The kinds of schemas without fields. */
-const scalars = new Set([
-  'string',
-  'number',
-  'int',
-  'boolean',
-  'enum',
-  'literal',
-  'null',
-  'undefined',
-  'transform',
-  'never',
-]);
-
-/** Yields the path and the form of each object that a request schema has, at any depth. */
-function* objects(
-  schema: z.core.$ZodType,
-  path: string,
-): Generator<readonly [path: string, form: 'closed' | 'open' | 'free']> {
-  const changed = fieldChangesOf(schema);
-  if (changed) return yield* objects(changed.base, path);
-  if (isStoredAsSent(schema)) return yield [path, 'free'];
-  const declared = declaredKeysOf(schema);
-  const { def } = (declared ?? (schema as z.core.$ZodTypes))._zod;
-  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- other types fail
-  switch (def.type) {
-    case 'object': {
-      const isOpen =
-        acceptsField(schema, 'x-other') ?? (def.catchall !== undefined && def.catchall._zod.def.type !== 'never');
-      yield [path, isOpen ? 'open' : 'closed'];
-      for (const [name, field] of Object.entries(def.shape))
-        yield* objects(field, path === '' ? name : `${path}.${name}`);
-      return;
-    }
-    case 'array':
-      return yield* objects(def.element, `${path}[]`);
-    case 'record':
-      return yield* objects(def.valueType, `${path}.*`);
-    case 'union':
-      for (const option of def.options) yield* objects(option, path);
-      return;
-    case 'optional':
-    case 'nullable':
-    case 'default':
-      return yield* objects(def.innerType, path);
-    case 'pipe': {
-      // A list checks its length before its items. A function can change the data before the object.
-      const isList = (def.in as z.core.$ZodTypes)._zod.def.type === 'array';
-      const isFirst = ['transform', 'unknown'].includes(def.in._zod.def.type);
-      return yield* objects(isList || isFirst ? def.out : def.in, path);
-    }
-    case 'unknown':
-    case 'custom':
-      return yield [path, 'free'];
-    default:
-      if (!scalars.has(def.type)) throw new Error(`The walk does not know ${def.type} at ${path}`);
-  }
-}
-
-const forms = new Map(endpoints.map(({ path, input }) => [path, [...objects(input, '')]]));
-const lastNames = (form: string) =>
-  [
-    ...new Set(
-      [...forms].flatMap(([path, found]) =>
-        found
-          .filter(([, itsForm]) => itsForm === form)
-          .map(([at]) => at.replaceAll('[]', '').split('.').at(-1) || path),
-      ),
-    ),
-  ].toSorted();
 
 /** The blocks of an agent, which are stored and returned as they were sent. */
 const agentBlocks =
@@ -93,41 +22,22 @@ const users = 'actionUser assignedTo from newUser notifyUsers oldUser subscribed
 );
 /** Objects and values that customers shape. */
 const shapedByCustomers =
-  'access actions agent attachments changes checklistOrigin context customList data displayBodyMessageTemplateData displayHeadlineMessageTemplateData displayMessageTemplateData entityData entityTargetData headers location metadata newLocation notificationSourceData oldLocation pageInfo pages priority progress query body recordedTime setupSamples status suggestion taggedUserContacts targetElement transcription value'.split(
+  'access actions agent attachments changes checklistOrigin contact customList data displayBodyMessageTemplateData displayHeadlineMessageTemplateData displayMessageTemplateData entityData entityTargetData headers location metadata newLocation notificationSourceData oldLocation pageInfo pages priority progress query body reason recordedTime setupSamples status steps suggestion taggedUserContacts targetElement transcription value version'.split(
     ' ',
   );
 /** Fields that are declared as ignored. */
 const ignored = 'created customPlanInfo customPlanInfoData isSuperWorkspace planInfo platform workspaceId'.split(' ');
-/** Fields that are refused with a text of their own. */
-const refused = 'context disabled id'.split(' ');
-
-describe('the objects of all requests', () => {
-  test('refuse unknown fields, except the declared open ones', () => {
-    const topLevels = ['/v2/agents/create', '/v2/agents/version/update'];
-    expect(lastNames('open')).toEqual([...topLevels, ...agentBlocks, ...users, 'config', 'organizations'].toSorted());
-  });
-
-  test('are free only where a customer shapes them', () => {
-    expect(lastNames('free')).toEqual([...new Set([...shapedByCustomers, ...ignored, ...refused])].toSorted());
-  });
-
-  test('are all known to the search for unknown fields', () => {
-    for (const { path, input } of endpoints) {
-      const closed = (forms.get(path) ?? []).filter(([, form]) => form === 'closed').map(([at]) => at);
-      expect([path, new Set(treeObjects(fieldTree(input), ''))]).toEqual([path, new Set(closed)]);
-    }
-  });
+test('the objects of all requests refuse unknown fields, except these', () => {
+  const free = endpoints.flatMap((endpoint) => [
+    ...fieldsOf(endpoint)
+      .filter(({ isClosed, types }) => types === undefined || (types.has('object') && !isClosed))
+      .map(({ at }) => at.findLast((part) => typeof part === 'string')!),
+    ...(dataSchema(endpoint.path).additionalProperties === false ? [] : [endpoint.path]),
+  ]);
+  const others = ['/v2/agents/create', '/v2/agents/version/update', 'config', 'organizations'];
+  const expected = [...agentBlocks, ...users, ...shapedByCustomers, ...ignored, ...others];
+  expect([...new Set(free)].toSorted()).toEqual(expected.toSorted());
 });
-
-/** Yields the path of each object of a tree that refuses unknown fields. */
-function* treeObjects(tree: FieldTree | undefined, path: string): Generator<string> {
-  if (tree?.kind === 'list') yield* treeObjects(tree.item(), `${path}[]`);
-  if (tree?.kind === 'record') yield* treeObjects(tree.value(), `${path}.*`);
-  if (tree?.kind === 'union') for (const option of tree.options) yield* treeObjects(option(), path);
-  if (tree?.kind !== 'object') return;
-  if (!tree.allows('x-other')) yield path;
-  for (const [name, field] of tree.fields) yield* treeObjects(field(), path === '' ? name : `${path}.${name}`);
-}
 
 type Path = readonly (string | number)[];
 

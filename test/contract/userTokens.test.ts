@@ -9,6 +9,7 @@ import { eventOf, post, send } from '../support/requests.ts';
 import { newUser, type TestUser, userWith } from '../support/userTokens.ts';
 import { endpoints } from './cases.ts';
 import { dataSchema, expectDocumented } from './contract.ts';
+import { fieldsOf } from './fields.ts';
 
 const grant = { type: 'document', id: 'nda', organizationId: 'acme' } as const;
 const ACME = { type: 'organization', id: 'acme' } as const;
@@ -131,24 +132,16 @@ test.each(open.filter(({ twinOf }) => twinOf === undefined).map((endpoint) => [e
 
 const writing = open.filter(({ kind }) => kind === 'write');
 
-/** Returns the names of the fields of a documented schema, at any depth. */
-function fieldNames(node: unknown): string[] {
-  if (Array.isArray(node)) return node.flatMap(fieldNames);
-  if (typeof node !== 'object' || node === null) return [];
-  const { properties = {} } = node as { properties?: object };
-  return [...Object.keys(properties), ...Object.values(node).flatMap(fieldNames)];
-}
-
 describe('what users store', () => {
   test.each(writing.map((endpoint) => [endpoint.path, endpoint] as const))(
     'at %s is judged by the names of fields that hold markup, URLs or pictures',
-    (path, { user }) => {
-      const names = fieldNames(dataSchema(path));
+    (_path, endpoint) => {
+      const names = fieldsOf(endpoint).map(({ at }) => String(at.at(-1)));
       for (const name of names.filter((field) =>
         /html|markup|ur[il]|href|src|link|photo|picture|avatar|image|icon|thumb/i.test(field),
       ))
         expect([name, fieldUse(name)]).toEqual([name, expect.stringMatching(/^(?:markup|picture|url)$/)]);
-      if (names.some((name) => fieldUse(name) === 'markup')) expect(user?.cleanMarkup).toBeDefined();
+      if (names.some((name) => fieldUse(name) === 'markup')) expect(endpoint.user?.cleanMarkup).toBeDefined();
     },
   );
 

@@ -54,7 +54,10 @@ export function checksOf(document: OpenApiDocument) {
   function withoutReferences(node: unknown): unknown {
     if (Array.isArray(node)) return node.map(withoutReferences);
     if (typeof node !== 'object' || node === null) return node;
-    if ('$ref' in node) return withoutReferences(resolveReference(node.$ref as string));
+    if ('$ref' in node) {
+      const { $ref, ...own } = node;
+      return { ...(withoutReferences(resolveReference($ref as string)) as object), ...own };
+    }
     return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withoutReferences(value)]));
   }
 
