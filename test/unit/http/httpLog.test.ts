@@ -55,6 +55,11 @@ function authenticated(run: () => Promise<unknown>, kind: 'read' | 'write' = 're
     { SERVICE_NAME: 'svc' },
   );
 }
+const failing = (error: Error, kind?: 'write') =>
+  authenticated(async () => {
+    throw error;
+  }, kind);
+const answering = (answer: object = {}) => authenticated(async () => answer);
 const withKey = (body = '{"data":{}}', more: Record<string, string> = {}) =>
   eventOf(body, { 'x-svc-api-key': KEY, 'x-svc-auth-token': SECRET, ...more });
 
@@ -67,10 +72,7 @@ describe('the access log', () => {
 
   test('has one line per request: endpoint, request id, tenant, status, duration', async () => {
     const event = withKey();
-    await send(
-      authenticated(async () => ({ data: 1 })),
-      event,
-    );
+    await send(answering({ data: 1 }), event);
     expect(accessLines()).toEqual([
       expect.objectContaining({
         level: 'INFO',
@@ -90,12 +92,7 @@ describe('the access log', () => {
   });
 
   test('has an error of the caller at level info, with its status', async () => {
-    await send(
-      authenticated(async () => {
-        throw new ApiError('NOT_FOUND', 'Gone.', { cause: new Error('the cause') });
-      }),
-      withKey(),
-    );
+    await send(failing(new ApiError('NOT_FOUND', 'Gone.', { cause: new Error('the cause') })), withKey());
     expect(accessLines()).toEqual([
       expect.objectContaining({ level: 'INFO', status: 404, errorStatus: 'NOT_FOUND', tenant: KEY }),
     ]);
@@ -104,10 +101,7 @@ describe('the access log', () => {
   });
 
   test('has no tenant for a request with wrong credentials', async () => {
-    await send(
-      authenticated(async () => ({})),
-      eventOf('{"data":{}}', { 'x-svc-api-key': OTHER_KEY, 'x-svc-auth-token': SECRET }),
-    );
+    await send(answering(), eventOf('{"data":{}}', { 'x-svc-api-key': OTHER_KEY, 'x-svc-auth-token': SECRET }));
     expect(accessLines()).toEqual([
       expect.objectContaining({ level: 'INFO', status: 403, errorStatus: 'PERMISSION_DENIED' }),
     ]);
@@ -115,12 +109,7 @@ describe('the access log', () => {
   });
 
   test('has a fault at level error with its cause, and the metric of the family counts it', async () => {
-    await send(
-      authenticated(async () => {
-        throw new Error('outer', { cause: new Error('inner') });
-      }),
-      withKey(),
-    );
+    await send(failing(new Error('outer', { cause: new Error('inner') })), withKey());
     expect(accessLines()).toEqual([
       expect.objectContaining({
         level: 'ERROR',
@@ -135,9 +124,10 @@ describe('the access log', () => {
   test('has the cause of a declared fault, also under an Idempotency-Key', async () => {
     for (const headers of [{}, { 'idempotency-key': 'k' }] as Record<string, string>[]) {
       lines.length = 0;
-      const unavailable = authenticated(async () => {
-        throw new ApiError('UNAVAILABLE', 'Later.', { cause: new Error('the provider is away') });
-      }, 'write');
+      const unavailable = failing(
+        new ApiError('UNAVAILABLE', 'Later.', { cause: new Error('the provider is away') }),
+        'write',
+      );
       expect((await send(unavailable, withKey(undefined, headers))).body.error).toEqual({
         status: 'UNAVAILABLE',
         message: 'Later.',
@@ -154,9 +144,7 @@ describe('the access log', () => {
   });
 
   test('has the status of an error under an Idempotency-Key', async () => {
-    const missing = authenticated(async () => {
-      throw new ApiError('NOT_FOUND', 'Gone.');
-    }, 'write');
+    const missing = failing(new ApiError('NOT_FOUND', 'Gone.'), 'write');
     await send(missing, withKey(undefined, { 'idempotency-key': 'k' }));
     expect(accessLines()).toEqual([expect.objectContaining({ status: 404, errorStatus: 'NOT_FOUND' })]);
   });
@@ -170,30 +158,11 @@ describe('the access log', () => {
       'user-agent': SECRET,
     };
     const query = { rawQueryString: `token=${SECRET}`, rawPath: `/v2/${SECRET}` };
-    await send(
-      authenticated(async () => ({ data: SECRET })),
-      { ...withKey(body, headers), ...query },
-    );
-    await send(
-      authenticated(async () => {
-        throw new ApiError('INVALID_ARGUMENT', SECRET, { details: { SECRET } });
-      }),
-      withKey(body, headers),
-    );
-    await send(
-      authenticated(async () => {
-        throw new Error('fault');
-      }),
-      withKey(body, headers),
-    );
-    await send(
-      authenticated(async () => ({})),
-      withKey(`not json ${SECRET}`, headers),
-    );
-    await send(
-      authenticated(async () => ({})),
-      eventOf(body, { ...headers, 'x-svc-api-key': SECRET, 'x-svc-auth-token': SECRET }),
-    );
+    await send(answering({ data: SECRET }), { ...withKey(body, headers), ...query });
+    await send(failing(new ApiError('INVALID_ARGUMENT', SECRET, { details: { SECRET } })), withKey(body, headers));
+    await send(failing(new Error('fault')), withKey(body, headers));
+    await send(answering(), withKey(`not json ${SECRET}`, headers));
+    await send(answering(), eventOf(body, { ...headers, 'x-svc-api-key': SECRET, 'x-svc-auth-token': SECRET }));
     await send(
       testHandler({ input: z.object({ a: z.string() }) }),
       eventOf(`{"data":{"a":[${JSON.stringify(SECRET)}]}}`, headers),
