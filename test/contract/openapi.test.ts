@@ -306,10 +306,16 @@ describe('the webhooks of the OpenAPI document', () => {
 describe('the JSON Schema of request data', () => {
   const id = { type: 'string', minLength: 1, maxLength: 512, pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]+$' };
 
-  test('describes required and nullable fields, and the items and the length of a list', () => {
-    expect(jsonSchemaOf(z.object({ one: Id, many: optional(list(Id, 30)) }))).toEqual({
+  test('describes required and nullable fields, enums, and the items and the length of a list', () => {
+    const kind = { type: 'string', enum: ['map', 'text'] };
+    const shape = { one: Id, many: optional(list(Id, 30)), kind: optional(z.enum(['map', 'text'])) };
+    expect(jsonSchemaOf(z.object(shape))).toEqual({
       type: 'object',
-      properties: { one: id, many: { type: ['array', 'null'], minItems: 1, maxItems: 30, items: id } },
+      properties: {
+        one: id,
+        many: { type: ['array', 'null'], minItems: 1, maxItems: 30, items: id },
+        kind: { anyOf: [kind, { type: 'null' }] },
+      },
       required: ['one'],
     });
   });
