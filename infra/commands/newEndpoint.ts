@@ -57,11 +57,10 @@ function testsOf(path: string): string {
 
 describeEndpoint('${path}', {
   // Replace this list by the fields:
-  //   data         (n) => the data of a request that succeeds. Use \`n\` for ids that must be new
-  //   foreignData  the data with which another customer tries to reach the items that \`prepare\` made
+  //   data  (n) => the data of a request that succeeds. Use \`n\` for ids that must be new
 
-  // Creates the items that the requests need, by calls of other endpoints with \`send\`. Put \`mark\` into names and texts.
-  prepare: async (send, mark) => {},
+  // Creates the items that the requests need, by calls of other endpoints with \`send\`.
+  prepare: async (send) => {},
 });
 
 // Add a test for each error and each rule of the endpoint.

@@ -63,7 +63,6 @@ describe('npm run new:endpoint', () => {
       "describeEndpoint('/v2/organizations/labels/list', {",
       'prepare:',
       '//   data ',
-      '//   foreignData ',
     ])
       expect(read(tests)).toContain(text);
   });

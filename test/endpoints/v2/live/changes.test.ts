@@ -8,5 +8,4 @@ describeEndpoint('/v2/live/changes', {
     await send('/v2/live/connect', nda);
   },
   data: () => ({ ...nda, after: 0 }),
-  foreignData: [{ ...nda, after: 0 }],
 });

@@ -6,5 +6,4 @@ describeEndpoint('/v2/live/connect', {
   documents: ['nda'],
   prepare: async () => {},
   data: () => nda,
-  foreignData: [nda],
 });

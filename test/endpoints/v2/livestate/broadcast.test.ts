@@ -4,9 +4,8 @@ const nda = { organizationId: 'acme', documentId: 'nda' };
 
 describeEndpoint('/v2/livestate/broadcast', {
   documents: ['nda'],
-  prepare: async (send, mark) => {
-    await send('/v2/livestate/broadcast', { ...nda, liveStateDataId: 'clause', data: { mark } });
+  prepare: async (send, text) => {
+    await send('/v2/livestate/broadcast', { ...nda, liveStateDataId: 'clause', data: { text } });
   },
   data: (n) => ({ ...nda, liveStateDataId: 'clause', data: { n } }),
-  foreignData: [{ ...nda, liveStateDataId: 'clause', data: {}, merge: true }],
 });

@@ -4,10 +4,9 @@ const nda = { organizationId: 'acme', documentId: 'nda' };
 
 describeEndpoint('/v2/presence/delete', {
   documents: ['nda'],
-  prepare: async (send, mark) => {
+  prepare: async (send, text) => {
     for (let n = 0; n < 9; n++)
-      await send('/v2/presence/add', { ...nda, users: [{ userId: `user-${n}`, name: mark }] });
+      await send('/v2/presence/add', { ...nda, users: [{ userId: `user-${n}`, name: text }] });
   },
   data: (n) => ({ ...nda, userIds: [`user-${n}`] }),
-  foreignData: [{ ...nda, userIds: ['user-0'] }],
 });

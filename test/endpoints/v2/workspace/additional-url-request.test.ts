@@ -16,7 +16,4 @@ describeEndpoint('/v2/workspace/additional-url-request', {
     ids = body.result.data.map(({ id }: { id: string }) => id);
   },
   data: (n) => ({ action: 'accept', id: ids[n], clientDocId: 'nda' }),
-  get foreignData() {
-    return [{ action: 'accept', id: ids[0], clientDocId: 'nda' }];
-  },
 });

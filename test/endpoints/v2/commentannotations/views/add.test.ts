@@ -5,10 +5,9 @@ const nda = { organizationId: 'acme', documentId: 'nda' };
 
 describeEndpoint('/v2/commentannotations/views/add', {
   documents: ['nda'],
-  prepare: async (send, mark) => {
-    const commentAnnotations = [thread('a', { commentData: [{ commentText: mark, from: { userId: 'ada' } }] })];
+  prepare: async (send, text) => {
+    const commentAnnotations = [thread('a', { commentData: [{ commentText: text, from: { userId: 'ada' } }] })];
     await send('/v2/commentannotations/add', { ...nda, commentAnnotations });
   },
   data: (n) => ({ ...nda, annotationIds: ['a'], userId: 'bob', viewedAt: 1_000 + n }),
-  foreignData: [{ ...nda, annotationIds: ['a'], userId: 'bob' }],
 });

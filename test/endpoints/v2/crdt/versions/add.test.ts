@@ -8,5 +8,4 @@ describeEndpoint('/v2/crdt/versions/add', {
     for (let n = 0; n < 9; n++) await send('/v2/crdt/add', { ...nda, editorId: `editor-${n}`, type: 'text', data });
   },
   data: (n) => ({ ...nda, editorId: `editor-${n}`, name: 'First' }),
-  foreignData: [{ ...nda, editorId: 'editor-0', name: 'theirs' }],
 });

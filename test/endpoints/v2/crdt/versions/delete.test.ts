@@ -15,7 +15,4 @@ describeEndpoint('/v2/crdt/versions/delete', {
     }
   },
   data: (n) => ({ ...nda, editorId: `editor-${n}`, versionIds: [versionIds[n]] }),
-  get foreignData() {
-    return [{ ...nda, editorId: 'editor-0', versionIds }];
-  },
 });

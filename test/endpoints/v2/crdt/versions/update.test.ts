@@ -6,12 +6,9 @@ let versionId: string;
 
 describeEndpoint('/v2/crdt/versions/update', {
   documents: ['nda'],
-  prepare: async (send, mark) => {
-    await send('/v2/crdt/add', { ...editor, type: 'text', data: mark });
-    ({ versionId } = (await send('/v2/crdt/versions/add', { ...editor, name: mark })).body.result.data);
+  prepare: async (send, text) => {
+    await send('/v2/crdt/add', { ...editor, type: 'text', data: text });
+    ({ versionId } = (await send('/v2/crdt/versions/add', { ...editor, name: text })).body.result.data);
   },
   data: (n) => ({ ...editor, versionId, name: `Version ${n}` }),
-  get foreignData() {
-    return [{ ...editor, versionId, name: 'theirs' }];
-  },
 });

@@ -3,17 +3,16 @@ import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
 // The rules of the counts are tested in integration/notifications/unreadCounts.test.ts.
 describeEndpoint('/v2/notifications/count/get', {
   documents: ['nda'],
-  prepare: async (send, mark) => {
+  prepare: async (send, text) => {
     await send('/v2/notifications/add', {
       organizationId: 'acme',
       documentId: 'nda',
       notificationId: 'n',
-      actionUser: { userId: 'ada', name: mark },
+      actionUser: { userId: 'ada', name: text },
       notifyUsers: [{ userId: 'grace' }],
-      displayHeadlineMessageTemplate: mark,
-      displayBodyMessage: mark,
+      displayHeadlineMessageTemplate: text,
+      displayBodyMessage: text,
     });
   },
   data: () => ({ organizationId: 'acme', userId: 'grace' }),
-  foreignData: [{ organizationId: 'acme', userId: 'grace' }],
 });

@@ -7,5 +7,4 @@ describeEndpoint('/v2/organizations/documents/migrate', {
   documents: times(DOCUMENTS, (n) => `document-${n}`),
   prepare: async () => {},
   data: (n) => ({ organizationId: 'acme', documentId: `document-${n}`, newDocumentId: `renamed-${n}` }),
-  foreignData: [{ organizationId: 'acme', documentId: 'document-7', newDocumentId: 'theirs' }],
 });

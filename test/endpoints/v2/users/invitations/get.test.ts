@@ -8,5 +8,4 @@ describeEndpoint('/v2/users/invitations/get', {
     await send('/v2/users/invite/add', { ...invited, organizationName });
   },
   data: () => ({ organizationId: 'acme', email: invited.email }),
-  foreignData: [{ organizationId: 'acme', email: invited.email }],
 });

@@ -8,5 +8,4 @@ describeEndpoint('/v2/users/invite/get', {
     await send('/v2/users/invite/add', { ...invited, organizationName });
   },
   data: () => ({ organizationId: 'acme' }),
-  foreignData: [{ organizationId: 'acme' }],
 });

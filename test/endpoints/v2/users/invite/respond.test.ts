@@ -10,5 +10,4 @@ describeEndpoint('/v2/users/invite/respond', {
     for (let n = 0; n < INVITED; n++) await send('/v2/users/invite/add', { ...nda, email: emailOf(n), documentName });
   },
   data: (n) => ({ ...nda, email: emailOf(n), status: 'REJECTED' }),
-  foreignData: [{ ...nda, email: emailOf(0), status: 'WITHDRAWN' }],
 });

@@ -13,7 +13,4 @@ describeEndpoint('/v2/workspace/apikey/copy', {
     keys = { sourceApiKey, targetApiKey };
   },
   data: () => keys,
-  get foreignData() {
-    return [keys];
-  },
 });

@@ -1,3 +1,3 @@
 import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
 
-describeEndpoint('/v2/workspace/authtoken/ensure', { prepare: async () => {}, data: () => ({}), foreignData: [] });
+describeEndpoint('/v2/workspace/authtoken/ensure', { prepare: async () => {}, data: () => ({}) });

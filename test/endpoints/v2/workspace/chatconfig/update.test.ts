@@ -1,9 +1,8 @@
 import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
 
 describeEndpoint('/v2/workspace/chatconfig/update', {
-  prepare: async (send, mark) => {
-    await send('/v2/workspace/chatconfig/update', { chatServiceConfig: { botToken: `xoxb-${mark}` } });
+  prepare: async (send, text) => {
+    await send('/v2/workspace/chatconfig/update', { chatServiceConfig: { botToken: `xoxb-${text}` } });
   },
   data: (n) => ({ chatServiceConfig: { botToken: `xoxb-token-${n}` } }),
-  foreignData: [{ useChatService: true }, { chatServiceConfig: { botToken: '' } }],
 });

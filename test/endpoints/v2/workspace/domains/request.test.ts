@@ -6,5 +6,4 @@ describeEndpoint('/v2/workspace/domains/request', {
   documents: ['nda'],
   prepare: async () => {},
   data: (n) => ({ ...acme, domain: `https://partner-${n}.example.com` }),
-  foreignData: [{ ...acme, domain: 'https://partner-0.example.com' }],
 });

@@ -10,7 +10,4 @@ describeEndpoint('/v2/organizations/documents/migrate/status', {
     migrationId = (await send('/v2/organizations/documents/migrate', ids)).body.result.data.migrationId;
   },
   data: () => ({ ...acme, migrationId }),
-  get foreignData() {
-    return [{ ...acme, migrationId }];
-  },
 });

@@ -8,5 +8,4 @@ describeEndpoint('/v2/users/invite/pending/count', {
     await send('/v2/users/invite/add', { ...invited, organizationName });
   },
   data: () => ({ organizationId: 'acme', type: 'org_user' }),
-  foreignData: [{ organizationId: 'acme', type: 'org_user' }],
 });
