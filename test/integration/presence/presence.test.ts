@@ -208,16 +208,18 @@ describe('the job that ends a presence', () => {
   test.each([
     ['add', 'grace'],
     ['update', 'ada'],
-  ])('is started by %s for a short lease, and not by a renewal', async (name, userId) => {
-    await call('add', { users: [{ userId: 'ada', leaseSeconds: 75 }] });
-    expect(await jobs()).toEqual([]);
-    await call(name, { users: [{ userId, leaseSeconds: 5 }] });
-    const [job] = await jobs();
-    expect(job).toMatchObject({ kind: 'endPresence' });
-    await call('update', { users: [{ userId }] });
-    await call('update', { users: [{ userId, leaseSeconds: 6 }] });
-    expect(await jobs()).toEqual([job]);
-  });
+  ])('is started by %s for a short lease, and not by a renewal', (name, userId) =>
+    withStillClock(async () => {
+      await call('add', { users: [{ userId: 'ada', leaseSeconds: 75 }] });
+      expect(await jobs()).toEqual([]);
+      await call(name, { users: [{ userId, leaseSeconds: 5 }] });
+      const [job] = await jobs();
+      expect(job).toMatchObject({ kind: 'endPresence' });
+      await call('update', { users: [{ userId }] });
+      await call('update', { users: [{ userId, leaseSeconds: 6 }] });
+      expect(await jobs()).toEqual([job]);
+    }),
+  );
 
   test('waits for the end of the lease and then ends the presence', () =>
     withStillClock(async () => {
