@@ -63,6 +63,20 @@ const named = (world: AttackWorld, name: string): Attacker => {
 const placeOf = (world: AttackWorld, name: string): Place => world.places.find((place) => place.name === name)!;
 const withAccess = (world: AttackWorld) => ['viewer', 'editor', 'insider', 'eu'].map((name) => named(world, name));
 
+/** Returns the groups that `make` returns for each endpoint and each of some attackers, with the data of a right call. */
+const callsOf = (
+  world: AttackWorld,
+  names: readonly string[],
+  make: (endpoint: Endpoint, as: Attacker, data: Data) => Probe[][],
+  among = open,
+): Probe[][] =>
+  among.flatMap((endpoint) =>
+    names.flatMap((name) => {
+      const as = named(world, name);
+      return make(endpoint, as, inputOf(endpoint, as, placeOf(world, 'nda')));
+    }),
+  );
+
 /** Returns whether a call with the data of `inputOf` succeeds in a place. Undefined if the rule leaves it open. */
 function mayCall({ user: rule }: Endpoint, as: Attacker, at: Place, data: Data): boolean | undefined {
   if (!as.isValid) return false;
@@ -309,30 +323,26 @@ const actors: Row = {
   slice: 50,
   full: 500,
   groups: (world) =>
-    open.flatMap((endpoint) =>
-      ['viewer', 'editor', 'insider'].flatMap((name) => {
-        const as = named(world, name);
-        const data = inputOf(endpoint, as, placeOf(world, 'nda'));
-        const known = dataSchema(endpoint.path).properties ?? {};
-        return (endpoint.user!.actor ?? []).flatMap((field) =>
-          otherActors(field, as.userId).map(({ value, statuses }): Probe[] => {
-            const path = field.path.split('.');
-            // One version of an endpoint ignores a field of the other, but reads a name of another user in it.
-            const isRead = statuses === undefined || path[0]! in known;
-            return [
-              {
-                as,
-                path: endpoint.path,
-                data: withValue(data, path, value),
-                expects: isRead ? 'refusal' : 'safety',
-                part: statuses ? 'another type' : `${functionOf(endpoint.path)} ${field.path}`,
-                ...(statuses ? { statuses } : { message: /names another user/ }),
-              },
-            ];
-          }),
-        );
-      }),
-    ),
+    callsOf(world, ['viewer', 'editor', 'insider'], (endpoint, as, data) => {
+      const known = dataSchema(endpoint.path).properties ?? {};
+      return (endpoint.user!.actor ?? []).flatMap((field) =>
+        otherActors(field, as.userId).map(({ value, statuses }): Probe[] => {
+          const path = field.path.split('.');
+          // One version of an endpoint ignores a field of the other, but reads a name of another user in it.
+          const isRead = statuses === undefined || path[0]! in known;
+          return [
+            {
+              as,
+              path: endpoint.path,
+              data: withValue(data, path, value),
+              expects: isRead ? 'refusal' : 'safety',
+              part: statuses ? 'another type' : `${functionOf(endpoint.path)} ${field.path}`,
+              ...(statuses ? { statuses } : { message: /names another user/ }),
+            },
+          ];
+        }),
+      );
+    }),
 };
 
 const serverFields: Row = {
@@ -340,22 +350,18 @@ const serverFields: Row = {
   slice: 15,
   full: 150,
   groups: (world) =>
-    open.flatMap((endpoint) =>
-      ['viewer', 'editor'].flatMap((name) => {
-        const as = named(world, name);
-        const data = inputOf(endpoint, as, placeOf(world, 'nda'));
-        return (endpoint.user!.refuses ?? []).flatMap((field) =>
-          [true, [MENTIONED], { userId: MENTIONED }].map((value): Probe[] => [
-            {
-              as,
-              path: endpoint.path,
-              data: withValue(data, field.split('.'), value),
-              expects: 'refusal',
-              message: /is for API keys/,
-            },
-          ]),
-        );
-      }),
+    callsOf(world, ['viewer', 'editor'], (endpoint, as, data) =>
+      (endpoint.user!.refuses ?? []).flatMap((field) =>
+        [true, [MENTIONED], { userId: MENTIONED }].map((value): Probe[] => [
+          {
+            as,
+            path: endpoint.path,
+            data: withValue(data, field.split('.'), value),
+            expects: 'refusal',
+            message: /is for API keys/,
+          },
+        ]),
+      ),
     ),
 };
 
@@ -379,25 +385,21 @@ const otherSpellings: Row = {
   slice: 30,
   full: 250,
   groups: (world) =>
-    open.flatMap((endpoint) =>
-      ['editor', 'insider'].flatMap((name) => {
-        const as = named(world, name);
-        const data = inputOf(endpoint, as, placeOf(world, 'nda'));
-        const fields = [['documentId'], ['documentIds', '*']].filter(([field]) => field! in data);
-        const isNamed = namedIn(endpoint.user!, data).documentIds.length > 0;
-        return fields.flatMap((path) =>
-          spellings('nda').map((id): Probe[] => [
-            {
-              as,
-              path: endpoint.path,
-              data: withValue(data, path, id),
-              expects: isNamed ? 'refusal' : 'safety',
-              statuses: invalidOrDenied,
-            },
-          ]),
-        );
-      }),
-    ),
+    callsOf(world, ['editor', 'insider'], (endpoint, as, data) => {
+      const fields = [['documentId'], ['documentIds', '*']].filter(([field]) => field! in data);
+      const isNamed = namedIn(endpoint.user!, data).documentIds.length > 0;
+      return fields.flatMap((path) =>
+        spellings('nda').map((id): Probe[] => [
+          {
+            as,
+            path: endpoint.path,
+            data: withValue(data, path, id),
+            expects: isNamed ? 'refusal' : 'safety',
+            statuses: invalidOrDenied,
+          },
+        ]),
+      );
+    }),
 };
 
 const hostileValues: unknown[] = [
@@ -412,15 +414,13 @@ const hostile: Row = {
   slice: 40,
   full: 300,
   groups: (world) =>
-    open.flatMap((endpoint) => {
-      const as = named(world, 'editor');
-      const data = inputOf(endpoint, as, placeOf(world, 'nda'));
-      return fieldPaths(data).flatMap((path) =>
+    callsOf(world, ['editor'], (endpoint, as, data) =>
+      fieldPaths(data).flatMap((path) =>
         hostileValues.map((value): Probe[] => [
           { as, path: endpoint.path, data: withValue(data, path, value), expects: 'safety' },
         ]),
-      );
-    }),
+      ),
+    ),
 };
 
 const bodies: Row = {
@@ -428,10 +428,8 @@ const bodies: Row = {
   slice: 30,
   full: 200,
   groups: (world) =>
-    open.flatMap((endpoint) => {
-      const as = named(world, 'viewer');
+    callsOf(world, ['viewer'], (endpoint, as, data) => {
       const secret = placeOf(world, 'secret');
-      const data = inputOf(endpoint, as, placeOf(world, 'nda'));
       const text = JSON.stringify(data).slice(1);
       const id = JSON.stringify(secret.documentId);
       const prototype = '{"userId":"grace","role":"editor","level":"apiKey","documentId":' + id + '}';

@@ -63,81 +63,51 @@ describe('a call answers DEADLINE_EXCEEDED in time, with its log line and metric
     readonly operation: string;
     readonly passing?: number;
     readonly headers?: () => Promise<Headers> | Headers;
-    readonly handler: () => Handler;
+    readonly path?: string;
+    readonly handler?: () => Handler;
     readonly data?: unknown;
   }
+  const reading: Omit<Case, 'operation'> = {
+    headers: async () => (await newReader()).headers,
+    path: '/v2/commentannotations/get',
+    data: inDocument,
+  };
+  const slow = () => endpointHandler(addOrganizations, { WRITES_PER_SECOND_PER_KEY: '10' });
+  const withKey = () => ({ ...customer.headers, ...key });
   const rows: [string, Case][] = [
-    ['the read of an API key', { operation: 'GetItem', handler: () => handlerOf('/v2/organizations/get') }],
+    ['the read of an API key', { operation: 'GetItem' }],
     [
       'the read of a workspace',
-      {
-        operation: 'GetItem',
-        headers: () => customer.workspaceHeaders,
-        handler: () => handlerOf('/v2/workspace/apikeys/get'),
-      },
+      { operation: 'GetItem', headers: () => customer.workspaceHeaders, path: '/v2/workspace/apikeys/get' },
     ],
-    [
-      'the read that verifies a user token',
-      {
-        operation: 'BatchGetItem',
-        headers: async () => (await newReader()).headers,
-        handler: () => handlerOf('/v2/commentannotations/get'),
-        data: inDocument,
-      },
-    ],
-    [
-      'the read of a user and an organization',
-      {
-        operation: 'BatchGetItem',
-        passing: 1,
-        headers: async () => (await newReader()).headers,
-        handler: () => handlerOf('/v2/commentannotations/get'),
-        data: inDocument,
-      },
-    ],
-    [
-      'the read of grants and revocations',
-      {
-        operation: 'Query',
-        headers: async () => (await newReader()).headers,
-        handler: () => handlerOf('/v2/commentannotations/get'),
-        data: inDocument,
-      },
-    ],
-    [
-      'the write of the tokens of a large write',
-      {
-        operation: 'UpdateItem',
-        handler: () => endpointHandler(addOrganizations, { WRITES_PER_SECOND_PER_KEY: '10' }),
-        data: large,
-      },
-    ],
+    ['the read that verifies a user token', { operation: 'BatchGetItem', ...reading }],
+    ['the read of a user and an organization', { operation: 'BatchGetItem', passing: 1, ...reading }],
+    ['the read of grants and revocations', { operation: 'Query', ...reading }],
+    ['the write of the tokens of a large write', { operation: 'UpdateItem', handler: slow, data: large }],
     [
       'the claim of an Idempotency-Key',
-      {
-        operation: 'PutItem',
-        headers: () => ({ ...customer.headers, ...key }),
-        handler: () => handlerOf('/v2/organizations/add'),
-        data: named,
-      },
+      { operation: 'PutItem', headers: withKey, path: '/v2/organizations/add', data: named },
     ],
-    ['a read of the endpoint', { operation: 'Query', handler: () => handlerOf('/v2/organizations/get') }],
+    ['a read of the endpoint', { operation: 'Query' }],
   ];
 
-  test.each(rows)('to %s', async (_what, { operation, passing = 0, headers, handler, data = {} }) => {
-    const sent = headers ? await headers() : customer.headers;
-    restartFunctions();
-    const call = faults.hang(operation, passing);
-    const answering = start(handler(), sent, data);
-    await call.reached;
-    jest.advanceTimersByTime(UNTIL_DEADLINE);
-    const answer = await answering;
-    expect(answer.statusCode).toBe(504);
-    expect(JSON.parse(answer.body ?? '')).toEqual(late);
-    expect(answer.headers).toMatchObject({ 'x-request-id': expect.any(String), 'x-frame-options': 'DENY' });
-    expectFault();
-    await call.closed;
-  });
+  test.each(rows)(
+    'to %s',
+    async (_what, { operation, passing = 0, headers, path = '/v2/organizations/get', handler, data = {} }) => {
+      const sent = headers ? await headers() : customer.headers;
+      restartFunctions();
+      const call = faults.hang(operation, passing);
+      const answering = start(handler?.() ?? handlerOf(path), sent, data);
+      await call.reached;
+      jest.advanceTimersByTime(UNTIL_DEADLINE);
+      const answer = await answering;
+      expect(answer.statusCode).toBe(504);
+      expect(JSON.parse(answer.body ?? '')).toEqual(late);
+      expect(answer.headers).toMatchObject({ 'x-request-id': expect.any(String), 'x-frame-options': 'DENY' });
+      expectFault();
+      await call.closed;
+    },
+  );
 });
 
 test('a call answers DEADLINE_EXCEEDED in time if Secrets Manager does not answer', async () => {
