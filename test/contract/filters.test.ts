@@ -240,6 +240,18 @@ const others: Readonly<Record<string, RegExp>> = {
   'without it the call is refused': /^\/v1\/organizations\/usergroups\/users\/delete userIds$/,
 };
 
+const addNotification = (customer: Customer, n: number, at: object, user: object) =>
+  customer.untyped('/v2/notifications/add', {
+    ...at,
+    notificationId: `notification-${n}`,
+    actionUser: { userId: 'cyd' },
+    notifyUsers: [user],
+    notifyAll: false,
+    displayHeadlineMessageTemplate: 'Signed',
+    displayBodyMessage: 'Done',
+    location: { id: String(n % 2) },
+  });
+
 /** Adds twelve records of each kind, whose fields differ in many combinations. */
 async function fill(customer: Customer): Promise<void> {
   const of = (n: number) => ({ ...acme, documentId: documentIds[n % 3] });
@@ -324,16 +336,7 @@ async function fill(customer: Customer): Promise<void> {
         },
       ],
     });
-    await customer.untyped('/v2/notifications/add', {
-      ...of(n),
-      notificationId: `notification-${n}`,
-      actionUser: { userId: 'cyd' },
-      notifyUsers: [user(n)],
-      notifyAll: false,
-      displayHeadlineMessageTemplate: 'Signed',
-      displayBodyMessage: 'Done',
-      location: { id: String(n % 2) },
-    });
+    await addNotification(customer, n, of(n), user(n));
     await customer.addRecordings([{ annotationId: `recording-${n}`, recordingType: 'audio', from: user(n) }], of(n));
     await customer.ok('/v2/memory/judgments/add', {
       ...of(n),
@@ -368,14 +371,11 @@ async function fill(customer: Customer): Promise<void> {
     ['map', 'map', {}],
   ])
     await customer.untyped('/v2/crdt/add', { ...nda, editorId, type, data });
-  await customer.ok('/v2/notifications/config/set', { ...acme, userIds: ['ada'], config: { inbox: 'NONE' } });
-  await customer.untyped('/v2/notifications/config/set', {
-    ...nda,
-    documentId: undefined,
-    documentIds: ['nda'],
-    userIds: ['ada'],
-    config: { inbox: 'MINE' },
-  });
+  for (const [inbox, where] of [
+    ['NONE', {}],
+    ['MINE', { documentIds: ['nda'] }],
+  ] as const)
+    await customer.ok('/v2/notifications/config/set', { ...acme, ...where, userIds: ['ada'], config: { inbox } });
 }
 
 type Seed = (customer: Customer) => Promise<unknown>;
@@ -405,17 +405,12 @@ const seedThreads: Seed = async (customer) => {
 const seedNotifications: Seed = async (customer) => {
   await customer.addDocuments(['nda', 'tos']);
   for (const n of times(4, Number))
-    await customer.ok('/v2/notifications/add', {
-      ...acme,
-      documentId: n < 3 ? 'nda' : 'tos',
-      notificationId: `notification-${n}`,
-      actionUser: { userId: 'cyd' },
-      notifyUsers: [{ userId: n % 2 ? 'grace' : 'ada' }],
-      notifyAll: false,
-      displayHeadlineMessageTemplate: 'Signed',
-      displayBodyMessage: 'Done',
-      location: { id: String(n % 2) },
-    });
+    await addNotification(
+      customer,
+      n,
+      { ...acme, documentId: n < 3 ? 'nda' : 'tos' },
+      { userId: n % 2 ? 'grace' : 'ada' },
+    );
 };
 
 const seedActivities: Seed = async (customer) => {

@@ -36,22 +36,20 @@ function faultsOf(
     texts.some((text) => text.startsWith(`${name} ${message}`));
   const [type = '', ...otherTypes] = [...(types ?? [])].filter((each) => each !== 'null');
   const isPlain = otherTypes.length === 0 && schema.enum === undefined && !('const' in schema);
+  const nounFor = (value: unknown) => {
+    if (!isPlain) return '';
+    return type === 'integer' && value === 1.5 ? 'be an integer' : `be ${nouns[type]}`;
+  };
+  // Of the requests, the one beside as little as possible.
+  const alone = requests.at(-1)!;
   const isField = typeof at.at(-1) === 'string' && at.at(-1) !== 'key';
   const missing = isField ? without.map((make) => refusals(make())) : [];
   const nulls = requests.map((request) => refusals(request(null)));
-  const wrongTypes = Object.entries(values).filter(([type]) => types && !types.has(type));
+  const wrongTypes = Object.entries(values).filter(([name]) => types && !types.has(name));
   const more = { ...(smallest(schema) as object), unexpectedThing: null };
-  const unknown = isClosed ? requests.map((request) => requestIssues(input, request(more))[0]?.message) : [];
+  const unknown = isClosed ? [requestIssues(input, alone(more))[0]?.message] : [];
   return [
-    ...wrongTypes.filter(
-      ([, value]) =>
-        !requests.every((request) =>
-          isRefused(
-            refusals(request(value)),
-            isPlain ? `must be ${type === 'integer' && value === 1.5 ? 'an integer' : nouns[type]}` : 'must ',
-          ),
-        ),
-    ),
+    ...wrongTypes.filter(([, value]) => !isRefused(refusals(alone(value)), `must ${nounFor(value)}`)),
     ...(isRequired && !missing.every((texts) => isRefused(texts, free.test(name) ? 'must ' : 'is required'))
       ? ['missing']
       : []),
