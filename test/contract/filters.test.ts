@@ -374,7 +374,7 @@ async function fill(customer: Customer): Promise<void> {
   for (const [inbox, where] of [
     ['NONE', {}],
     ['MINE', { documentIds: ['nda'] }],
-  ] as const)
+  ] as ['NONE' | 'MINE', object][])
     await customer.ok('/v2/notifications/config/set', { ...acme, ...where, userIds: ['ada'], config: { inbox } });
 }
 
