@@ -880,7 +880,8 @@ describe('revoked user tokens', () => {
     });
     const token = { 'x-svc-auth-token': body.result.data.newAuthToken.token as string };
     const send: Customer['call'] = async (path, data) => customer.call(path, data, token);
-    return { ...customer, call: send, ok: async (path, data) => (await send(path, data)).body.result.data };
+    const untyped: Customer['untyped'] = async (path, data) => (await send(path, data)).body.result.data;
+    return { ...customer, call: send, ok: untyped, untyped };
   }
   const connectWith = async (user: TestUser) => user.call('/v2/live/connect', nda);
   const sessionsAsChanges = async () =>
