@@ -15,11 +15,8 @@ export function standIn<T extends object>(current: () => T): T {
     get(_target, key) {
       const object = current();
       const value = Reflect.get(object, key);
-      // Methods must run on the object itself, because a proxy has no private fields. `bind` would hide that a method is
-      // a spy.
-      return typeof value === 'function'
-        ? new Proxy(value, { apply: (method, _this, args) => Reflect.apply(method, object, args) })
-        : value;
+      // Methods of a class read private fields, which a proxy lacks. A spy is a property of the object itself.
+      return typeof value === 'function' && !Object.hasOwn(object, key) ? value.bind(object) : value;
     },
     set: (_target, key, value) => Reflect.set(current(), key, value),
     deleteProperty: (_target, key) => Reflect.deleteProperty(current(), key),
