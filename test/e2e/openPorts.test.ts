@@ -82,14 +82,6 @@ describe('of the ports that npm start opens', () => {
         expect(await ask(port, ...request)).toMatch(/^HTTP\/1\.1 400 [^]*MissingAuthenticationToken/);
       }
   });
-
-  test('the one of the API refuses pages of other origins that call the console', async () => {
-    const port = ports.find((each) => each.port === open[0])!;
-    const request = ['POST /_local/parts/table HTTP/1.1', `Host: ${port.host}:${port.port}`];
-    expect(await ask(port, ...request, `Origin: ${EVIL}`, 'Content-Type: application/json')).toMatch(
-      /^HTTP\/1\.1 403 /,
-    );
-  });
 });
 
 describe('a page of another origin in a browser', () => {
