@@ -125,32 +125,16 @@ describe('the demo page in two browsers', () => {
     expect(problems()).toEqual([]);
   });
 
-  test('shows the users who are present', async () => {
-    const { ada, grace } = await openBoth();
-    for (const page of [ada, grace])
-      for (const name of ['Ada Lovelace', 'Grace Hopper'])
-        await page.getByRole('list', { name: 'Here now' }).getByRole('img', { name }).waitFor();
-  });
-
-  test.each([
-    ['goes to another page', (page: Page) => page.goto('about:blank')],
-    ['closes the page', (page: Page) => page.close({ runBeforeUnload: true })],
-  ])('hides a user who %s long before the lease of the presence ends', async (_what, leave) => {
+  test('shows the last words that a user wrote just before closing the page, and hides the user long before the lease ends', async () => {
     const { ada, grace } = await openBoth();
     const avatar = grace.getByRole('list', { name: 'Here now' }).getByRole('img', { name: 'Ada Lovelace' });
     const caret = grace.locator('.cm-ySelectionInfo', { hasText: 'Ada Lovelace' });
     await textOf(ada).focus();
     await Promise.all([avatar.waitFor(), caret.waitFor({ state: 'attached' })]);
-    await leave(ada);
-    await Promise.all([avatar, caret].map((each) => each.waitFor({ state: 'detached', timeout: LEFT_MILLISECONDS })));
-  });
-
-  test('shows the last words that a user wrote just before closing the page', async () => {
-    const { ada, grace } = await openBoth();
-    await textOf(ada).focus();
     await ada.evaluate("document.execCommand('insertText', false, 'Last words')");
-    await ada.close();
+    await ada.close({ runBeforeUnload: true });
     await withTexts(grace, ['Last words']);
+    await Promise.all([avatar, caret].map((each) => each.waitFor({ state: 'detached', timeout: LEFT_MILLISECONDS })));
   });
 
   test('restores a version while the other user types, and loses no typed words', async () => {
@@ -188,27 +172,24 @@ describe('the demo page in two browsers', () => {
     expect(problems()).toEqual([]);
   });
 
-  test('shows comments, replies and resolved threads to the other user', async () => {
+  test('shows comments, replies and resolved threads to the other user, with the keyboard only', async () => {
     const { ada, grace, problems } = await openBoth();
-    await addComment(ada, 'Is this right?');
-    const adas = thread(ada, 'Is this right?');
-    const graces = thread(grace, 'Is this right?');
-    await graces.getByRole('textbox', { name: 'Reply' }).fill('It is.');
-    await graces.getByRole('button', { name: 'Reply' }).click();
-    await adas.getByText('It is.').waitFor();
+    await tabTo(ada, 'textbox', 'Text of the document');
+    await ada.keyboard.type('typed ');
+    await tabTo(ada, 'textbox', 'New comment');
+    await ada.keyboard.type('Is this right?');
+    await ada.keyboard.press('Enter');
+    await thread(grace, 'Is this right?').waitFor();
+    await tabTo(grace, 'textbox', 'Reply');
+    await grace.keyboard.type('It is.');
+    await grace.keyboard.press('Enter');
+    await thread(ada, 'Is this right?').getByText('It is.').waitFor();
     await statusOf(ada, 'Grace Hopper commented: It is.').waitFor();
-    await adas.getByRole('button', { name: 'Resolve' }).click();
-    await thread(grace, 'Resolved: Is this right?').getByRole('button', { name: 'Reopen' }).click();
-    await adas.getByRole('button', { name: 'Resolve' }).waitFor();
+    await tabTo(ada, 'button', 'Resolve');
+    await ada.keyboard.press('Space');
+    await thread(grace, 'Resolved: Is this right?').getByRole('button', { name: 'Reopen' }).press('Space');
+    await thread(ada, 'Is this right?').getByRole('button', { name: 'Resolve' }).waitFor();
     expect(problems()).toEqual([]);
-  });
-
-  test('quotes the selected text in a new thread', async () => {
-    const { ada, grace } = await openBoth();
-    await typeAt(ada, 'End', '\nquoted words');
-    await ada.keyboard.press('Shift+Home');
-    await addComment(ada, 'About these words');
-    await thread(grace, 'About these words').getByText('quoted words').waitFor();
   });
 
   test('marks the commented words, also after edits before them, and shows them from the thread', async () => {
@@ -231,11 +212,12 @@ describe('the demo page in two browsers', () => {
     expect(problems()).toEqual([]);
   });
 
-  test('offers the users to mention after @, and inserts the chosen one', async () => {
-    const { ada, grace } = await openBoth();
+  test('offers the users to mention after @, and notifies the chosen one until the user marks it as read', async () => {
+    await markAllAsRead();
+    const { ada, grace, problems } = await openBoth();
     const input = ada.getByRole('textbox', { name: 'New comment' });
     const option = ada.getByRole('option', { name: 'Grace Hopper @grace' });
-    await input.fill('Picked: ');
+    await input.fill('Please look, ');
     await input.press('End');
     await ada.keyboard.type('@Ho');
     await option.and(ada.locator('[aria-selected=true]')).waitFor();
@@ -244,20 +226,14 @@ describe('the demo page in two browsers', () => {
     await ada.keyboard.press('Backspace');
     await option.waitFor();
     await ada.keyboard.press('Enter');
-    expect(await input.inputValue()).toBe('Picked: @grace ');
+    expect(await input.inputValue()).toBe('Please look, @grace ');
     await ada.keyboard.press('Enter');
-    await statusOf(grace, 'Ada Lovelace mentioned you: Picked: @grace').waitFor();
-  });
-
-  test('notifies a user whom the other user mentions, and counts it until the user marks it as read', async () => {
-    await markAllAsRead();
-    const { ada, grace, problems } = await openBoth();
-    await addComment(ada, 'Please look, @grace');
-    await statusOf(grace, 'Ada Lovelace mentioned you: Please look, @grace').waitFor();
+    const text = 'Ada Lovelace mentioned you: Please look, @grace';
+    await statusOf(grace, text).waitFor();
     await grace.getByRole('button', { name: 'Notifications, 1 unread' }).press('Enter');
     expect(await grace.title()).toBe('(1) Demo: Grace Hopper');
     const list = grace.getByRole('region', { name: 'Notifications' });
-    const entry = list.getByRole('listitem').filter({ hasText: 'Ada Lovelace mentioned you: Please look, @grace' });
+    const entry = list.getByRole('listitem').filter({ hasText: text });
     await entry.filter({ hasText: 'Unread' }).waitFor();
     await list.getByRole('button', { name: 'Mark all as read' }).press('Enter');
     await entry.filter({ hasNotText: 'Unread' }).waitFor();
@@ -308,26 +284,10 @@ describe('the demo page in two browsers', () => {
 });
 
 describe('the demo page', () => {
-  test('works with the keyboard only', async () => {
-    const { page } = await open('ada');
-    await tabTo(page, 'textbox', 'Text of the document');
-    await page.keyboard.type('typed ');
-    await tabTo(page, 'textbox', 'New comment');
-    await page.keyboard.type('By keyboard');
-    await page.keyboard.press('Enter');
-    await thread(page, 'By keyboard').waitFor();
-    await tabTo(page, 'textbox', 'Reply');
-    await page.keyboard.type('A reply');
-    await page.keyboard.press('Enter');
-    await thread(page, 'By keyboard').getByText('A reply').waitFor();
-    await tabTo(page, 'button', 'Resolve');
-    await page.keyboard.press('Space');
-    await thread(page, 'Resolved: By keyboard').waitFor();
-  });
-
   test('has roles and names for screen readers', async () => {
     const { page } = await open('grace');
-    await page.getByRole('listitem').filter({ hasText: 'By keyboard' }).first().waitFor();
+    await addComment(page, 'For screen readers');
+    await thread(page, 'For screen readers').waitFor();
     const snapshot = await page.locator('body').ariaSnapshot();
     for (const line of [
       '- heading "Demo" [level=1]',
@@ -367,7 +327,7 @@ describe('the demo page', () => {
     expect((await linesOf(page)).join()).not.toContain('lost keys');
   });
 
-  test('names a user whom the demo does not have, and does not show the document', async () => {
+  test('names a user whom the demo does not have, and switches to another one by a link', async () => {
     const tab = await browser.open();
     tabs.push(tab);
     await tab.page.goto(`${system.baseUrl}${DEMO}?user=bob`);
@@ -375,15 +335,9 @@ describe('the demo page', () => {
     expect(await tab.page.getByRole('main').count()).toBe(0);
     expect(tab.requestedUrls.filter((url) => url.includes('/token'))).toEqual([]);
     await tab.page.getByRole('navigation').getByRole('link', { name: 'Ada Lovelace' }).click();
+    await tab.page.waitForURL(/user=ada$/);
     await textOf(tab.page).and(tab.page.locator('[contenteditable=true]')).waitFor();
-  });
-
-  test('switches the user by a link', async () => {
-    const { page } = await open('ada');
-    await page.getByRole('navigation').getByRole('link', { name: 'Grace Hopper' }).click();
-    await page.waitForURL(/user=grace$/);
-    await statusOf(page, 'Connected').waitFor();
-    expect(await page.title()).toBe('Demo: Grace Hopper');
+    expect(await tab.page.title()).toBe('Demo: Ada Lovelace');
   });
 
   test('loads files only from the system, and never sends or receives a credential of the API key', async () => {
