@@ -94,9 +94,13 @@ describe('calls with a user token', () => {
     }
   });
 
-  test('an origin that is not allowed may not read the answer to a call with a user token', async () => {
-    const answer = await callFrom('https://elsewhere.example', '/v2/commentannotations/get');
-    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, null]);
+  test('an origin that is not allowed may not read such an answer, and no origin that to a call with an API key', async () => {
+    const foreign = await callFrom('https://elsewhere.example', '/v2/commentannotations/get');
+    const ofServer = await system.post('/v2/commentannotations/get', nda);
+    for (const { status, headers } of [foreign, ofServer]) {
+      expect(status).toBe(200);
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    }
   });
 
   test('a keepalive call to another origin arrives after the user has left the page', async () => {
@@ -116,16 +120,6 @@ describe('calls with a user token', () => {
     await page.evaluate(`addEventListener('pagehide', () => fetch('${url}', ${JSON.stringify(request)}))`);
     await page.goto('about:blank');
     while ((await presence.get(nda)).data.users.length > 0) await delay(POLL_MILLISECONDS);
-  });
-
-  test('the answer to a call with an API key never has CORS headers', async () => {
-    const { headers, status } = await system.post('/v2/commentannotations/get', nda);
-    expect(status).toBe(200);
-    expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
-  });
-
-  test('the logs never contain a user token', () => {
-    expect(system.logs()).not.toContain(token.split('.')[1]!.slice(0, 40));
   });
 });
 

@@ -184,27 +184,7 @@ describe('a connected user', () => {
     client.close();
   });
 
-  test('gets a hint when a notification is added, read on another device, and deleted', async () => {
-    const { ids, headers, client } = await openDocument('grace');
-    const heard = async (verb: string, act: () => Promise<unknown>) => {
-      await act();
-      const hint = await client.event('user', ({ type }) => type === `notification.${verb}`);
-      expect(hint.ids).toEqual({ notificationId: 'n', documentId: ids.documentId });
-      const { unread } = await ok('/v2/notifications/count/get', { organizationId }, headers);
-      return [unread.forYou, unread.all];
-    };
-    const texts = { displayHeadlineMessageTemplate: 'x', displayBodyMessage: 'y' };
-    const notification = { ...ids, ...texts, notificationId: 'n', actionUser: { userId: 'bob' }, notifyAll: false };
-    const add = () => ok('/v2/notifications/add', { ...notification, notifyUsers: [{ userId: 'grace' }] });
-    const markAll = () => ok('/v2/notifications/update', { organizationId, markAllAsRead: true }, headers);
-    const remove = () => ok('/v2/notifications/delete', { organizationId, notificationIds: ['n'] });
-    expect(await heard('add', add)).toEqual([1, 1]);
-    expect(await heard('update', markAll)).toEqual([0, 0]);
-    expect(await heard('delete', remove)).toEqual([0, 0]);
-    client.close();
-  });
-
-  test('may publish to the awareness channel, and to no other channel', async () => {
+  test('may publish to the awareness channel only, and not subscribe to the channel of another document or user', async () => {
     const { client, connection } = await openDocument('ada');
     const events = [JSON.stringify({ cursor: 1 })];
     client.send({ type: 'publish', id: 'p1', channel: connection.channels.awareness, events });
@@ -214,22 +194,13 @@ describe('a connected user', () => {
       const answer = await client.next(({ id }) => id === 'p2');
       expect([answer.type, answer.errors[0].errorType]).toEqual(['publish_error', 'UnauthorizedException']);
     }
-    client.close();
-  });
-
-  test('cannot subscribe to the channel of another document or another user, or to a pattern', async () => {
-    const { client, connection } = await openDocument('ada');
     const other = await connectAs(
       await userHeaders('bob', [{ type: 'organization', id: organizationId }]),
       await newDocument('bob'),
     );
     const { document } = connection.channels;
-    for (const channel of [
-      other.channels.document,
-      other.channels.user,
-      `${document.slice(0, document.lastIndexOf('/'))}/*`,
-      '/live/*',
-    ])
+    const pattern = `${document.slice(0, document.lastIndexOf('/'))}/*`;
+    for (const channel of [other.channels.document, other.channels.user, pattern, '/live/*'])
       expect([channel, await client.subscribe('foreign', channel)]).toEqual([channel, 'subscribe_error']);
     client.close();
   });
@@ -259,7 +230,7 @@ describe('a connected user', () => {
 });
 
 test('revoked user tokens end the connections of all users within a minute', async () => {
-  const { ids, headers, client, connection } = await openDocument('dora');
+  const { ids, headers, client } = await openDocument('dora');
   const stored = await openDocument('emil');
   const revokedAt = performance.now();
   await revokeUserTokens();
@@ -268,17 +239,8 @@ test('revoked user tokens end the connections of all users within a minute', asy
   expect(performance.now() - revokedAt).toBeLessThan(60_000);
 
   expect((await system.post('/v2/live/connect', ids, headers)).status).toBe(403);
-  const renewed = await connectAs(await userHeaders('dora'), ids);
-  const again = await Client.open(renewed);
-  for (const [id, channel] of Object.entries(renewed.channels))
-    expect(await again.subscribe(id, channel)).toBe('subscribe_success');
-  // The old channels are silent, and the old connection cannot subscribe to the new ones.
-  await ok('/v2/crdt/add', { ...ids, editorId: 'later', type: 'text', data: 'x' });
-  await again.event('document', ({ type }) => type === 'crdt.update');
-  client.send({ type: 'unsubscribe', id: 'document' });
-  expect((await client.next(({ id }) => id === 'document')).type).toBe('unsubscribe_success');
-  expect(await client.subscribe('user again', connection.channels.user)).toBe('subscribe_error');
-  for (const each of [client, stored.client, again]) each.close();
+  expect(await connectAs(await userHeaders('dora'), ids)).toMatchObject({ token: expect.any(String) });
+  for (const each of [client, stored.client]) each.close();
 });
 
 describe('the WebSocket gateway', () => {
