@@ -1,5 +1,6 @@
 import * as Y from 'yjs';
 import type { SocketLike } from '../../lib/client/eventSocket.ts';
+import { createUserClient, type UserClient } from '../../lib/client/userClient.ts';
 import { changesSince, MAX_CHANGES } from '../../lib/live/rules/changes.ts';
 import type { VersionedHint } from '../../lib/live/rules/hints.ts';
 import { INVALID_USER_TOKEN } from '../../lib/shared/accessDenied.ts';
@@ -37,6 +38,14 @@ export interface Connection {
   readonly fetch: typeof fetch;
   readonly WebSocket: new (url: string, protocols: string[]) => SocketLike;
   readonly cut: () => void;
+}
+
+/** Returns a client of a user that uses this connection. */
+export function clientOf(
+  { fetch, WebSocket }: Pick<Connection, 'fetch' | 'WebSocket'>,
+  token = () => Promise.resolve('h.e30.s'),
+): UserClient {
+  return createUserClient({ baseUrl: 'https://api.test', token, fetch, WebSocket });
 }
 
 /**

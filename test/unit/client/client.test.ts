@@ -51,11 +51,11 @@ const failure =
       .end(JSON.stringify({ error: { status, message: 'why', details } }));
   };
 const cutOff: Answer = (response) => response.socket?.destroy();
-const gateway =
-  (http: number, message: string): Answer =>
+const raw =
+  (http: number, body?: string): Answer =>
   (response) =>
-    response.writeHead(http, { 'apigw-requestid': 'request-2' }).end(JSON.stringify({ message }));
-const noJson: Answer = (response) => response.writeHead(502).end('<html>Bad gateway</html>');
+    response.writeHead(http, { 'apigw-requestid': 'request-2' }).end(body);
+const gateway = (http: number, message: string) => raw(http, JSON.stringify({ message }));
 
 /**
  * Starts a service that gives these answers in order. After them, it repeats the last one. It records what it
@@ -89,18 +89,21 @@ describe('createClient: methods', () => {
   });
 
   test('call the path of their name, with one method for every endpoint', async () => {
-    const { client, received } = await serviceOf(success({}));
+    const called: string[] = [];
+    const answer = async (url: unknown) => {
+      called.push(new URL(String(url)).pathname);
+      return Response.json({ result: {} });
+    };
+    const client = createClient({ baseUrl: 'https://api.test', fetch: answer as typeof fetch });
     const paths = registeredEndpoints().map(({ path }) => path);
     for (const path of paths) {
       const names = path
         .slice(1)
         .split('/')
         .map((name) => name.replace(/-(.)/g, (_all, letter: string) => letter.toUpperCase()));
-      const method = names.reduce<any>((node, name) => node[name], client);
-      await method({});
-      expect(received.at(-1)?.path).toBe(path);
+      await names.reduce<any>((node, name) => node[name], client)({});
     }
-    expect(received).toHaveLength(paths.length);
+    expect(called).toEqual(paths);
   });
 
   test('send data in an envelope with the credentials of the client, and return the result', async () => {
@@ -161,14 +164,11 @@ describe('createClient: retries', () => {
   test.each([
     ...retryable.map((status) => [status, failure(status)] as const),
     ['a lost connection', cutOff],
-    ['an answer of a proxy', noJson],
+    ['an answer of a proxy', raw(502, '<html>Bad gateway</html>')],
     ['a 429 of the gateway', gateway(429, 'Too Many Requests')],
     ['a 503 of the gateway', gateway(503, 'Service Unavailable')],
     ['a 408', gateway(408, 'Request Timeout')],
-    [
-      'a 500 with an unknown status',
-      (response: ServerResponse) => response.writeHead(500).end('{"error":{"status":"DATA_LOSS","message":"why"}}'),
-    ],
+    ['a 500 with an unknown status', raw(500, '{"error":{"status":"DATA_LOSS","message":"why"}}')],
   ] as const)('repeat a write under the same idempotency key after %s', async (_what, answer) => {
     const { client, received } = await serviceOf(answer, answer, success({ data: {} }));
     await client.v2.organizations.add(organizations);
@@ -176,6 +176,15 @@ describe('createClient: retries', () => {
     const keys = new Set(received.map(({ headers }) => headers['idempotency-key']));
     expect([...keys]).toEqual([expect.stringMatching(/^[\x21-\x7e]{1,255}$/)]);
   });
+
+  /** Checks the error of a call that gets this answer, and that the call is not repeated. */
+  async function expectFailure(answer: Answer, error: object): Promise<void> {
+    const { client, received } = await serviceOf(answer);
+    const thrown: unknown = await client.v2.organizations.add(organizations).catch((reason: unknown) => reason);
+    expect(thrown).toBeInstanceOf(ServiceError);
+    expect(thrown).toMatchObject(error);
+    expect(received).toHaveLength(1);
+  }
 
   const limited =
     (seconds: string): Answer =>
@@ -203,28 +212,19 @@ describe('createClient: retries', () => {
   });
 
   test('do not follow a retry-after above 30 s', async () => {
-    const { client, received } = await serviceOf(limited('31'));
-    await expect(client.v2.organizations.get({})).rejects.toMatchObject({
-      status: 'RESOURCE_EXHAUSTED',
-      retryAfterSeconds: 31,
-    });
-    expect(received).toHaveLength(1);
+    await expectFailure(limited('31'), { status: 'RESOURCE_EXHAUSTED', retryAfterSeconds: 31 });
   });
 
   test.each((Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => !retryable.includes(status)))(
     'do not follow the status %s',
     async (status) => {
-      const { client, received } = await serviceOf(failure(status, { issues: [] }));
-      const error = await client.v2.organizations.add(organizations).catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(ServiceError);
-      expect(error).toMatchObject({
+      await expectFailure(failure(status, { issues: [] }), {
         status,
         httpStatus: errorCatalogue[status].http,
         requestId: 'request-1',
         details: { issues: [] },
         message: `/v2/organizations/add: ${status}: why`,
       });
-      expect(received).toHaveLength(1);
     },
   );
 
@@ -238,40 +238,16 @@ describe('createClient: retries', () => {
     ['an unknown path of the gateway', gateway(404, 'Not Found'), 404, 'NOT_FOUND: Not Found'],
     ['a request that a firewall rejects', gateway(403, 'Forbidden'), 403, 'PERMISSION_DENIED: Forbidden'],
     ['a request without credentials for a proxy', gateway(401, 'Unauthorized'), 401, 'PERMISSION_DENIED: Unauthorized'],
-    ['headers that are too large', (response) => response.writeHead(431).end(), 431, 'INVALID_ARGUMENT: HTTP 431'],
+    ['headers that are too large', raw(431), 431, 'INVALID_ARGUMENT: HTTP 431'],
     [
       'a 400 with an unknown status',
-      (response) => response.writeHead(400).end('{"error":{"status":"OUT_OF_RANGE","message":"why"}}'),
+      raw(400, '{"error":{"status":"OUT_OF_RANGE","message":"why"}}'),
       400,
       'INVALID_ARGUMENT: why',
     ],
-    [
-      'an answer that is not an object',
-      (response) => response.writeHead(400).end('null'),
-      400,
-      'INVALID_ARGUMENT: HTTP 400',
-    ],
+    ['an answer that is not an object', raw(400, 'null'), 400, 'INVALID_ARGUMENT: HTTP 400'],
   ])('do not follow %s', async (_what, answer, httpStatus, message) => {
-    const { client, received } = await serviceOf(answer);
-    const error = await client.v2.organizations.add(organizations).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(ServiceError);
-    expect(error).toMatchObject({ httpStatus, message: `/v2/organizations/add: ${message}` });
-    expect(received).toHaveLength(1);
-  });
-
-  test('report the request id of the gateway when the function sent none', async () => {
-    const { client } = await serviceOf(gateway(413, 'Request Entity Too Large'));
-    await expect(client.v2.organizations.add(organizations)).rejects.toMatchObject({
-      requestId: 'request-2',
-      status: 'INVALID_ARGUMENT',
-    });
-  });
-
-  test('end with the last failure after the configured attempts', async () => {
-    const { baseUrl, received } = await serviceOf(failure('UNAVAILABLE'));
-    const client = createClient({ baseUrl, attempts: 2 });
-    await expect(client.v2.organizations.get({})).rejects.toMatchObject({ status: 'UNAVAILABLE' });
-    expect(received).toHaveLength(2);
+    await expectFailure(answer, { httpStatus, requestId: 'request-2', message: `/v2/organizations/add: ${message}` });
   });
 
   test('do not repeat a keepalive call', async () => {

@@ -5,19 +5,18 @@ import fc from 'fast-check';
 import { toBase64 } from 'lib0/buffer';
 import { Awareness, encodeAwarenessUpdate } from 'y-protocols/awareness';
 import * as Y from 'yjs';
-import { EditorProvider } from '../../../lib/client/editorProvider.ts';
-import { createUserClient } from '../../../lib/client/userClient.ts';
+import { EditorProvider, type EditorProviderEvents } from '../../../lib/client/editorProvider.ts';
 import type { ErrorStatus } from '../../../lib/shared/errors.ts';
-import { type Connection, FakeLive, inBrowser } from '../../support/fakeLive.ts';
+import { clientOf, type Connection, FakeLive, inBrowser } from '../../support/fakeLive.ts';
 
 const name = { organizationId: 'acme', documentId: 'nda', editorId: 'summary' };
 
 let service: FakeLive;
-let opened: EditorProvider[];
+let providers: EditorProvider[];
 beforeEach(() => {
   jest.useFakeTimers({ now: 1_800_000_000_000 });
   service = new FakeLive();
-  opened = [];
+  providers = [];
 });
 afterEach(async () => {
   await closeAll();
@@ -26,7 +25,7 @@ afterEach(async () => {
 });
 
 async function closeAll(): Promise<void> {
-  const closing = Promise.all(opened.splice(0).map((provider) => provider.destroy()));
+  const closing = Promise.all(providers.splice(0).map((provider) => provider.destroy()));
   await jest.advanceTimersByTimeAsync(60_000);
   await closing;
 }
@@ -35,16 +34,55 @@ const connections = new Map<EditorProvider, Connection>();
 
 function open(doc = new Y.Doc(), editorKey?: string): EditorProvider {
   const connection = service.connection();
-  const client = createUserClient({
-    baseUrl: 'https://api.test',
-    token: () => Promise.resolve('h.e30.s'),
-    fetch: connection.fetch,
-    WebSocket: connection.WebSocket,
-  });
+  const client = clientOf(connection);
   const provider = new EditorProvider(doc, { ...name, client, editorKey });
   connections.set(provider, connection);
-  opened.push(provider);
+  providers.push(provider);
   return provider;
+}
+
+/** Opens a provider and waits for its first read. */
+async function opened(...args: Parameters<typeof open>): Promise<EditorProvider> {
+  const provider = open(...args);
+  await wait();
+  return provider;
+}
+
+async function openBoth(): Promise<[EditorProvider, EditorProvider]> {
+  return [open(), await opened()];
+}
+
+/** A document with what another one has, as a browser stores it. */
+function copyOf(doc = service.editor): Y.Doc {
+  const copy = new Y.Doc();
+  Y.applyUpdate(copy, Y.encodeStateAsUpdate(doc));
+  return copy;
+}
+
+/** Returns a list that gets the values of an event. */
+function valuesOf<N extends keyof EditorProviderEvents>(provider: EditorProvider, name: N): EditorProviderEvents[N][] {
+  const values: EditorProviderEvents[N][] = [];
+  provider.on(name, (value) => values.push(value));
+  return values;
+}
+
+/** Returns a list that gets the statuses of the provider's rejections. */
+function rejectionsOf(provider: EditorProvider): string[] {
+  const statuses: string[] = [];
+  provider.on('rejected', ({ status }) => statuses.push(status));
+  return statuses;
+}
+
+/** Ends the connections, and waits while the service is down. */
+async function goDown(milliseconds = 60_000): Promise<void> {
+  service.isDown = true;
+  service.disconnect();
+  await wait(milliseconds);
+}
+
+async function comeUp(milliseconds = 120_000): Promise<void> {
+  service.isDown = false;
+  await wait(milliseconds);
 }
 
 /** Cuts a client's connection. Nothing that the client sends from now on arrives. */
@@ -62,8 +100,7 @@ describe('an editor provider', () => {
   test('reads the editor at the start, then shows edits of other users at once', async () => {
     write(service.editor, 'Hello');
     const [ada, grace] = [open(), open()];
-    const synced: boolean[] = [];
-    ada.on('synced', (isSynced) => synced.push(isSynced));
+    const synced = valuesOf(ada, 'synced');
     await wait();
     expect([textOf(ada.doc), textOf(grace.doc), synced]).toEqual(['Hello', 'Hello', [true]]);
     write(grace.doc, ' Ada', 5);
@@ -72,8 +109,7 @@ describe('an editor provider', () => {
   });
 
   test('reads once when it is opened, and once after each reconnect', async () => {
-    open();
-    await wait();
+    await opened();
     expect(reads()).toHaveLength(1);
     service.disconnect();
     await wait(5_000);
@@ -81,8 +117,7 @@ describe('an editor provider', () => {
   });
 
   test('sends edits within 100 ms as one update, and sends no edit twice', async () => {
-    const [ada, grace] = [open(), open()];
-    await wait();
+    const [ada, grace] = await openBoth();
     for (const letter of 'olleH') write(ada.doc, letter);
     await wait();
     expect(pushes()).toHaveLength(1);
@@ -93,8 +128,7 @@ describe('an editor provider', () => {
 
   test('reports whether every edit is stored', async () => {
     const ada = open();
-    const saved: boolean[] = [];
-    ada.on('saved', (isSaved) => saved.push(isSaved));
+    const saved = valuesOf(ada, 'saved');
     await wait();
     write(ada.doc, 'A');
     write(ada.doc, 'B');
@@ -103,23 +137,8 @@ describe('an editor provider', () => {
     expect([ada.saved, saved]).toEqual([true, [false, true]]);
   });
 
-  test('keeps edits while the connection is down, and sends them after it is up again', async () => {
-    const ada = open();
-    await wait();
-    service.isDown = true;
-    service.disconnect();
-    await wait(60_000);
-    write(ada.doc, 'offline');
-    await wait(600_000);
-    expect(textOf(service.editor)).toBe('');
-    service.isDown = false;
-    await wait(120_000);
-    expect([textOf(service.editor), ada.saved, ada.synced]).toEqual(['offline', true, true]);
-  });
-
   test('sends ten thousand edits after a call without an answer in less CPU time than typing them takes', async () => {
-    const ada = open();
-    await wait();
+    const ada = await opened();
     service.latency = () => 30_000;
     write(ada.doc, 'x');
     await wait(200);
@@ -133,32 +152,17 @@ describe('an editor provider', () => {
     expect([textOf(service.editor).length, ada.saved]).toEqual([10_001, true]);
   });
 
-  test('sends edits that the document had before the first read, such as edits stored by the browser', async () => {
-    const doc = new Y.Doc();
-    write(doc, 'stored');
-    open(doc);
-    await wait();
-    expect(textOf(service.editor)).toBe('stored');
-  });
-
   test('reports edits that the document had before the first read as unsaved until it has read or sent them', async () => {
     write(service.editor, 'Hello');
-    const known = new Y.Doc();
-    Y.applyUpdate(known, Y.encodeStateAsUpdate(service.editor));
     const edited = new Y.Doc();
     write(edited, 'stored');
     service.isDown = true;
-    const providers = [open(), open(known), open(edited)];
+    const three = [open(), open(copyOf()), open(edited)];
     await wait(5_000);
-    expect(providers.map(({ saved }) => saved)).toEqual([true, false, false]);
-    const events = providers.map((provider) => {
-      const saved: boolean[] = [];
-      provider.on('saved', (isSaved) => saved.push(isSaved));
-      return saved;
-    });
-    service.isDown = false;
-    await wait(60_000);
-    expect([providers.map(({ saved }) => saved), events]).toEqual([
+    expect(three.map(({ saved }) => saved)).toEqual([true, false, false]);
+    const events = three.map((provider) => valuesOf(provider, 'saved'));
+    await comeUp();
+    expect([three.map(({ saved }) => saved), events]).toEqual([
       [true, true, true],
       [[], [true], [true]],
     ]);
@@ -168,8 +172,7 @@ describe('an editor provider', () => {
   test('sends nothing if the document has only content and deletions that the service has', async () => {
     write(service.editor, 'Hello Ada');
     service.editor.getText('content').delete(5, 4);
-    const stored = new Y.Doc();
-    Y.applyUpdate(stored, Y.encodeStateAsUpdate(service.editor));
+    const stored = copyOf();
     service.editor.getText('content').delete(0, 1);
     for (const provider of [open(), open(stored)]) {
       await wait();
@@ -202,8 +205,7 @@ describe('an editor provider', () => {
       (text) => text.delete(0, 5),
     ];
     const updates = changes.map((change) => {
-      const doc = new Y.Doc();
-      Y.applyUpdate(doc, Y.encodeStateAsUpdate(service.editor));
+      const doc = copyOf();
       change(doc.getText('content'));
       return Y.encodeStateAsUpdate(doc, Y.encodeStateVector(service.editor));
     });
@@ -234,13 +236,11 @@ describe('an editor provider', () => {
 
   test('goes on if the service refuses only deletions that the document had before the first read', async () => {
     write(service.editor, 'Hello');
-    const stored = new Y.Doc();
-    Y.applyUpdate(stored, Y.encodeStateAsUpdate(service.editor));
+    const stored = copyOf();
     stored.getText('content').delete(0, 1);
     service.refusals.set('/v2/crdt/updates/push', 'PERMISSION_DENIED');
     const ada = open(stored);
-    const rejections: string[] = [];
-    ada.on('rejected', ({ status }) => rejections.push(status));
+    const rejections = rejectionsOf(ada);
     await wait();
     write(service.editor, ' Ada', 5);
     service.hintEditor();
@@ -252,57 +252,27 @@ describe('an editor provider', () => {
     expect([ada.synced, ada.saved, rejections]).toEqual([false, false, ['PERMISSION_DENIED']]);
   });
 
-  test('sends a deletion that the document had before the first read', async () => {
-    write(service.editor, 'Hello');
-    service.editor.getText('content').delete(4, 1);
-    const stored = new Y.Doc();
-    Y.applyUpdate(stored, Y.encodeStateAsUpdate(service.editor));
-    stored.getText('content').delete(0, 1);
-    open(stored);
-    await wait();
-    expect(textOf(service.editor)).toBe('ell');
-  });
-
-  test('reads a change whose pushed message has no update, because the update was too large', async () => {
-    const ada = open();
-    await wait();
-    write(service.editor, 'large');
-    service.hintEditor();
-    await wait();
-    expect(textOf(ada.doc)).toBe('large');
-  });
-
-  test('sends an edit again after a failure, also if it reads a change meanwhile', async () => {
+  test.each([
+    ['sends an edit', ['push']],
+    ['reads a change and sends an edit', ['get', 'push']],
+  ])('%s again after a failure, also if the other call succeeds or fails meanwhile', async (_what, failing) => {
     jest.spyOn(Math, 'random').mockReturnValue(0.9);
-    const ada = open();
-    await wait();
-    service.refusals.set('/v2/crdt/updates/push', 'UNAVAILABLE');
+    const ada = await opened();
+    for (const call of failing) service.refusals.set(`/v2/crdt/updates/${call}`, 'UNAVAILABLE');
+    write(service.editor, 'large');
     write(ada.doc, 'A');
+    if (failing.includes('get')) service.hintEditor();
     await wait(1_600);
     service.refusals.clear();
-    service.hintEditor();
-    await wait(60_000);
-    expect([textOf(service.editor), ada.saved]).toEqual(['A', true]);
-  });
-
-  test('reads a change again after a failure, also if an edit could not be sent meanwhile', async () => {
-    jest.spyOn(Math, 'random').mockReturnValue(0.9);
-    const ada = open();
-    await wait();
-    service.refusals.set('/v2/crdt/updates/get', 'UNAVAILABLE').set('/v2/crdt/updates/push', 'UNAVAILABLE');
-    write(service.editor, 'large');
-    service.hintEditor();
-    write(ada.doc, 'A');
-    await wait(1_600);
-    service.refusals.clear();
+    if (!failing.includes('get')) service.hintEditor();
     await wait(60_000);
     expect([textOf(ada.doc), ada.saved]).toEqual([textOf(service.editor), true]);
+    expect(textOf(ada.doc)).toHaveLength('large'.length + 'A'.length);
   });
 
   test('keeps the pauses between failing reads while other users go on editing', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0.9);
-    const ada = open();
-    await wait();
+    const ada = await opened();
     service.refusals.set('/v2/crdt/updates/get', 'UNAVAILABLE');
     write(service.editor, 'large');
     for (let second = 0; second < 60; second++) {
@@ -318,8 +288,7 @@ describe('an editor provider', () => {
 
   test('is not synced after a read that ends while the connection is down', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0.9);
-    const ada = open();
-    await wait();
+    const ada = await opened();
     service.latency = () => 1_000;
     write(service.editor, 'large');
     service.hintEditor();
@@ -332,32 +301,15 @@ describe('an editor provider', () => {
   });
 
   test('ignores changes of other editors', async () => {
-    open();
-    await wait();
+    await opened();
     const reads = service.calls.length;
     service.hint({ type: 'crdt.update', editorId: 'other' });
     await wait();
     expect(service.calls).toHaveLength(reads);
   });
 
-  test('stops and reports when the service rejects it', async () => {
-    const ada = open();
-    const rejected: string[] = [];
-    ada.on('rejected', ({ status }) => rejected.push(status));
-    await wait();
-    service.refusals.set('/v2/crdt/updates/push', 'PERMISSION_DENIED');
-    write(ada.doc, 'A');
-    await wait(5_000);
-    expect(rejected).toEqual(['PERMISSION_DENIED']);
-    const calls = service.calls.length;
-    write(ada.doc, 'B');
-    await wait(5_000);
-    expect(service.calls).toHaveLength(calls);
-  });
-
   test('sends the last edits at once when it is destroyed, before the cursor is hidden', async () => {
-    const ada = open();
-    await wait();
+    const ada = await opened();
     write(ada.doc, 'last');
     const closing = ada.destroy();
     await wait(service.latency());
@@ -370,21 +322,6 @@ describe('an editor provider', () => {
 });
 
 describe('before the first read, an editor provider', () => {
-  /** Opens a provider of a stored text, which the service does not return. */
-  function openUnread(doc = new Y.Doc()): EditorProvider {
-    write(service.editor, 'Important old text');
-    service.refusals.set('/v2/crdt/updates/get', 'UNAVAILABLE');
-    return open(doc);
-  }
-
-  /** A document of the stored text, which the browser stored, and in which the user deleted everything. */
-  function emptied(): Y.Doc {
-    const doc = new Y.Doc();
-    Y.applyUpdate(doc, Y.encodeStateAsUpdate(service.editor));
-    doc.getText('content').delete(0, doc.getText('content').length);
-    return doc;
-  }
-
   test.each([
     ['destroyed', (provider: EditorProvider) => void provider.destroy()],
     [
@@ -394,15 +331,17 @@ describe('before the first read, an editor provider', () => {
   ])('sends nothing when it is %s', async (_how, leave) => {
     await inBrowser(async (window) => {
       write(service.editor, 'Important old text');
-      const stored = emptied();
-      const providers = [openUnread(), open(stored)];
+      const emptied = copyOf();
+      emptied.getText('content').delete(0, emptied.getText('content').length);
+      service.refusals.set('/v2/crdt/updates/get', 'UNAVAILABLE');
+      const both = [open(), open(emptied)];
       await wait(2_000);
-      for (const provider of providers) {
+      for (const provider of both) {
         write(provider.doc, 'x');
         leave(provider, window);
       }
       await wait(60_000);
-      expect([pushes(), providers.map(({ saved }) => saved)]).toEqual([[], [false, false]]);
+      expect([pushes(), both.map(({ saved }) => saved)]).toEqual([[], [false, false]]);
     });
   });
 
@@ -417,29 +356,6 @@ describe('before the first read, an editor provider', () => {
     await destroyed;
     expect([textOf(ada.doc), pushes()]).toEqual(['', []]);
   });
-
-  test('keeps the edits, and sends them after it', async () => {
-    const ada = openUnread();
-    await wait(2_000);
-    write(ada.doc, ' and more');
-    service.refusals.clear();
-    await wait(60_000);
-    expect(textOf(service.editor)).toHaveLength('Important old text and more'.length);
-    expect([textOf(service.editor), ada.saved]).toEqual([expect.stringContaining('Important old text'), true]);
-  });
-});
-
-test('an editor provider sends an edit after the first read that empties the document without a connection', async () => {
-  write(service.editor, 'Old text');
-  const ada = open();
-  await wait();
-  service.isDown = true;
-  service.disconnect();
-  await wait(5_000);
-  ada.doc.getText('content').delete(0, 'Old text'.length);
-  service.isDown = false;
-  await wait(120_000);
-  expect([textOf(service.editor), ada.saved]).toEqual(['', true]);
 });
 
 test('an editor provider refuses a document of another copy of yjs, and names the remedy', () => {
@@ -499,11 +415,9 @@ describe('whenSynced', () => {
 
 describe('an editor provider whose document gets another id', () => {
   async function openMigrating(doc?: Y.Doc, editorKey?: string) {
-    const provider = open(doc, editorKey);
-    const events: unknown[] = [];
-    provider.on('rejected', ({ status }) => events.push(status));
+    const provider = await opened(doc, editorKey);
+    const events: unknown[] = rejectionsOf(provider);
     provider.on('migrated', (event) => events.push(event));
-    await wait();
     service.isMigrating = true;
     write(provider.doc, 'typed');
     await wait(60_000);
@@ -552,8 +466,7 @@ describe('an editor provider whose document gets another id', () => {
 
   test('rejects whenSynced if the document gets the new id before the first read', async () => {
     service.refusals.set('/v2/crdt/updates/get', 'UNAVAILABLE');
-    const provider = open();
-    await wait();
+    const provider = await opened();
     service.migrate('contract');
     await wait();
     await expect(provider.whenSynced).rejects.toMatchObject({ name: 'AbortError' });
@@ -566,18 +479,10 @@ describe('an editor provider whose editor was deleted', () => {
   /** Opens a provider. Returns it with the statuses of its `rejected` events. */
   async function openWatched(doc?: Y.Doc, editorKey?: string) {
     const provider = open(doc, editorKey);
-    const rejected: string[] = [];
-    provider.on('rejected', ({ status }) => rejected.push(status));
+    const rejected = rejectionsOf(provider);
     await wait();
     return { provider, rejected };
   }
-
-  test('stops and reports NOT_FOUND at once, also without an edit', async () => {
-    const { provider, rejected } = await openWatched();
-    service.deleteEditor();
-    await wait();
-    expect([rejected, provider.synced, provider.saved]).toEqual([['NOT_FOUND'], false, true]);
-  });
 
   test('shows no text of an editor that was added under the same id, and sends it no edits', async () => {
     write(service.editor, 'old ');
@@ -594,25 +499,22 @@ describe('an editor provider whose editor was deleted', () => {
     const { provider, rejected } = await openWatched();
     write(provider.doc, 'saved');
     await wait();
-    service.isDown = true;
-    service.disconnect();
-    await wait(60_000);
+    await goDown();
     write(provider.doc, 'unsaved ');
     service.deleteEditor();
     service.addEditor('new');
     service.oldest = service.log.length + 1;
-    service.isDown = false;
-    await wait(120_000);
+    await comeUp();
     expect([textOf(provider.doc), textOf(service.editor)]).toEqual(['unsaved saved', 'new']);
     expect([rejected, provider.saved]).toEqual([['NOT_FOUND'], false]);
   });
 
-  test('reports later edits as unsaved, and sends nothing after a new connection', async () => {
-    const { provider } = await openWatched();
+  test('stops and reports NOT_FOUND at once, later edits as unsaved, and sends nothing after a new connection', async () => {
+    const { provider, rejected } = await openWatched();
     service.deleteEditor();
     await wait();
-    const saved: boolean[] = [];
-    provider.on('saved', (isSaved) => saved.push(isSaved));
+    expect([rejected, provider.synced, provider.saved]).toEqual([['NOT_FOUND'], false, true]);
+    const saved = valuesOf(provider, 'saved');
     write(provider.doc, 'A');
     expect([provider.saved, saved]).toEqual([false, [false]]);
     service.disconnect();
@@ -648,9 +550,7 @@ describe('an editor provider whose editor was deleted', () => {
 });
 
 test('destroying an editor provider twice keeps the live document of the application open', async () => {
-  const { fetch, WebSocket } = service.connection();
-  const token = () => Promise.resolve('h.e30.s');
-  const client = createUserClient({ baseUrl: 'https://api.test', token, fetch, WebSocket });
+  const client = clientOf(service.connection());
   const live = client.live(name);
   const provider = new EditorProvider(new Y.Doc(), { ...name, client });
   await wait();
@@ -663,8 +563,7 @@ test('destroying an editor provider twice keeps the live document of the applica
 
 test('an edit that the user made just before leaving the page is sent with a call that the browser finishes', async () => {
   await inBrowser(async (window) => {
-    const { doc } = open();
-    await wait();
+    const { doc } = await opened();
     write(doc, 'last');
     window.dispatchEvent(new Event('pagehide'));
     await wait(20);
@@ -682,12 +581,10 @@ test('an edit that the user made just before leaving the page is sent with a cal
 
 describe('awareness', () => {
   test('is shown to other users, also to users who connect later, and ends with the provider', async () => {
-    const ada = open();
-    await wait();
+    const ada = await opened();
     ada.awareness.setLocalStateField('user', { name: 'Ada' });
     await wait();
-    const grace = open();
-    await wait();
+    const grace = await opened();
     expect(grace.awareness.getStates().get(ada.doc.clientID)).toEqual({ user: { name: 'Ada' } });
     ada.awareness.setLocalStateField('cursor', 3);
     await wait();
@@ -699,8 +596,7 @@ describe('awareness', () => {
   });
 
   test('is read from valid updates only, because every user can publish to the channel', async () => {
-    const [ada, grace] = [open(), open()];
-    await wait();
+    const [ada, grace] = await openBoth();
     for (const update of [5, '?', 'AQ==', 'AQEBAXs='])
       service.push(service.channels.awareness, { type: 'awareness.update', editorId: 'summary', update });
     ada.awareness.setLocalStateField('cursor', 1);
@@ -714,8 +610,7 @@ describe('awareness', () => {
   });
 
   test('keeps the own state, whatever other clients publish for its client id', async () => {
-    const [ada, grace] = [open(), open()];
-    await wait();
+    const [ada, grace] = await openBoth();
     ada.awareness.setLocalStateField('cursor', 1);
     await wait();
     const forged = new Awareness(new Y.Doc());
@@ -747,11 +642,9 @@ describe('awareness', () => {
 
   test('ends when the user leaves the page, and is shown again when the browser shows the page again', async () => {
     await inBrowser(async (window) => {
-      const ada = open();
-      await wait();
+      const ada = await opened();
       ada.awareness.setLocalStateField('cursor', 1);
-      const grace = open();
-      await wait();
+      const grace = await opened();
       // The event reaches both providers, because they are in one process. Only Ada is to leave, so Grace's state is
       // set again.
       const graceState = grace.awareness.getLocalState();
@@ -766,8 +659,7 @@ describe('awareness', () => {
   });
 
   test('ends for both sides when the service rejects the provider', async () => {
-    const [ada, grace] = [open(), open()];
-    await wait();
+    const [ada, grace] = await openBoth();
     for (const { awareness } of [ada, grace]) awareness.setLocalStateField('cursor', 1);
     await wait();
     service.refusals.set('/v2/crdt/updates/push', 'PERMISSION_DENIED');
@@ -783,17 +675,13 @@ describe('awareness', () => {
   });
 
   test('hides other users while the connection is down, and shows them again afterwards', async () => {
-    const [ada, grace] = [open(), open()];
-    await wait();
+    const [ada, grace] = await openBoth();
     ada.awareness.setLocalStateField('cursor', 1);
     await wait();
     expect(grace.awareness.getStates().size).toBe(2);
-    service.isDown = true;
-    service.disconnect();
-    await wait();
+    await goDown(400);
     expect(grace.awareness.getStates().size).toBe(1);
-    service.isDown = false;
-    await wait(120_000);
+    await comeUp();
     expect(grace.awareness.getStates().get(ada.doc.clientID)).toMatchObject({ cursor: 1 });
   });
 });
@@ -911,9 +799,7 @@ async function run(step: Step, providers: EditorProvider[]): Promise<void> {
     kill(provider);
     if (step.kind === 'crash') openAs(providers, step.client);
     else {
-      const doc = new Y.Doc();
-      Y.applyUpdate(doc, Y.encodeStateAsUpdate(provider.doc));
-      openAs(providers, step.client, doc, provider.editorKey);
+      openAs(providers, step.client, copyOf(provider.doc), provider.editorKey);
     }
   } else if (step.kind === 'replace') {
     service.deleteEditor();

@@ -1,33 +1,34 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as Y from 'yjs';
 import { EditorProvider } from '../../../lib/client/editorProvider.ts';
-import { createUserClient, pages, ServiceError } from '../../../lib/client/userClient.ts';
-import { FakeLive } from '../../support/fakeLive.ts';
+import { pages, ServiceError } from '../../../lib/client/userClient.ts';
+import { clientOf, FakeLive } from '../../support/fakeLive.ts';
 
 const name = { organizationId: 'acme', documentId: 'nda', editorId: 'summary' };
 
 let service: FakeLive;
-let opened: EditorProvider[];
+let providers: EditorProvider[];
 beforeEach(() => {
   jest.useFakeTimers({ now: 1_800_000_000_000 });
   service = new FakeLive();
-  opened = [];
+  providers = [];
 });
 afterEach(async () => {
-  const closing = Promise.all(opened.map((provider) => provider.destroy()));
+  const closing = Promise.all(providers.map((provider) => provider.destroy()));
   await wait(120_000);
   await closing;
   jest.useRealTimers();
 });
 
-function newClient() {
-  const { fetch, WebSocket } = service.connection();
-  return createUserClient({ baseUrl: 'https://api.test', token: () => Promise.resolve('h.e30.s'), fetch, WebSocket });
+function open(editorId = name.editorId): EditorProvider {
+  const provider = new EditorProvider(new Y.Doc(), { ...name, editorId, client: clientOf(service.connection()) });
+  providers.push(provider);
+  return provider;
 }
 
-function open(): EditorProvider {
-  const provider = new EditorProvider(new Y.Doc(), { ...name, client: newClient() });
-  opened.push(provider);
+async function opened(): Promise<EditorProvider> {
+  const provider = open();
+  await wait();
   return provider;
 }
 
@@ -46,8 +47,7 @@ async function answerOf<T>(call: Promise<T>, milliseconds = 120_000): Promise<T 
 
 describe('the versions of an editor provider', () => {
   test('are kept, listed in pages, compared, named and deleted for its own editor', async () => {
-    const { versions } = open();
-    await wait();
+    const { versions } = await opened();
     const { versionId } = (await answerOf(versions.add({ name: 'One', metadata: { stage: 1 } }))) as any;
     await answerOf(versions.add());
     const listed = (async () => {
@@ -83,8 +83,7 @@ describe('the versions of an editor provider', () => {
     write(service.editor, 'then');
     const versionId = service.keepVersion('Then');
     write(service.editor, 'now and ');
-    const provider = open();
-    await wait();
+    const provider = await opened();
     const preview = await answerOf(provider.versions.preview(versionId));
     if (typeof preview === 'string') throw new Error(preview);
     expect([textOf(preview.doc), preview.value, preview.version]).toEqual([
@@ -110,8 +109,7 @@ describe('the versions of an editor provider', () => {
     async (_what, until, then) => {
       write(service.editor, 'then');
       const versionId = service.keepVersion();
-      const provider = open();
-      await wait();
+      const provider = await opened();
       // Each later call travels faster, so it would overtake those before it.
       let pause = 260;
       service.latency = () => Math.max((pause -= 60), 5);
@@ -126,21 +124,19 @@ describe('the versions of an editor provider', () => {
   );
 
   test('are kept with edits that have not been sent', async () => {
-    const provider = open();
-    await wait();
+    const provider = await opened();
     write(provider.doc, 'typed');
     await answerOf(provider.versions.add({ name: 'Mine' }));
     expect(textOf(service.versions[0]!.doc)).toBe('typed');
   });
 
   test.each([
-    ['an edit cannot be sent', '/v2/crdt/updates/push', 'PERMISSION_DENIED'],
-    ['the service is not reached', '/v2/crdt/updates/push', 'UNAVAILABLE'],
-  ] as const)('are not restored if %s', async (_why, path, status) => {
+    ['an edit cannot be sent', 'PERMISSION_DENIED'],
+    ['the service is not reached', 'UNAVAILABLE'],
+  ] as const)('are not restored if %s', async (_why, status) => {
     const versionId = service.keepVersion();
-    const provider = open();
-    await wait();
-    service.refusals.set(path, status);
+    const provider = await opened();
+    service.refusals.set('/v2/crdt/updates/push', status);
     write(provider.doc, 'typed');
     expect(await answerOf(provider.versions.restore(versionId))).toBe(status);
     expect(calls().filter(([path]) => path === 'versions/restore')).toEqual([]);
@@ -164,9 +160,7 @@ describe('the versions of an editor provider', () => {
   test('tell every open provider of the editor that one was restored', async () => {
     write(service.editor, 'then');
     const versionId = service.keepVersion();
-    const [ada, grace] = [open(), open()];
-    const other = new EditorProvider(new Y.Doc(), { ...name, editorId: 'other', client: newClient() });
-    opened.push(other);
+    const [ada, grace, other] = [open(), open(), open('other')];
     const told: unknown[] = [];
     for (const [index, provider] of [ada, grace, other].entries())
       provider.on('restored', (event) => told.push([index, event]));

@@ -124,7 +124,7 @@ describe.each(['LeanClient', 'DocumentClient'])('%s', (client) => {
         expect(readLean).toEqual(read);
         expect((read.outcome as Json).output.Items).toHaveLength(2);
       }),
-      { numRuns: 150 },
+      { numRuns: 50 },
     );
   });
 

@@ -4,7 +4,7 @@ import * as Y from 'yjs';
 import { ServiceError } from '../../../lib/client/calls.ts';
 import { EditorProvider } from '../../../lib/client/editorProvider.ts';
 import { createUserClient, type UserClient } from '../../../lib/client/userClient.ts';
-import { FakeLive } from '../../support/fakeLive.ts';
+import { clientOf, FakeLive } from '../../support/fakeLive.ts';
 import { testAsyncProperty } from '../../support/testProperty.ts';
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
@@ -91,14 +91,7 @@ function restart(): void {
 
 const wait = (milliseconds = 400) => jest.advanceTimersByTimeAsync(milliseconds);
 
-function clientOf(server: TokenServer): UserClient {
-  return createUserClient({
-    baseUrl: 'https://api.test',
-    token: server.token,
-    fetch: service.fetch,
-    WebSocket: service.WebSocket,
-  });
-}
+const clientWith = ({ token }: TokenServer) => clientOf(service, token);
 const read = (client: UserClient, signal?: AbortSignal) =>
   client.v2.crdt.updates.get(editor, signal && { signal }).then(
     () => 'done',
@@ -108,7 +101,7 @@ const read = (client: UserClient, signal?: AbortSignal) =>
 const now = (outcome: Promise<string>) => Promise.race([outcome, Promise.resolve('pending')]);
 /** Returns the outcome of one call with these tokens. */
 async function outcomeWith(...steps: Step[]): Promise<string> {
-  const outcome = read(clientOf(new TokenServer(steps)));
+  const outcome = read(clientWith(new TokenServer(steps)));
   await wait(200_000);
   return now(outcome);
 }
@@ -142,7 +135,7 @@ describe('a call with a user token', () => {
 
   test('counts a token function without an answer as failed after 20 s', async () => {
     const server = new TokenServer(['hang']);
-    const outcome = read(clientOf(server));
+    const outcome = read(clientWith(server));
     await wait(19_900);
     expect([server.calls, service.calls.length]).toEqual([1, 0]);
     await wait(400);
@@ -151,7 +144,7 @@ describe('a call with a user token', () => {
 
   test('does not use a token that arrives after the 20 s', async () => {
     const server = new TokenServer(['late', 'good', 'refused']);
-    const client = clientOf(server);
+    const client = clientWith(server);
     const outcome = read(client);
     await wait(30_000);
     const later = read(client);
@@ -161,7 +154,7 @@ describe('a call with a user token', () => {
 
   test('ends at once when its signal is aborted while the token function does not answer', async () => {
     const controller = new AbortController();
-    const outcome = read(clientOf(new TokenServer(['hang'])), controller.signal);
+    const outcome = read(clientWith(new TokenServer(['hang'])), controller.signal);
     await wait(1_000);
     controller.abort(new Error('enough'));
     await wait(1);
@@ -170,7 +163,7 @@ describe('a call with a user token', () => {
 
   test('uses the last token for as long as the service accepts it while the token function fails', async () => {
     const server = new TokenServer(['good', 'fail', 'hang']);
-    const client = clientOf(server);
+    const client = clientWith(server);
     const first = read(client);
     await wait(280_000);
     const outcomes = [read(client)];
@@ -213,7 +206,7 @@ describe('a token function that fails, hangs, and returns good and bad tokens in
     async (steps, times) => {
       restart();
       const server = new TokenServer(steps);
-      const client = clientOf(server);
+      const client = clientWith(server);
       const outcomes: Promise<string>[] = [];
       for (const milliseconds of times) {
         // Some calls begin together.
@@ -246,7 +239,7 @@ describe('a token function that fails, hangs, and returns good and bad tokens in
     async (steps, milliseconds, isRevoked) => {
       restart();
       const server = new TokenServer(steps);
-      const client = clientOf(server);
+      const client = clientWith(server);
       const live = client.live(nda);
       const provider = new EditorProvider(new Y.Doc(), { ...editor, client });
       const rejected: ServiceError[] = [];
