@@ -10,12 +10,10 @@ import { times } from './times.ts';
  */
 
 /**
- * A state of the automaton. It stands for one character of the expression, or for the search for the start of the
- * match, in which every character is accepted.
+ * A state of the automaton, as the samples that it accepts. It stands for one character of the expression, or for the
+ * search for the start of the match, in which every character is accepted.
  */
-interface Position {
-  matches(character: string): boolean;
-}
+type Position = readonly boolean[];
 
 /**
  * A part of an expression, with its first and its last positions. An assertion such as `$` guards the text before it.
@@ -73,14 +71,16 @@ class Automaton {
   readonly #accepting: ReadonlySet<number>;
   #offset = 0;
   #isSearch = false;
+  readonly #hasLoop: boolean;
 
   constructor(regex: RegExp) {
     this.#regex = regex;
     const fromStart = this.#readExpression();
     const last = new Map(fromStart.last);
+    this.#hasLoop = fromStart.hasLoop;
     if (!regex.sticky) {
       this.#isSearch = true;
-      const search = this.#addPosition(() => true);
+      const search = this.#addPosition(SAMPLES.map(() => true));
       this.#link([search], [search]);
       const later = this.#readExpression();
       this.#link([search], later.first);
@@ -90,6 +90,7 @@ class Automaton {
   }
 
   findSlowness(): string | undefined {
+    if (!this.#hasLoop) return undefined;
     const hasNestedLoop = this.#nextPositions.some((next) => new Set(next).size < next.length);
     if (hasNestedLoop) return 'a loop is directly in another loop';
     const steps = this.#buildSteps();
@@ -114,13 +115,12 @@ class Automaton {
    */
   #buildSteps(): Steps {
     const classes = new Map<string, Steps[number]>();
-    for (const sample of SAMPLES) {
-      const matching = this.#positions.map((position) => position.matches(sample));
-      const key = matching.map(Number).join('');
+    for (const index of SAMPLES.keys()) {
+      const key = this.#positions.map((accepted) => Number(accepted[index])).join('');
       if (!classes.has(key))
         classes.set(
           key,
-          this.#nextPositions.map((next) => next.filter((position) => matching[position])),
+          this.#nextPositions.map((next) => next.filter((position) => this.#positions[position]![index])),
         );
     }
     return [...classes.values()];
@@ -229,14 +229,13 @@ class Automaton {
         /\[(?:\\.|[^\]\\])*\]|\\[pPu]\{[^}]*\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[^1-9ck]|\.|[^\\()[\]{}*+?|^$]/y,
       ) ?? [];
     if (text === undefined) throw this.#unsupportedSyntax();
-    const characterRegex = new RegExp(`^(?:${text})$`, this.#regex.flags.replace(/[gym]/g, ''));
-    const position = this.#addPosition((character) => characterRegex.test(character));
+    const position = this.#addPosition(acceptedSamples(`^(?:${text})$`, this.#regex.flags.replace(/[gym]/g, '')));
     return { nullable: 'no', first: [position], last: new Map([[position, 'free']]), hasLoop: false };
   }
 
-  #addPosition(matches: Position['matches']): number {
+  #addPosition(accepted: Position): number {
     this.#nextPositions.push([]);
-    return this.#positions.push({ matches }) - 1;
+    return this.#positions.push(accepted) - 1;
   }
 
   #link(from: Iterable<number>, to: readonly number[]): void {
@@ -261,6 +260,19 @@ class Automaton {
       `The analysis does not support ${JSON.stringify(this.#regex.source.slice(this.#offset, this.#offset + 10))} in ${String(this.#regex)}`,
     );
   }
+}
+
+/** By source and flags of the expression of one character. Most of them are in several expressions. */
+const accepted = new Map<string, Position>();
+
+function acceptedSamples(source: string, flags: string): Position {
+  const key = `${source}/${flags}`;
+  const known = accepted.get(key);
+  if (known) return known;
+  const regex = new RegExp(source, flags);
+  const samples = SAMPLES.map((sample) => regex.test(sample));
+  accepted.set(key, samples);
+  return samples;
 }
 
 const EMPTY: Part = { nullable: 'free', first: [], last: new Map(), hasLoop: false };

@@ -72,25 +72,17 @@ describe('an asset', () => {
     },
   );
 
-  test('is answered with 304 if the browser has it', async () => {
+  test('is answered with 304 if the browser has it, and built once per process', async () => {
     const { etag = '' } = (await get()).headers;
     for (const named of [etag, etag.slice(2), `"other", ${etag}`, '*'])
       expect(await get({ 'if-none-match': named })).toMatchObject({ status: 304, body: '', headers: { etag } });
     expect((await get({ 'if-none-match': '"other"' })).status).toBe(200);
-  });
-
-  test('is built once per process', async () => {
-    await get();
     expect(bodyCount).toBe(1);
   });
 
   test('answers 500 if its file is missing', async () => {
     const { status, headers } = await get({}, toAsset(greeting, join(folder, 'missing'), { SERVICE_NAME: 'svc' }));
     expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
-  });
-
-  test('has routes for GET and HEAD', () => {
-    expect(routeKeys(greeting)).toEqual(['GET /greeting', 'HEAD /greeting']);
   });
 
   test('is answered to HEAD with the headers of GET and without a body', async () => {
@@ -133,13 +125,14 @@ describe('an asset with pages', () => {
     }),
   );
   const manualHandler = toAsset(manual, folder, { SERVICE_NAME: 'svc' });
-  const page = async (name?: string) => {
-    const event = eventOf(undefined, {}, name === undefined ? {} : { pathParameters: { page: name } });
+  const page = async (name?: string, sent = {}) => {
+    const event = eventOf(undefined, sent, name === undefined ? {} : { pathParameters: { page: name } });
     const answer = await manualHandler(event, { awsRequestId: 'aws' } as Context);
     return { ...answer, headers: answer.headers as Record<string, string> };
   };
 
-  test('has routes for its pages', () => {
+  test('has routes for GET and HEAD, also of its pages', () => {
+    expect(routeKeys(greeting)).toEqual(['GET /greeting', 'HEAD /greeting']);
     expect(routeKeys(manual)).toEqual(['GET /manual', 'HEAD /manual', 'GET /manual/{page}', 'HEAD /manual/{page}']);
   });
 
@@ -155,9 +148,8 @@ describe('an asset with pages', () => {
 
   test('has its policy also in the answer 304, which replaces the headers of the copy that a browser has', async () => {
     const { headers: first } = await page('a.css');
-    const event = eventOf(undefined, { 'if-none-match': first.etag! }, { pathParameters: { page: 'a.css' } });
-    const { statusCode, headers } = await manualHandler(event, { awsRequestId: 'aws' } as Context);
-    expect([statusCode, headers?.['content-security-policy']]).toEqual([304, "default-src 'self'"]);
+    const { statusCode, headers } = await page('a.css', { 'if-none-match': first.etag });
+    expect([statusCode, headers['content-security-policy']]).toEqual([304, "default-src 'self'"]);
   });
 
   test.each(['two', '', '__proto__', 'toString'])('answers NOT_FOUND for the unknown page "%s"', async (name) => {

@@ -66,9 +66,7 @@ describe('a page', () => {
   test('answers GET with the fields of the query string', async () => {
     const { status, body } = await open({ name: 'Ada' });
     expect(status).toBe(200);
-    expect(body).toMatch(/^<!doctype html>\n<html lang="en">/);
-    expect(body).toContain('<title>Hello Ada</title>');
-    expect(body).toContain('<p>Ada</p>');
+    expect(body).toMatch(/^<!doctype html>\n<html lang="en">[^]*<title>Hello Ada<\/title>[^]*<p>Ada<\/p>/);
   });
 
   test('answers HEAD like GET, without a body', async () => {
@@ -116,41 +114,36 @@ describe("a page's answer", () => {
     ['that AWS could not cope with', () => submit('name=throttled'), 503, 'Please try again in a moment.'],
   ];
 
-  test.each(answers)('%s is HTML with its status', async (_what, make, status, says) => {
-    const answer = await make();
-    expect(answer.status).toBe(status);
-    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(answer.body).toMatch(/^<!doctype html>/);
-    expect(answer.body).toContain(says);
-    expect(answer.body).not.toContain('secret detail');
-  });
-
-  test.each(answers)('%s has the security headers', async (_what, make) => {
-    const { headers, body } = await make();
-    expect(headers).toMatchObject({
-      'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-      'strict-transport-security': expect.any(String),
-      'x-request-id': expect.any(String),
-    });
-    const policy = headers['content-security-policy']!.split('; ');
-    const [, style = ''] = /<style>([^]*?)<\/style>/.exec(body) ?? [];
-    expect(policy).toEqual([
-      "default-src 'none'",
-      `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-      "form-action 'self'",
-      "base-uri 'none'",
-      "frame-ancestors 'none'",
-    ]);
-  });
-
-  test.each(answers)('%s loads and runs nothing', async (_what, make) => {
-    expect((await make()).body).not.toMatch(
-      /<(script|img|link|iframe|object|embed)\b|\son\w+=|\sstyle=|url\(|@import/i,
-    );
-  });
+  test.each(answers)(
+    '%s is HTML with its status and the security headers, and loads and runs nothing',
+    async (_what, make, status, says) => {
+      const answer = await make();
+      expect(answer).toMatchObject({
+        status,
+        headers: {
+          'content-type': 'text/html; charset=utf-8',
+          'cache-control': 'no-store',
+          'referrer-policy': 'no-referrer',
+          'x-content-type-options': 'nosniff',
+          'x-frame-options': 'DENY',
+          'strict-transport-security': expect.any(String),
+          'x-request-id': expect.any(String),
+        },
+        body: expect.stringMatching(/^<!doctype html>/),
+      });
+      expect(answer.body).toContain(says);
+      expect(answer.body).not.toContain('secret detail');
+      expect(answer.body).not.toMatch(/<(script|img|link|iframe|object|embed)\b|\son\w+=|\sstyle=|url\(|@import/i);
+      const [, style = ''] = /<style>([^]*?)<\/style>/.exec(answer.body) ?? [];
+      expect(answer.headers['content-security-policy']!.split('; ')).toEqual([
+        "default-src 'none'",
+        `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+      ]);
+    },
+  );
 
   test('lists the allowed methods for another method', async () => {
     expect((await request('DELETE')).headers.allow).toBe('GET, HEAD, POST');

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import ts from 'typescript';
 import { projectDir } from '../../../infra/build/build.ts';
 
@@ -103,31 +103,19 @@ const words = sources.map(({ file, source }) =>
     : { texts: source.split('\n').map((text, index) => ({ file, line: () => index + 1, text })), identifiers: [] },
 );
 const project = words.flatMap(({ texts }) => texts);
+const placesOf = (all: readonly Text[], pattern: RegExp) =>
+  all.filter(({ text }) => pattern.test(text)).map(({ file, line, text }) => `${file}:${line()} ${text.slice(0, 80)}`);
 const projectNames = words.flatMap(({ identifiers }) => identifiers);
 
-describe.each(forbiddenForms)('$name', ({ pattern, bad }) => {
-  test('appear in no comment, string or page', () => {
-    const matches = project.filter(({ text }) => pattern.test(text));
-    expect(matches.map(({ file, line }) => `${file}:${line()}`)).toEqual([]);
-  });
-
-  test('are recognised', () => {
-    expect(
-      wordsOf('lib/bad.ts', `// ${bad}\nconst text = '${bad}';`).texts.filter(({ text }) => pattern.test(text)),
-    ).toHaveLength(2);
-  });
+test.each(forbiddenForms)('$name appear in no comment, string or page, and are recognised', ({ pattern, bad }) => {
+  expect(placesOf(project, pattern)).toEqual([]);
+  const example = wordsOf('bad.ts', `// ${bad}\nconst text = '${bad}';`);
+  expect(placesOf(example.texts, pattern)).toHaveLength(2);
 });
 
-describe.each(forbiddenNames)('$name', ({ pattern, bad, good }) => {
-  test('appear in no identifier', () => {
-    const matches = projectNames.filter(({ text }) => pattern.test(text));
-    expect(matches.map(({ file, line, text }) => `${file}:${line()} ${text}`)).toEqual([]);
-  });
-
-  test('are recognised', () => {
-    const { identifiers } = wordsOf('lib/bad.ts', `const ${bad} = ${good};`);
-    expect(identifiers.map(({ text }) => text).filter((text) => pattern.test(text))).toEqual([bad]);
-  });
+test.each(forbiddenNames)('$name appear in no identifier, and are recognised', ({ pattern, bad, good }) => {
+  expect(placesOf(projectNames, pattern)).toEqual([]);
+  expect(placesOf(wordsOf('bad.ts', `const ${bad} = ${good};`).identifiers, pattern)).toEqual([`bad.ts:1 ${bad}`]);
 });
 
 test('test titles begin with what they are about', () => {
