@@ -1,8 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
-import { projectDir } from '../../../infra/build/build.ts';
 import { missingApproval } from '../../../infra/commands/cdk.ts';
 
 describe('missingApproval', () => {
@@ -36,16 +32,4 @@ describe('missingApproval', () => {
       deploy({ config: { ...session.config, requireApproval: 'never' } as typeof session.config }),
     ).toBeUndefined();
   });
-});
-
-test('`npm run deploy` without a terminal ends before it builds anything, and says how to deploy', async () => {
-  const { CDK_REQUIRE_APPROVAL: _, CDK_YES: __, ...env } = process.env;
-  const deploy = spawn(process.execPath, ['infra/commands/cdk.ts', 'deploy'], {
-    cwd: projectDir,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [output, errors, [code]] = await Promise.all([text(deploy.stdout), text(deploy.stderr), once(deploy, 'exit')]);
-  expect([code, output]).toEqual([1, '']);
-  expect(errors).toMatch(/^A deployment asks before it changes permissions, but there is no terminal/);
 });

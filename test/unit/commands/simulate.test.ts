@@ -1,8 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { projectDir } from '../../../infra/build/build.ts';
 import { registeredEndpoints } from '../../../infra/build/registry.ts';
 import { deliveryConsumption, deliveryCost } from '../../../infra/commands/cost/deliveries.ts';
 import { liveBill } from '../../../infra/commands/cost/live.ts';
@@ -32,6 +29,10 @@ import { queues } from '../../../lib/workers/queues.ts';
 import { testProperty } from '../../support/testProperty.ts';
 
 const workload = defaultWorkload();
+const costs = new Map(costsOfCalls(registeredEndpoints()).map((cost) => [cost.name, cost]));
+/** Returns the sum of one cost of the listed calls, by their weight. */
+const listed = (unit: 'total' | 'written') =>
+  callMix.reduce((sum, { path, cost, weight }) => sum + (weight / 20) * costs.get(`${path} ${cost}`)![unit], 0);
 /** The workload with only a thousand API keys, so that property tests run fast. */
 const small: Workload = { ...workload, tenantShares: zipfShares(1_000) };
 const components = componentsOf(small);
@@ -71,16 +72,9 @@ describe('zipfShares', () => {
   });
 });
 
-describe('batchSize', () => {
-  test('is one for few messages, ten for many, and the number of messages per poll in between', () => {
-    expect([0, 10, 16, 100, 10_000].map((rate) => Math.round(batchSize(rate)))).toEqual([1, 1, 1, 6, 10]);
-  });
-});
-
-describe('eventBatchSize', () => {
-  test('is one for few events, and ten if each of four shards has ten events per poll', () => {
-    expect([0, 16, 80, 160, 10_000].map((rate) => eventBatchSize(rate))).toEqual([1, 1, 5, 10, 10]);
-  });
+test('batches have one message at few, ten at many, and the number per poll (of events: of each of four shards) in between', () => {
+  expect([0, 10, 16, 100, 10_000].map((rate) => Math.round(batchSize(rate)))).toEqual([1, 1, 1, 6, 10]);
+  expect([0, 16, 80, 160, 10_000].map((rate) => eventBatchSize(rate))).toEqual([1, 1, 5, 10, 10]);
 });
 
 describe('the consumption in batches', () => {
@@ -97,27 +91,19 @@ describe('the consumption in batches', () => {
   });
 });
 
-describe('partitionUse', () => {
-  test('adds the shares of reads and writes, because a partition serves a combination of both', () => {
-    expect(partitionUse({ read: 1_500, written: 0 })).toBe(0.5);
-    expect(partitionUse({ read: 1_500, written: 500 })).toBe(1);
-  });
+test('partitionUse adds the shares of reads and writes, because a partition serves a combination of both', () => {
+  expect([0, 500].map((written) => partitionUse({ read: 1_500, written }))).toEqual([0.5, 1]);
 });
 
 describe('the components that componentsOf returns', () => {
   test.each(components.map((component) => [component.name, component] as const))(
-    '%s is never used less at a higher load',
-    (_name, { use }) => {
-      fc.assert(fc.property(ordered, ([less, more]) => use(less) <= use(more) * (1 + 1e-9) + 1e-12));
-    },
-  );
-
-  test.each(components.map((component) => [component.name, component] as const))(
-    '%s is used exactly up to its limit at the load that fullAt returns',
+    '%s is never used less at a higher load, and exactly up to its limit at the load that fullAt returns',
     (_name, component) => {
+      const { use, limit } = component;
+      fc.assert(fc.property(ordered, ([less, more]) => use(less) <= use(more) * (1 + 1e-9) + 1e-12));
       const full = fullAt(component);
-      if (full === Infinity) expect(component.limit === undefined || component.use(1e9) <= component.limit).toBe(true);
-      else expect(component.use(full) / component.limit!).toBeCloseTo(1, 6);
+      if (full === Infinity) expect(limit === undefined || use(1e9) <= limit).toBe(true);
+      else expect(use(full) / limit!).toBeCloseTo(1, 6);
     },
   );
 
@@ -180,12 +166,7 @@ describe('fullAt', () => {
 
 describe('dollarsPerMillion', () => {
   test('adds up calls, events, deliveries and mails at the prices of npm run cost', () => {
-    const costs = new Map(costsOfCalls(registeredEndpoints()).map((cost) => [cost.name, cost]));
     const { written } = withIdempotencyKey({ roundTrips: 0, read: 0, written: 0 });
-    const listed = callMix.reduce(
-      (sum, { path, cost, weight }) => sum + (weight / 20) * costs.get(`${path} ${cost}`)!.total,
-      0,
-    );
     const { event, eventAlone, alone, inTens } = deliveryConsumption;
     // 5 of 20 calls are writes with an Idempotency-Key. The keys cost capacity units, and ten more milliseconds with a
     // gigabyte.
@@ -193,7 +174,7 @@ describe('dollarsPerMillion', () => {
     for (const [rate, ...batches] of [[10, eventAlone, alone] as const, [100_000, event, inTens] as const]) {
       const [perEvent, perDelivery] = batches.map(({ consumed }) => deliveryCost(consumed).total);
       expect(dollarsPerMillion(workload, rate)).toBeCloseTo(
-        listed + keys + (3 / 20) * (perEvent! + perDelivery! + 0.1 * prices.mails),
+        listed('total') + keys + (3 / 20) * (perEvent! + perDelivery! + 0.1 * prices.mails),
         9,
       );
     }
@@ -211,14 +192,10 @@ describe('dollarsPerMillion', () => {
 
 describe('replicaDollarsPerMonth', () => {
   test('pays every unit again that calls, events and deliveries write', () => {
-    const costs = new Map(costsOfCalls(registeredEndpoints()).map((cost) => [cost.name, cost]));
-    const listed = callMix.reduce(
-      (sum, { path, cost, weight }) => sum + (weight / 20) * costs.get(`${path} ${cost}`)!.written,
-      0,
-    );
     // 5 of 20 calls are writes with an Idempotency-Key, and 3 of 20 cause an event with a delivery.
     const { eventAlone, alone } = deliveryConsumption;
-    const written = listed + (5 / 20) * 2 + (3 / 20) * (eventAlone.consumed.written + alone.consumed.written);
+    const written =
+      listed('written') + (5 / 20) * 2 + (3 / 20) * (eventAlone.consumed.written + alone.consumed.written);
     expect(replicaDollarsPerMonth(small, 1)).toBeCloseTo(2.628 * written * 0.625, 9);
   });
 });
@@ -227,11 +204,11 @@ describe('pushDollarsPerMonth', () => {
   test('uses the prices of edits in npm run cost, for each write and five users', () => {
     const edits = { users: 5, hours: 1, usersPerDocument: 5, editsPerSecond: 1, cursorsPerSecond: 0 };
     const pushed = ['AppSync: edits that it receives', 'AppSync: edits that it sends', 'table: versions and hints'];
-    const listed = liveBill(edits, costsOfCalls(registeredEndpoints()))
+    const dollarsOfEdits = liveBill(edits, costsOfCalls(registeredEndpoints()))
       .filter(({ item }) => [...pushed, 'runs of publishLive'].includes(item))
       .reduce((sum, { dollars }) => sum + dollars, 0);
     // 5 of 20 calls are writes. A month has 2,628,000 seconds.
-    expect(pushDollarsPerMonth(small, 1)).toBeCloseTo((listed / (5 * 3_600)) * (5 / 20) * 2_628_000, 6);
+    expect(pushDollarsPerMonth(small, 1)).toBeCloseTo((dollarsOfEdits / (5 * 3_600)) * (5 / 20) * 2_628_000, 6);
   });
 });
 
@@ -287,11 +264,4 @@ describe('the tables of npm run simulate', () => {
       .map((row) => (/^[\d,]+$/.test(row[5]!) ? Number(row[5]!.replaceAll(',', '')) : Infinity));
     expect(full).toEqual(full.toSorted((a, b) => (a === b ? 0 : a - b)));
   });
-});
-
-test('npm run simulate refuses arguments with its usage and exit code 1', () => {
-  const command = join(projectDir, 'infra/commands/simulate.ts');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [command, '--rps'], { encoding: 'utf8' });
-  expect([status, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(/^Unknown option '--rps'[^]*Usage: npm run simulate/);
 });

@@ -1,8 +1,4 @@
-import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -11,6 +7,8 @@ import { messageOf } from '../../../infra/commands/operator.ts';
 import { smokeOptions } from '../../../infra/commands/smoke.ts';
 import { ALARM, setAlarm } from '../../../infra/commands/smoke/alarm.ts';
 import { ExampleValues, orderExamples } from '../../../infra/commands/smoke/examples.ts';
+import { type Receiver, startHttp } from '../../support/receivers.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
 describe('smokeOptions', () => {
   test('returns the defaults', () => {
@@ -47,13 +45,13 @@ describe('smokeOptions', () => {
 
 describe('setAlarm', () => {
   const environment = { ...process.env };
-  let cloudFormation: Server;
-  let dir: string;
+  const dir = temporaryFolder();
+  let cloudFormation: Receiver;
   let requests: string[];
 
   beforeEach(async () => {
     requests = [];
-    cloudFormation = createServer((request, response) => {
+    cloudFormation = await startHttp((request, response) => {
       void text(request).then((body) => {
         const query = new URLSearchParams(body);
         requests.push(`${query.get('Action')} ${query.get('StackName')} ${query.get('LogicalResourceId')}`);
@@ -64,28 +62,21 @@ describe('setAlarm', () => {
           );
       });
     });
-    await once(cloudFormation.listen(0, '127.0.0.1'), 'listening');
-    dir = await mkdtemp(join(tmpdir(), 'aws-'));
     Object.assign(process.env, {
       AWS_REGION: 'eu-west-1',
       AWS_ACCESS_KEY_ID: 'test',
       AWS_SECRET_ACCESS_KEY: 'test',
-      AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${(cloudFormation.address() as AddressInfo).port}`,
+      AWS_ENDPOINT_URL_CLOUDFORMATION: cloudFormation.url,
       PATH: `${dir}${delimiter}${environment.PATH}`,
     });
   });
   afterEach(async () => {
     process.env = { ...environment };
-    cloudFormation.close();
-    cloudFormation.closeAllConnections();
-    await rm(dir, { recursive: true });
+    await cloudFormation.stop();
   });
 
   /** Puts an executable `aws` in front of the real AWS CLI. */
-  const installCli = async (script: string) => {
-    await writeFile(join(dir, 'aws'), `#!/bin/sh\n${script}\n`);
-    await chmod(join(dir, 'aws'), 0o755);
-  };
+  const installCli = (script: string) => writeFile(join(dir, 'aws'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 
   test('sets the alarm of the stack to the state ALARM through the AWS CLI', async () => {
     await installCli(`printf '%s\\n' "$AWS_DEFAULT_REGION" "$@" > '${dir}/arguments'`);
