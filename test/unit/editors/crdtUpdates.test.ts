@@ -393,8 +393,8 @@ describe('findUpdateFault for limits of the document', () => {
       const text = new Y.XmlText();
       client.getMap('content').set('a', element);
       element.insert(0, [text]);
-      text.insert(0, 'ab'.repeat(5_000), { link: { href: 'x'.repeat(150_000) } });
-      for (let index = 0; index < 10_000; index += 2) text.format(index, 1, { bold: {} });
+      text.insert(0, 'ab'.repeat(2_500), { link: { href: 'x'.repeat(300_000) } });
+      for (let index = 0; index < 5_000; index += 2) text.format(index, 1, { bold: {} });
     });
     expect(update.length).toBeLessThan(500_000);
     expect(findUpdateFault(doc, 'map', 'content', update)).toBe('Data must not be larger than 4194304 bytes as JSON.');
