@@ -38,7 +38,6 @@ const WAITING = [
   'e2e/demo',
   'e2e/localRun',
   'e2e/deliveries',
-  'e2e/live',
   'integration/webhooks/deliveryConsumption',
   'integration/webhooks/parkingCost',
   'e2e/localWorkers',

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import * as Y from 'yjs';
@@ -13,11 +15,13 @@ const editor = { ...nda, editorId: 'summary' };
 const PATIENCE_MILLISECONDS = 30_000;
 /** A test waits this long after an outage, because clients pause up to 30 s before they connect again. */
 const OUTAGE_PATIENCE_MILLISECONDS = 90_000;
+const REVOKED_MILLISECONDS = 60_000;
 const KEY_MILLISECONDS = 50;
 const COMMENT_MILLISECONDS = 300;
 
 let system: System;
 const closings: (() => Promise<void>)[] = [];
+const issued: Promise<string>[] = [];
 beforeAll(async () => {
   system = await startSystem({ dataDir });
   await system.ok('/v2/organizations/documents/add', {
@@ -38,8 +42,12 @@ afterEach(async () => {
 function clientOf(userId: string): UserClient {
   const resources = [{ type: 'document', id: 'nda', organizationId: 'live', accessRole: 'editor' }];
   const userProperties = { name: userId, email: `${userId}@example.com` };
-  const issued = system.ok('/v2/auth/generate_token', { userId, userProperties, permissions: { resources } });
-  return createUserClient({ baseUrl: system.baseUrl, token: async () => (await issued).token });
+  // Every call returns the same token. A new token would give a user back the access that the test removed.
+  const token = system
+    .ok('/v2/auth/generate_token', { userId, userProperties, permissions: { resources } })
+    .then((data): string => data.token);
+  issued.push(token);
+  return createUserClient({ baseUrl: system.baseUrl, token: () => token });
 }
 
 function open(userId: string): LiveDocument {
@@ -54,14 +62,13 @@ function edit(userId: string): EditorProvider {
   return provider;
 }
 
-/** Waits until a value is as expected. Returns the milliseconds that it took. */
-async function until(what: string, isSo: () => boolean, patience = PATIENCE_MILLISECONDS): Promise<number> {
+/** Waits until a value is as expected. */
+async function until(what: string, isSo: () => boolean, patience = PATIENCE_MILLISECONDS): Promise<void> {
   const startedAt = Date.now();
   while (!isSo()) {
     if (Date.now() - startedAt > patience) throw new Error(`${what} did not happen`);
     await delay(20);
   }
-  return Date.now() - startedAt;
 }
 async function storedText(): Promise<string> {
   const { update } = await system.ok('/v2/crdt/updates/get', editor);
@@ -198,3 +205,26 @@ test.each([
     expect(work.reloads).toBe(1);
   },
 );
+
+test('users who lose access or whose tokens are revoked are disconnected, others stay, and no token is logged', async () => {
+  const [ada, grace] = [open('ada'), open('grace')];
+  await until('the connections', () => ada.status === 'live' && grace.status === 'live');
+  const hints: string[] = [];
+  ada.on('hint', ({ type }) => hints.push(type));
+  await system.ok('/v2/users/delete', { ...nda, userIds: ['grace'] });
+  await until('the end', () => grace.status === 'denied', REVOKED_MILLISECONDS);
+  await until('the new channels', () => ada.status === 'live');
+  await system.ok('/v2/reactions/add', { ...nda, reactions: [{ icon: '👍', from: { userId: 'ada' } }] });
+  await until('the hint', () => hints.includes('reaction.add'));
+
+  const authorization = `Bearer ${await issued.at(-2)}`;
+  const connection = await system.ok('/v2/live/connect', nda, { authorization });
+  const { apiKey, workspaceId, workspaceAuthToken } = system.credentials;
+  const workspace = { 'x-svc-workspace-id': workspaceId, 'x-svc-workspace-auth-token': workspaceAuthToken };
+  await system.ok('/v2/workspace/authtoken/reset', { apiKey, revokeUserTokens: true }, workspace);
+  // The client tries to connect until the application has a new token.
+  await until('the end of all connections', () => ada.status !== 'live', REVOKED_MILLISECONDS);
+  expect((await system.post('/v2/live/connect', nda, { authorization })).status).toBe(403);
+  const logs = system.logs() + (await readFile(join(system.dataDir, 'functions.log'), 'utf8'));
+  for (const token of [connection.token, ...(await Promise.all(issued))]) expect(logs).not.toContain(token);
+});

@@ -26,9 +26,14 @@ afterEach(() => api.end());
 
 const authorization = { Authorization: 'token' };
 
-function connect(): WebSocket {
-  const header = Buffer.from(JSON.stringify(authorization)).toString('base64url');
+function connect(token = 'token'): WebSocket {
+  const header = Buffer.from(JSON.stringify({ Authorization: token })).toString('base64url');
   return new WebSocket(`${api.url.replace('http', 'ws')}/event/realtime`, ['aws-appsync-event-ws', `header-${header}`]);
+}
+
+/** Returns `open` or `error`. */
+function outcomeOf(socket: WebSocket): Promise<string> {
+  return Promise.race(['open', 'error'].map((name) => once(socket, name).then(() => name)));
 }
 
 async function connected(): Promise<WebSocket> {
@@ -37,10 +42,10 @@ async function connected(): Promise<WebSocket> {
   return socket;
 }
 
-/** Sends a message. Returns the next message from the service. */
-async function answerTo(socket: WebSocket, message: Message): Promise<Message> {
+/** Sends a text, or a message with the authorization. Returns the next message from the service. */
+async function answerTo(socket: WebSocket, message: Message | string): Promise<Message> {
   const answer = once(socket, 'message') as Promise<[MessageEvent]>;
-  socket.send(JSON.stringify({ authorization, ...message }));
+  socket.send(typeof message === 'string' ? message : JSON.stringify({ authorization, ...message }));
   const [{ data }] = await answer;
   return JSON.parse(String(data)) as Message;
 }
@@ -66,6 +71,68 @@ describe('the local Event API', () => {
       type: 'subscribe_error',
       errors: [{ errorType: 'BadRequestException' }],
     });
+  });
+
+  test('answers a malformed message with a protocol error, and keeps the connection', async () => {
+    const socket = await connected();
+    const subscription = { type: 'subscribe', id: 'used', channel: '/live/a' };
+    await answerTo(socket, subscription);
+    const large = JSON.stringify({ type: 'unsubscribe', id: 'used', padding: 'x'.repeat(1_400_000) });
+    for (const text of ['no JSON', '[]', '"text"', 'null', '{}', '{"type":"unknown"}', large])
+      expect(await answerTo(socket, text)).toMatchObject({
+        type: expect.stringMatching(/error$/),
+        errors: [expect.anything()],
+      });
+    const published = { type: 'publish', id: 'p', channel: '/live/a' };
+    for (const message of [
+      { ...subscription, id: undefined },
+      subscription,
+      { ...subscription, id: 'a', channel: '/live/a/b/c/d/e' },
+      { ...subscription, id: 'a', channel: '/other/a' },
+      { ...subscription, id: 'a', authorization: {} },
+      { type: 'unsubscribe', id: 'unknown' },
+      { ...published, events: [] },
+      { ...published, events: Array(6).fill('1') },
+      { ...published, events: ['no JSON'] },
+      { ...published, events: [JSON.stringify('x'.repeat(240 * 1024))] },
+    ])
+      expect([message, await answerTo(socket, message)]).toMatchObject([message, { type: `${message.type}_error` }]);
+    expect(await answerTo(socket, { type: 'connection_init' })).toEqual({
+      type: 'connection_ack',
+      connectionTimeoutMs: 300_000,
+    });
+  });
+
+  test('refuses what the authorizer does not allow, and connections with a token that is too long', async () => {
+    const socket = await connected();
+    authorize = () => Promise.resolve(JSON.stringify({ isAuthorized: false }));
+    for (const message of [{ type: 'subscribe' }, { type: 'publish', events: ['1'] }])
+      expect(await answerTo(socket, { ...message, id: 'a', channel: '/live/a' })).toMatchObject({
+        type: `${message.type}_error`,
+        errors: [{ errorType: 'UnauthorizedException' }],
+      });
+    expect(await outcomeOf(connect())).toBe('error');
+    authorize = () => Promise.resolve(allowed);
+    expect(await outcomeOf(connect('y'.repeat(3_000)))).toBe('error');
+  });
+
+  test('stays healthy after malformed connections', async () => {
+    const socket = await connected();
+    const { hostname, port, host } = new URL(api.url);
+    const garbage = [
+      'GET /event/realtime HTTP/1.1\r\n\r\n',
+      `GET /event/realtime HTTP/1.1\r\nhost: ${host}\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-key: x\r\nsec-websocket-version: 13\r\nsec-websocket-protocol: header-AAAA, aws-appsync-event-ws\r\n\r\n`,
+      '\x00\xff\x16\x03\x01garbage',
+      `POST /event HTTP/1.1\r\nhost: ${host}\r\ncontent-length: 9\r\n\r\nnot JSON!`,
+    ];
+    for (let sent = 0; sent < 100; sent++) {
+      const garbler = connectTo(Number(port), hostname).on('error', () => undefined);
+      const closed = once(garbler, 'close');
+      garbler.end(garbage[sent % garbage.length]!).resume();
+      await closed;
+    }
+    expect(await answerTo(socket, { type: 'subscribe', id: 's', channel: '/live/a' })).toMatchObject({ id: 's' });
+    expect(api.connectionCount).toBe(1);
   });
 
   test('ends all connections when it stops, and accepts connections at the same address after its start', async () => {
