@@ -7,7 +7,6 @@ import type { Locator, Page } from 'playwright-core';
 import type { ConsoleState } from '../../infra/local/console/consoleState.ts';
 import { heading, number } from '../../infra/local/console/page/format.ts';
 import { type Tab, TestBrowser } from '../support/browser.ts';
-import { RemoteReceiver } from '../support/remoteReceiver.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { type Answer, startSystem, type System } from './system.ts';
 
@@ -23,20 +22,15 @@ const [ada, grace] = [
 ];
 
 let system: System;
-let receiver: RemoteReceiver;
 let browser: TestBrowser;
 const tabs: Tab[] = [];
 
 // All tests share one system and one browser, because each takes a second to start. The last test restarts the system.
 beforeAll(async () => {
-  [system, receiver, browser] = await Promise.all([
-    startSystem({ dataDir }),
-    RemoteReceiver.start(),
-    TestBrowser.start(),
-  ]);
+  [system, browser] = await Promise.all([startSystem({ dataDir }), TestBrowser.start()]);
 });
 afterEach(() => Promise.all(tabs.splice(0).map(({ page }) => page.context().close())));
-afterAll(() => Promise.all([system.stop(), receiver.stop(), browser.stop()]));
+afterAll(() => Promise.all([system.stop(), browser.stop()]));
 const dataDir = temporaryFolder();
 
 /** Opens a page of the system in a new tab, and closes the tab after the test. */
@@ -99,7 +93,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
-  test('shows new requests, deliveries and mails without a reload', async () => {
+  test('shows new requests without a reload', async () => {
     const { page, problems } = await open(DASHBOARD);
     await health(page).waitFor();
     await inPage(page, 'window.stays = true');
@@ -112,45 +106,14 @@ describe('the dashboard', () => {
     await expect(
       system.client.v2.users.add({ organizationId: 'acme', documentId: 'missing', users: [ada] }),
     ).rejects.toThrow();
-    const expectLines = async (...lines: [row: string, graph: string, label: string][]) => {
-      for (const line of lines) expect([line, (await highest(page, ...line)) > 0]).toEqual([line, true]);
-    };
-    await expectLines(
+    for (const [row, graph, label] of [
       ['/v2/users', 'Invocations', 'add'],
       ['/v2/organizations', 'Duration p99, ms', 'documents/add'],
       ['Health', 'Requests', 'requests'],
       ['Health', '4xx, 5xx', '4xx'],
       ['Table', 'Write units consumed', 'table'],
-    );
-
-    await system.ok('/v2/workspace/advancedwebhookconfig/update', { isEnabled: true });
-    await system.ok('/v2/workspace/advancedwebhook/endpoints/create', { url: receiver.url('/hook') });
-    await system.ok('/v2/workspace/emailconfig/update', {
-      useEmailService: true,
-      emailServiceConfig: { fromCompany: 'Acme' },
-    });
-    await system.ok('/v2/commentannotations/add', {
-      ...nda,
-      commentAnnotations: [
-        {
-          commentData: [
-            {
-              commentText: '@grace',
-              from: ada,
-              taggedUserContacts: [{ userId: 'grace', text: '@grace' }],
-              triggerNotification: true,
-            },
-          ],
-        },
-      ],
-    });
-    await receiver.waitForWebhooks('/hook');
-    await expectLines(
-      ['Deliveries', 'Attempts', 'delivered'],
-      ['Deliveries', 'Latency after commit, ms', 'first attempt p99'],
-      ['Queues and workers', 'Runs', 'sendEmail'],
-    );
-    expect(await highest(page, 'E-mail', 'Mails', 'sent')).toBe(1);
+    ] as const)
+      expect([graph, (await highest(page, row, graph, label)) > 0]).toEqual([graph, true]);
     expect(await inPage(page, 'window.stays')).toBe(true);
     expect(problems).toEqual([]);
   });
@@ -294,7 +257,8 @@ describe('the dashboard', () => {
       '',
       expect.stringMatching(/^[1-9]\d*$/),
     ]);
-    expect(problems).toEqual([]);
+    // The page may have been waiting for its next data when the link was clicked.
+    expect(problems.filter((problem) => !/dashboard\.json\S* net::ERR_ABORTED$/.test(problem))).toEqual([]);
   });
 
   test.each([
