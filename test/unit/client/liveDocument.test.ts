@@ -46,6 +46,21 @@ function losePush(type: string): void {
   service.hint({ type });
   service.losesPushes = false;
 }
+function goDown(): void {
+  service.isDown = true;
+  service.disconnect();
+}
+/** Waits for the end of a call while time passes. */
+async function ended(call: Promise<unknown>, milliseconds?: number): Promise<void> {
+  await wait(milliseconds);
+  await call;
+}
+const graceNow = () => ({
+  userId: 'grace',
+  status: 'online',
+  changedAt: Date.now(),
+  leaseEndsAt: Date.now() + 60_000,
+});
 const callsOf = (path: string) => service.calls.filter((call) => call.path === path);
 const wait = (milliseconds = 100) => jest.advanceTimersByTimeAsync(milliseconds);
 const longWait = () => wait(90_000);
@@ -63,8 +78,7 @@ describe('a live document', () => {
 
   test('counts the version of an empty hint among missed changes, and does not show the hint', async () => {
     const { events } = await opened();
-    service.isDown = true;
-    service.disconnect();
+    goDown();
     service.hint({ type: 'hidden' });
     service.hint({ type: 'comment.add' });
     service.isDown = false;
@@ -95,9 +109,7 @@ describe('a live document', () => {
     await refused;
     service.refusals.clear();
     const last = live.thread('t').seen();
-    const closed = live.close();
-    await wait();
-    await closed;
+    await ended(live.close());
     expect(await last).toEqual({ success: true });
   });
 
@@ -154,7 +166,7 @@ describe('a live document', () => {
     service.hint({ type: 'a.2' });
     await wait();
     service.disconnect();
-    const grace = { userId: 'grace', status: 'online', changedAt: Date.now(), leaseEndsAt: Date.now() + 60_000 };
+    const grace = graceNow();
     service.users.set('grace', grace);
     await wait(12_000);
     expect([live.status, live.presence.users()]).toEqual(['live', [grace]]);
@@ -208,8 +220,8 @@ describe('a live document', () => {
     const see = () => seen.push([live.state('old')?.data, live.state('kept')?.data, live.presence.users().length]);
     live.on('reload', see);
     await wait();
-    for (const id of ['old', 'kept']) await Promise.all([live.broadcast(id, { id }), wait()]);
-    const grace = { userId: 'grace', status: 'online', changedAt: Date.now(), leaseEndsAt: Date.now() + 60_000 };
+    for (const id of ['old', 'kept']) await ended(live.broadcast(id, { id }));
+    const grace = graceNow();
     service.push(service.channels.document, { type: 'presence.update', at: Date.now(), user: grace });
     see();
     service.disconnect();
@@ -230,7 +242,7 @@ describe('a live document', () => {
     '%s its live states after a read %s a gap if a page token is refused, because the document was added again',
     async (verb, _, oldest) => {
       const { live } = await opened();
-      await Promise.all([live.broadcast('clause', { n: 4 }), wait()]);
+      await ended(live.broadcast('clause', { n: 4 }));
       service.disconnect();
       service.refusals.set('/v2/livestate/get', 'INVALID_ARGUMENT');
       service.hint({ type: 'a.1' });
@@ -263,8 +275,7 @@ describe('a live document', () => {
 
   test('asks for a reload after more than two hours, because hints of the user have expired', async () => {
     const { events } = await opened();
-    service.isDown = true;
-    service.disconnect();
+    goDown();
     await wait(2 * 60 * 60_000 + 60_000);
     service.isDown = false;
     await longWait();
@@ -302,9 +313,7 @@ describe('a live document', () => {
     for (let milliseconds = 0; milliseconds < 50; milliseconds++) {
       const live = clientOfUser('ada').live(nda);
       await wait(milliseconds);
-      const closing = live.close();
-      await wait(10_000);
-      await closing;
+      await ended(live.close(), 10_000);
       expect([milliseconds, live.status, service.sockets.size]).toEqual([milliseconds, 'closed', 0]);
     }
   });
@@ -324,8 +333,7 @@ describe('a live document', () => {
           else if (status === 'connecting') pauses.push((Date.now() - offlineAt) / 1_000);
         });
         await wait();
-        service.isDown = true;
-        service.disconnect();
+        goDown();
         await wait(300_000);
         service.isDown = false;
         await longWait();
@@ -346,8 +354,7 @@ describe('a live document', () => {
       expected.push(type);
     };
     for (let n = 0; n < 5; n++) publish(() => service.hint({ type: `a.${n}` }), `a.${n}`);
-    service.isDown = true;
-    service.disconnect();
+    goDown();
     for (let minute = 0; minute < 10; minute++) {
       publish(() => service.hint({ type: `b.${minute}` }), `b.${minute}`);
       await wait(60_000);
@@ -474,7 +481,7 @@ describe('a live document', () => {
     const { live, events } = open('ada', client);
     live.presence.set();
     await wait();
-    await Promise.all([live.broadcast('clause', { n: 1 }), wait()]);
+    await ended(live.broadcast('clause', { n: 1 }));
     const second = client.live(nda);
     documents.push(second);
     const seen: unknown[] = [];
@@ -506,9 +513,7 @@ describe('presence', () => {
     live.presence.set();
     await wait(10);
     service.latency = () => 5;
-    const leaving = live.presence.leave();
-    await wait(1_000);
-    await leaving;
+    await ended(live.presence.leave(), 1_000);
     expect([...service.users.keys()]).toEqual([]);
   });
 
@@ -581,9 +586,7 @@ describe('presence', () => {
     grace.live.on('presence', (users) => seen.push(users.map(({ status }) => status).join()));
     await wait(60_000);
     expect(new Set(seen)).toEqual(new Set(['online']));
-    const closing = first.live.close();
-    await wait(2_000);
-    await closing;
+    await ended(first.live.close(), 2_000);
     expect(grace.live.presence.users()).toMatchObject([{ userId: 'ada', status: 'away' }]);
     seen.length = 0;
     await wait(60_000);
@@ -624,7 +627,7 @@ test('a live state is shown to other users at once and read after a disconnectio
   const seen: unknown[] = [];
   grace.live.on('livestate', ({ data }) => seen.push(data));
   await wait();
-  await Promise.all([ada.live.broadcast('clause', { n: 1 }), wait()]);
+  await ended(ada.live.broadcast('clause', { n: 1 }));
   const state = { liveStateDataId: 'clause', data: { n: 2 }, at: Date.now() };
   service.push(service.channels.document, { type: 'livestate.update', ...state, at: 1 });
   service.disconnect();
@@ -640,10 +643,7 @@ describe('the token of a user', () => {
     service.isDenied = true;
     let delay = 0;
     service.latency = () => (delay += 7);
-    const calls = times(
-      5,
-      (n) => (client as any).v2.crdt.updates.get({ ...nda, editorId: `${n}` }) as Promise<unknown>,
-    );
+    const calls = times(5, (n) => client.v2.crdt.updates.get({ ...nda, editorId: `${n}` }));
     const outcomes = Promise.allSettled(calls);
     await wait(1_000);
     expect((await outcomes).map(({ status }) => status)).toEqual(times(5, () => 'rejected'));
@@ -656,11 +656,7 @@ describe('the token of a user', () => {
       tokens += 1;
       return tokenOf('ada', Date.now() / 1000 + 600);
     });
-    const read = async () => {
-      const call = (client as any).v2.crdt.updates.get({ ...nda, editorId: 'a' }) as Promise<unknown>;
-      await wait();
-      await call;
-    };
+    const read = () => ended(client.v2.crdt.updates.get({ ...nda, editorId: 'a' }));
     await read();
     await wait(500_000);
     await read();
@@ -729,9 +725,7 @@ test('shows every hint once, in order, and no older state after random outages a
       expect(states).toEqual([...new Set(states)].sort((a, b) => a - b));
       expect(live.state('clause')).toEqual(service.states.get('clause'));
       expect(live.status).toBe('live');
-      const closing = live.close();
-      await wait(1_000);
-      await closing;
+      await ended(live.close(), 1_000);
     }),
     { numRuns: 60, seed: 20_261_123 },
   );
@@ -751,8 +745,7 @@ async function run(step: Step, nextNumber: () => number): Promise<void> {
       return void (await wait(1));
     }
     case 'outage':
-      service.isDown = true;
-      service.disconnect();
+      goDown();
       for (let n = 0; n < step.hints; n++) service.hint({ type: `document.${nextNumber()}` });
       await wait(step.milliseconds);
       service.isDown = false;
