@@ -222,7 +222,7 @@ test.each(crdtTypes)(
   (type) => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { minLength: 20, maxLength: 80 }), (steps) => simulate(type, steps)),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   },
 );
