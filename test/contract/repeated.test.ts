@@ -32,7 +32,7 @@ const others: Readonly<Record<string, Again>> = {
     adds: { ApiKey: 1, WorkspaceApiKey: 1, AuthToken: 1, AllowedDomains: 1, EmailConfig: 1 },
   },
   '/v2/workspace/authtoken/reset': { changes: ['ApiKey'] },
-  // Secrets are sealed anew.
+  // Secrets are sealed again.
   '/v2/workspace/chatconfig/update': { changes: ['ChatConfig'] },
   '/v2/workspace/permissionproviderconfig/update': { changes: ['PermissionProviderConfig'] },
   '/v2/workspace/apikeyconfig/update': { changes: ['ApiKeyConfig'] },
