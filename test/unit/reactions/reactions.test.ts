@@ -43,9 +43,11 @@ function done(outcome: ReactionOutcome) {
 const reactAll = (stored: Reaction | undefined, entries: ReactionRequest, context: NewReactionContext, now: number) =>
   addReactionUsers(stored, entries, entries.users, context, now);
 const made = (...entries: ReactionEntry[]) => done(reactAll(undefined, reacting(...entries), scope, NOW)).reaction;
+const onComment = (changes: object = {}) =>
+  done(reactAll(undefined, reacting(entry({ on, ...changes })), contextOnComment, NOW)).reaction;
 const userIds = ({ fromUsers }: Reaction) => fromUsers.map(({ from }) => from.userId);
 
-describe('addReactionUsers: new reaction', () => {
+describe('addReactionUsers', () => {
   test('stores users, time and document', () => {
     expect(made(entry())).toEqual({
       annotationId: 'r',
@@ -57,69 +59,45 @@ describe('addReactionUsers: new reaction', () => {
     });
   });
 
-  test('stores the location of the thread without a location key', () => {
-    const { reaction } = done(reactAll(undefined, reacting(entry({ on })), contextOnComment, NOW));
-    expect(reaction).toMatchObject({ on: contextOnComment.on, location: '{"id":"page-1"}' });
-    expect(reaction.locationKey).toBeUndefined();
-  });
-
-  test('stores its own location with its key', () => {
-    const { reaction } = done(
-      reactAll(undefined, reacting(entry({ on, location: { id: 2, locationName: 'Page 2' } })), contextOnComment, NOW),
-    );
-    expect(reaction).toMatchObject({ location: '{"id":2,"locationName":"Page 2"}', locationKey: '2' });
-  });
-});
-
-describe('addReactionUsers: existing reaction', () => {
-  test('adds another user at the end', () => {
-    const { reaction, added } = done(reactAll(made(entry()), reacting(entry({ from: bob })), scope, LATER));
-    expect(reaction).toMatchObject({
-      fromUsers: [
-        { from: ada, lastUpdated: NOW },
-        { from: bob, lastUpdated: LATER },
-      ],
-      createdAt: NOW,
-      lastUpdated: LATER,
+  test('stores its own location with its key, or that of the thread without a key', () => {
+    expect(onComment()).toMatchObject({
+      on: contextOnComment.on,
+      location: '{"id":"page-1"}',
+      locationKey: undefined,
     });
-    expect(added).toEqual([bob]);
+    expect(onComment({ location: { id: 2, locationName: 'Page 2' } })).toMatchObject({
+      location: '{"id":2,"locationName":"Page 2"}',
+      locationKey: '2',
+    });
   });
 
-  test('changes nothing for the same user', () => {
+  test('adds another user at the end, and changes nothing for the same user', () => {
     const stored = made(entry());
-    expect(reactAll(stored, reacting(entry({ from: { userId: 'ada', name: 'Ada Lovelace' } })), scope, LATER)).toEqual({
+    const { reaction, added } = done(reactAll(stored, reacting(entry({ from: bob })), scope, LATER));
+    expect(reaction.fromUsers).toEqual([
+      { from: ada, lastUpdated: NOW },
+      { from: bob, lastUpdated: LATER },
+    ]);
+    expect(added).toEqual([bob]);
+    expect(reactAll(stored, reacting(entry({ from: { ...ada, name: 'Ada Lovelace' } })), scope, LATER)).toEqual({
       reaction: stored,
       added: [],
     });
   });
 
-  test('rejects another icon', () => {
-    expect(reactAll(made(entry()), reacting(entry({ icon: '👎', from: bob })), scope, LATER)).toEqual({
-      refused: 'Reaction has another icon.',
-    });
-  });
-
+  const ELSEWHERE = 'Reaction belongs to another comment or document.';
   test.each([
-    ['on another comment of the thread', { ...on, commentId: 8 }],
-    ['on the same number in another thread', { ...on, annotationId: 'other' }],
-  ])('%s is refused', (_where, other) => {
-    const stored = done(reactAll(undefined, reacting(entry({ on })), contextOnComment, NOW)).reaction;
-    expect(reactAll(stored, reacting(entry({ from: bob, on: other })), contextOnComment, LATER)).toEqual({
-      refused: 'Reaction belongs to another comment or document.',
-    });
-  });
-
-  test('rejects a comment for a reaction on the document', () => {
-    expect(reactAll(made(entry()), reacting(entry({ from: bob, on })), contextOnComment, LATER)).toEqual({
-      refused: 'Reaction belongs to another comment or document.',
-    });
+    ['another icon', made(entry()), { icon: '👎' }, 'Reaction has another icon.'],
+    ['another comment of the thread', onComment(), { on: { ...on, commentId: 8 } }, ELSEWHERE],
+    ['the same number in another thread', onComment(), { on: { ...on, annotationId: 'other' } }, ELSEWHERE],
+    ['a comment for a reaction on the document', made(entry()), { on }, ELSEWHERE],
+  ])('refuses %s', (_what, stored, changes, refused) => {
+    expect(reactAll(stored, reacting(entry({ from: bob, ...changes })), contextOnComment, LATER)).toEqual({ refused });
   });
 
   test('accepts a request without a comment', () => {
-    const stored = done(reactAll(undefined, reacting(entry({ on })), contextOnComment, NOW)).reaction;
-    expect(done(reactAll(stored, reacting(entry({ from: bob })), scope, LATER)).reaction.on).toEqual(
-      contextOnComment.on,
-    );
+    const { reaction } = done(reactAll(onComment(), reacting(entry({ from: bob })), scope, LATER));
+    expect(reaction.on).toEqual(contextOnComment.on);
   });
 });
 
@@ -144,10 +122,8 @@ describe('limits of reactions', () => {
     });
     const fits = reacting(...crowd(50));
     const first = done(addReactionUsers(undefined, fits, fits.users.slice(0, 5), scope, NOW));
-    expect([userIds(first.reaction), first.added]).toEqual([
-      fits.users.slice(0, 5).map(({ userId }) => userId),
-      fits.users.slice(0, 5),
-    ]);
+    expect(first.added).toEqual(fits.users.slice(0, 5));
+    expect(first.reaction.fromUsers.map(({ from }) => from)).toEqual(first.added);
   });
 
   test('reject users that exceed the size of an item', () => {
@@ -164,18 +140,9 @@ describe('limits of reactions', () => {
     const reaction = made(entry());
     expect(addReference(names(199, String), reaction)).toHaveLength(200);
     expect(addReference(names(200, String), reaction)).toBeUndefined();
-    expect(
-      addReference(
-        names(41, (index) => `${'字'.repeat(510)}${index}`),
-        reaction,
-      ),
-    ).toHaveLength(42);
-    expect(
-      addReference(
-        names(43, (index) => `${'字'.repeat(510)}${index}`),
-        reaction,
-      ),
-    ).toBeUndefined();
+    const long = (index: number) => `${'字'.repeat(510)}${index}`;
+    expect(addReference(names(41, long), reaction)).toHaveLength(42);
+    expect(addReference(names(43, long), reaction)).toBeUndefined();
   });
 
   test('keep one reference if the comment already refers to the reaction', () => {
@@ -250,8 +217,7 @@ describe('toReactionResponse', () => {
   });
 
   test('returns the ids of the comment and no internal key', () => {
-    const { reaction } = done(reactAll(undefined, reacting(entry({ on })), contextOnComment, NOW));
-    const response = toReactionResponse(names, reaction);
+    const response = toReactionResponse(names, onComment());
     expect(response).toMatchObject({
       commentAnnotationId: 'thread',
       commentId: 7,
