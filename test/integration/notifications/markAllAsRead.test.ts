@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
-import { nda } from '../../support/content.ts';
+import { addNotification } from '../../support/notifications.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 import { newUser } from '../../support/userTokens.ts';
@@ -12,17 +12,7 @@ const updated = { success: true, message: 'Notification updated.' };
 const { customer, itemsOf } = acmeWorld({ table: 'memory', documents: ['nda', 'offer'] });
 beforeEach(() => customer.addUsers(['ada', 'grace', 'lin']));
 
-const add = (notificationId: string, to: readonly string[], more: object = {}) =>
-  customer.ok('/v2/notifications/add', {
-    ...nda,
-    notificationId,
-    actionUser: { userId: 'ada' },
-    notifyUsers: to.map((userId) => ({ userId })),
-    notifyAll: to.length === 0,
-    displayHeadlineMessageTemplate: 'x',
-    displayBodyMessage: 'y',
-    ...more,
-  });
+const add = (id: string, to: readonly string[] | 'everybody', more?: object) => addNotification(customer, id, to, more);
 const markAll = async (more: object = {}) =>
   (await customer.call(UPDATE, { ...acme, userId: 'grace', markAllAsRead: true, ...more })).body.result ?? {};
 const readers = async () =>
@@ -38,9 +28,9 @@ const readByGrace = async () =>
 describe('markAllAsRead', () => {
   test('marks what the user may see and has not read, and nothing twice', async () => {
     await add('mine', ['grace', 'lin']);
-    await add('all', []);
+    await add('all', 'everybody');
     await add('theirs', ['lin']);
-    await add('hidden', [], { documentId: 'offer' });
+    await add('hidden', 'everybody', { documentId: 'offer' });
     await customer.setAccess('restricted', ['offer']);
     expect(await markAll()).toEqual({
       status: 'success',
@@ -58,7 +48,7 @@ describe('markAllAsRead', () => {
     ['a location', { locationId: 'l1' }, ['a', 'b']],
   ])('marks only notifications of %s', async (_what, selector, marked) => {
     await add('a', ['grace'], { location: { id: 'l1' } });
-    await add('b', [], { documentId: 'offer', location: { id: 'l1' } });
+    await add('b', 'everybody', { documentId: 'offer', location: { id: 'l1' } });
     await add('c', ['grace'], { documentId: 'offer' });
     const { data } = await markAll(selector);
     expect([Object.keys(data).sort(), await readByGrace()]).toEqual([marked, marked]);
@@ -114,11 +104,6 @@ describe('markAllAsRead', () => {
       'with verifyUserPermissions',
       { userId: 'grace', markAllAsRead: true, verifyUserPermissions: true },
       'markAllAsRead must not be given together with verifyUserPermissions',
-    ],
-    [
-      'with the token of another listing',
-      { userId: 'grace', markAllAsRead: true, pageToken: 'x' },
-      'pageToken is not a token of this listing, or has expired',
     ],
   ])('is refused %s', async (_title, data, message) => {
     expect(await customer.error(UPDATE, { ...acme, ...data })).toEqual(invalid(message));

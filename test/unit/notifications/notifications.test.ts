@@ -187,6 +187,14 @@ describe('in-app notifications of an event', () => {
     );
   });
 
+  test('are divided into notifications for at most 50 recipients each', () => {
+    const many = times(71, (n) => ({ userId: `u${n}` }));
+    const notifications = toInAppNotifications(event(), many);
+    expect(notifications.map(({ notifyUsers }) => notifyUsers.length)).toEqual([50, 21]);
+    expect(notifications.flatMap(({ notifyUsers }) => notifyUsers)).toEqual(many);
+    expect(new Set(notifications.map(({ id }) => id)).size).toBe(2);
+  });
+
   test('cut a long text at 4 KB between characters', () => {
     const [notification] = toInAppNotifications(
       event({ targetComment: { commentId: 1, commentText: '€'.repeat(5_000) } }),
