@@ -14,54 +14,20 @@ const eve = { userId: 'eve' };
 const GET = '/v2/commentannotations/comments/get';
 const inThread = { ...nda, annotationId: 'thread' };
 
-const { add, get, update, remove, error } = commentCalls(customer, 'thread');
+const { add, get, error } = commentCalls(customer, 'thread');
 const reply = (commentText: string, changes: object = {}) => ({ commentText, from: bob, ...changes });
 
 beforeEach(() => addThreads(customer, ['thread']));
 
-test('rejects a call that would exceed 1,000 comments in a thread', async () => {
-  for (let count = 1; count < 1_000; count += 27) await add(...times(27, () => reply('x')));
-  expect(await error('add', { commentData: [reply('x')] })).toEqual([
-    400,
-    'FAILED_PRECONDITION',
-    'A thread takes at most 1000 comments',
-  ]);
-  expect(await get()).toHaveLength(1_000);
-  expect(Object.keys(await remove())).toHaveLength(1_000);
-  expect(await error('get')).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
-});
-
 describe('pages of POST /v2/commentannotations/comments/get', () => {
-  /** Returns the ids of each page. Calls `between` after each page. */
-  const pages = async (data: object, between?: (count: number) => Promise<unknown>): Promise<number[][]> =>
-    (await customer.pages(GET, { ...inThread, ...data }, between)).map((page) =>
-      page.map(({ commentId }: any) => commentId),
-    );
+  /** Returns the ids of each page. */
+  const pages = async (data: object): Promise<number[][]> =>
+    (await customer.pages(GET, { ...inThread, ...data })).map((page) => page.map(({ commentId }: any) => commentId));
 
-  test('list comments in the order of their ids, without a token on the last page', async () => {
+  test('list comments in the order of their ids', async () => {
     await add(...[100, 9, 20, 3, 1_000, 7].map((commentId) => reply('x', { commentId })));
     expect(await pages({ pageSize: 2 })).toEqual([[1, 3], [7, 9], [20, 100], [1_000]]);
     expect(await pages({ pageSize: 7 })).toEqual([[1, 3, 7, 9, 20, 100, 1_000]]);
-  });
-
-  test('contain each comment once during parallel changes', async () => {
-    await add(...times(9, () => reply('x')));
-    const seen = await pages({ pageSize: 3 }, async (page) => {
-      if (page > 3) return;
-      await add(reply('late', { from: eve }));
-      await update({ commentIds: [page, 10], updatedData: { commentText: 'y'.repeat(1_000) } });
-      await customer.addReactions([{ icon: '👍', from: ada, commentAnnotationId: 'thread', commentId: 8 }]);
-      if (page === 1) await remove({ commentIds: [1, 3, 5] });
-    });
-    expect(seen.flat()).toEqual([1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13]);
-  });
-
-  test('contain fewer comments if the response is full', async () => {
-    const text = 'é'.repeat(15 * 1024);
-    for (let i = 0; i < 8; i++) await add(...times(20, () => reply(text, { commentHtml: text })));
-    const all = await pages({});
-    expect(all.length).toBeGreaterThan(2);
-    expect(all.flat()).toEqual(times(161, (index) => index + 1));
   });
 
   test('contain fewer comments if reactions are large, and omit reactions of a comment that do not fit', async () => {
@@ -118,12 +84,9 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
     },
   );
 
-  test('reject a page token of another thread or other authors', async () => {
-    await addThreads(customer, [thread('other', { commentData: [reply('a'), reply('b')] })]);
-    await add(reply('a'), reply('b'));
+  test('reject the page token of a thread that was deleted and added again', async () => {
+    await add(reply('a'));
     const { nextPageToken: pageToken } = await customer.result(GET, { ...inThread, pageSize: 1 });
-    for (const other of [{ annotationId: 'other' }, { userIds: ['bob'] }])
-      expect((await error('get', { ...other, pageToken }))[1]).toBe('INVALID_ARGUMENT');
     await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['thread'] });
     await addThreads(customer, [thread('thread', { commentData: [reply('a'), reply('b'), reply('c')] })]);
     expect((await error('get', { pageToken }))[1]).toBe('INVALID_ARGUMENT');

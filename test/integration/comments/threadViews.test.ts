@@ -47,16 +47,6 @@ describe('POST /v2/commentannotations/views/add', () => {
     expect(await states()).toEqual({ open: false, few: false, red: false });
   });
 
-  test.each([
-    ['31 threads', { annotationIds: numbered('t', 31) }, 'annotationIds '],
-    ['no thread', { annotationIds: [] }, 'annotationIds '],
-    ['a time that is none', { viewedAt: 'yesterday' }, 'viewedAt '],
-    ['no user', { userId: undefined }, 'userId '],
-  ])('refuses %s and names the field', async (_what, data, field) => {
-    const error = await customer.error(ADD, { ...nda, annotationIds: ['a'], userId: 'bob', ...data });
-    expect(error).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
-  });
-
   test('stores views of many requests at the same time in few items, and writes nothing for unchanged threads', async () => {
     const ids = numbered('t', 40);
     await addThreads(customer, ids);
@@ -110,14 +100,6 @@ describe('the read state in the rows of /v2/commentannotations/get', () => {
     await commentCalls(customer, 'a').add(comment());
     const [row] = await customer.ok(GET, { ...nda, userId: 'bob', annotationIds: ['a', ...numbered('t', 10)] });
     expect(row).toMatchObject({ hasMoreComments: true, unread: true, firstUnreadCommentId: 17 });
-  });
-
-  test('begins again for a thread that is added again under its id', async () => {
-    await addThreads(customer, ['a']);
-    await view(['a']);
-    await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['a'] });
-    await addThreads(customer, [thread('a', { commentData: [comment({ createdAt: 1_000 })] })]);
-    expect(await states()).toEqual({ a: 1 });
   });
 
   test('is refused together with deletedAfter', async () => {

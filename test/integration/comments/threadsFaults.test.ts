@@ -1,10 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { deleteThreads, purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
-import { ThreadEntity } from '../../../lib/comments/threads.ts';
-import { lazy } from '../../../lib/shared/lazy.ts';
-import type { Table, WriteOp } from '../../../lib/table/table.ts';
+import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { enableActivities } from '../../support/activities.ts';
+import { beforeWrite } from '../../support/beforeWrite.ts';
 import { nda } from '../../support/content.ts';
 import { startFaults } from '../../support/faults.ts';
 import {
@@ -21,8 +19,10 @@ import {
 } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
+const ADD = '/v2/commentannotations/add';
 const ADD_COMMENTS = '/v2/commentannotations/comments/add';
 const DELETE = '/v2/commentannotations/delete';
+const inOther = { ...nda, annotationId: 'other' };
 
 const { engine, customer, itemsOf, emitted } = acmeWorld({ isCleared: true });
 const faults = forAllTests(startFaults);
@@ -36,33 +36,26 @@ const fiftyComments = (text: string) =>
 const NOTHING_ELSE = { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 };
 
 describe('POST /v2/commentannotations/add with a failing transaction', () => {
-  const mentioning = (text: string) => thread('a', { createdAt: 5, commentData: fiftyComments(text).slice(0, 32) });
+  const add = (text: string) => {
+    const sent = thread('a', { createdAt: 5, commentData: fiftyComments(text).slice(0, 32) });
+    return customer.call(ADD, { ...nda, commentAnnotations: [sent] });
+  };
 
   test('stores nothing of the thread, so that a repeated call succeeds', async () => {
     faults.fail('TransactWriteItems', 0);
-    expect(
-      (await customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [mentioning('first')] })).status,
-    ).toBe(503);
+    expect((await add('first')).status).toBe(503);
     faults.heal();
     expect([await contentOf(engine, customer), await emitted()]).toEqual([NOTHING_ELSE, []]);
-    expect(await addThreads(customer, [mentioning('second')])).toMatchObject({ a: { success: true } });
+    expect((await add('second')).body.result.data).toMatchObject({ a: { success: true } });
     expect((await getThread(customer, 'a')).comments.map(({ commentText }: any) => commentText)).toEqual(
-      fiftyComments('second')
-        .slice(0, 32)
-        .map(({ commentText }) => commentText),
-    );
-    expect((await involvementsOf(engine, customer)).filter((involvement) => involvement.startsWith('first'))).toEqual(
-      [],
+      times(32, (index) => `second ${index}`),
     );
     expect(await emitted()).toHaveLength(1);
   });
 
   test('writes the whole thread in one transaction', async () => {
     faults.fail('TransactWriteItems', 1);
-    expect(
-      (await customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [mentioning('first')] })).body
-        .result.data,
-    ).toMatchObject({ a: { success: true } });
+    expect((await add('first')).body.result.data).toMatchObject({ a: { success: true } });
     faults.heal();
     expect(await contentOf(engine, customer)).toEqual({ Thread: 2, Comment: 33, RecordId: 2, Involvement: 65 });
   });
@@ -73,10 +66,10 @@ describe('POST /v2/commentannotations/add, repeated with its Idempotency-Key', (
     const add = () => {
       const commentAnnotations = times(30, () => ({ commentData: [comment({ triggerNotification: true })] }));
       const headers = { 'idempotency-key': 'review-1' };
-      return customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations }, headers);
+      return customer.call(ADD, { ...nda, commentAnnotations }, headers);
     };
     const listed = async () =>
-      idsIn(await customer.ok('/v2/commentannotations/get', nda)).filter((annotationId) => annotationId !== 'other');
+      idsIn(await customer.ok('/v2/commentannotations/get', nda)).filter((id) => id !== 'other');
     faults.fail('TransactWriteItems', 1);
     expect((await add()).status).toBe(503);
     faults.heal();
@@ -97,16 +90,12 @@ describe('POST /v2/commentannotations/comments/add, repeated with its Idempotenc
   test('adds the comments and their event once, if the first call was interrupted after its transaction', async () => {
     const add = () => {
       const commentData = [comment({ triggerNotification: true }), comment()];
-      return customer.call(
-        ADD_COMMENTS,
-        { ...nda, annotationId: 'other', commentData },
-        { 'idempotency-key': 'reply-1' },
-      );
+      return customer.call(ADD_COMMENTS, { ...inOther, commentData }, { 'idempotency-key': 'reply-1' });
     };
     faults.loseAnswer('TransactWriteItems');
     expect((await add()).status).toBe(503);
     faults.heal();
-    await customer.ok(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData: [comment()] });
+    await customer.ok(ADD_COMMENTS, { ...inOther, commentData: [comment()] });
     for (const { status, body } of [await add(), await add()])
       expect([status, body.result.data]).toEqual([200, [2, 3]]);
     expect((await getThread(customer, 'other')).comments.map(({ commentId }: any) => commentId)).toEqual([1, 2, 3, 4]);
@@ -134,10 +123,8 @@ describe('POST /v2/commentannotations/delete of a large thread with a failing tr
       faults.fail('TransactWriteItems', passing);
       expect((await customer.call(DELETE, { ...nda, annotationIds: ['a'] })).status).toBe(503);
       faults.heal();
-      expect([
-        await getThread(customer, 'a'),
-        (await customer.ok(DELETE, { ...nda, annotationIds: ['a'] })).a.success,
-      ]).toEqual([null, false]);
+      expect(await getThread(customer, 'a')).toBeNull();
+      expect(await customer.ok(DELETE, { ...nda, annotationIds: ['a'] })).toMatchObject({ a: { success: false } });
       expect(await addThreads(customer, [thread('a', { createdAt: 5 })])).toMatchObject({
         a: { success: false, message: 'Annotation already exists.' },
       });
@@ -170,7 +157,7 @@ describe('POST /v2/commentannotations/delete of a large thread with a failing tr
 describe('POST /v2/commentannotations/comments/add: size of one call', () => {
   const comments = (count: number, changes: object = {}) => times(count, () => comment(changes));
   const add = (commentData: object[], headers?: Record<string, string>) =>
-    customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData }, headers);
+    customer.call(ADD_COMMENTS, { ...inOther, commentData }, headers);
   const to = [{ userId: 'bob' }];
 
   // A transaction has at most 100 operations: 1 for the thread, and for each comment 1, 1 more for each user it names,
@@ -188,11 +175,8 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
       path: ['commentData'],
       message: expect.stringContaining('send fewer comments'),
     });
-    expect([
-      await contentOf(engine, customer),
-      await emitted(),
-      (await getThread(customer, 'other')).commentCount,
-    ]).toEqual([NOTHING_ELSE, [], 1]);
+    expect([await contentOf(engine, customer), await emitted()]).toEqual([NOTHING_ELSE, []]);
+    expect(await getThread(customer, 'other')).toMatchObject({ commentCount: 1 });
     expect((await add(comments(most, changes))).body.result.data).toEqual(times(most, (index) => index + 2));
     expect(await getThread(customer, 'other')).toMatchObject({
       commentCount: most + 1,
@@ -202,18 +186,12 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
     expect(await emitted()).toHaveLength('triggerNotification' in changes ? most : 0);
   });
 
-  test('accepts 49 comments by one author. The schema refuses 50, which never fit', async () => {
-    const { status, body } = await add(comments(50));
-    expect([status, body.error.message]).toEqual([400, 'commentData must have at most 49 items']);
+  test('accepts 49 comments by one author', async () => {
     expect((await add(comments(49))).body.result.data).toHaveLength(49);
   });
 
   test('names the field comments if the request has the comments there', async () => {
-    const { body } = await customer.call(ADD_COMMENTS, {
-      ...nda,
-      annotationId: 'other',
-      comments: comments(34, { to }),
-    });
+    const { body } = await customer.call(ADD_COMMENTS, { ...inOther, comments: comments(34, { to }) });
     expect([body.error.message, body.error.details.issues[0].path]).toEqual([
       expect.stringMatching(/^comments is too much for one call/),
       ['comments'],
@@ -226,22 +204,16 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
     expect((await add(comments(49), { 'idempotency-key': 'c' })).status).toBe(200);
   });
 
-  test('writes nothing if one of the ids exists', async () => {
-    const before = await involvementsOf(engine, customer);
-    expect(
-      (await add([...comments(32, { to }), comment({ commentId: 1, to: [{ userId: 'eve' }] })])).body.error,
-    ).toMatchObject({ status: 'ALREADY_EXISTS', message: 'Comment 1 already exists' });
-    expect([(await getThread(customer, 'other')).commentCount, await involvementsOf(engine, customer)]).toEqual([
-      1,
-      before,
-    ]);
-  });
-
-  test('writes nothing if the transaction fails, and uses no id twice', async () => {
+  test('writes nothing if one of the ids exists, or if the transaction fails, and uses no id twice', async () => {
+    expect((await add([...comments(32, { to }), comment({ commentId: 1 })])).body.error).toMatchObject({
+      status: 'ALREADY_EXISTS',
+      message: 'Comment 1 already exists',
+    });
     faults.fail('TransactWriteItems', 0);
     expect((await add(comments(33, { to }))).status).toBe(503);
     faults.heal();
     expect(await contentOf(engine, customer)).toEqual(NOTHING_ELSE);
+    expect(await getThread(customer, 'other')).toMatchObject({ commentCount: 1, involvedUserIds: ['ada'] });
     // The call fits into one transaction. It succeeds before the fault.
     faults.fail('TransactWriteItems', 1);
     expect((await add(comments(33, { to }))).status).toBe(200);
@@ -280,18 +252,6 @@ describe('the limit of 1,000 comments in a thread', () => {
 });
 
 describe('parallel calls on one thread', () => {
-  /** Returns a table that runs `first` before its first write, like a parallel request would. */
-  function racing(first: () => Promise<unknown>): Table {
-    const done = lazy(first);
-    return new Proxy(table, {
-      get(target, name) {
-        if (name === 'write') return async (ops: WriteOp[]) => done().then(() => target.write(ops));
-        const value = Reflect.get(target, name) as unknown;
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
-    });
-  }
-
   const react = () =>
     customer.addReactions([
       { annotationId: 'r', icon: '+', from: { userId: 'fan' }, commentAnnotationId: 'a', commentId: 1 },
@@ -305,83 +265,23 @@ describe('parallel calls on one thread', () => {
     ['a large thread', 50, reply],
   ])('a deletion also removes records that are added to %s of %s comments just before', async (_what, count, first) => {
     await addLongThread(customer, { annotationId: 'a', commentData: times(count, () => comment()) });
-    const [item] = (await itemsOf('Thread')).filter(({ annotationId }) => annotationId === 'a');
-    const [, , , organizationKey = '', , documentKey = ''] = item!.PK.split('#');
-    const scope = { tenant: customer.apiKey, organizationKey, documentKey };
-    const table = racing(first);
-    const stored = await table.get(ThreadEntity, { ...scope, annotationId: 'a', createdAt: item!.createdAt });
-    expect(await deleteThreads(table, scope, [stored!], Date.now())).toEqual(['deleted']);
+    beforeWrite(first);
+    expect(await customer.ok(DELETE, { ...nda, annotationIds: ['a'] })).toMatchObject({ a: { success: true } });
     expect(await contentOf(engine, customer)).toEqual(NOTHING_ELSE);
   });
 
   test('stores the comments of 20 parallel calls under distinct ids', async () => {
-    const answers = await Promise.all(
-      times(20, (index) =>
-        customer.call(ADD_COMMENTS, {
-          ...nda,
-          annotationId: 'other',
-          commentData: [comment({ commentText: `${index}`, from: { userId: `u${index}` } })],
-        }),
-      ),
+    const ids = await Promise.all(
+      times(20, async (index) => {
+        const commentData = [comment({ commentText: `${index}`, from: { userId: `u${index}` } })];
+        const [id] = await customer.ok(ADD_COMMENTS, { ...inOther, commentData });
+        return id as number;
+      }),
     );
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    const ids = answers.map(({ body }) => body.result.data[0]);
     expect(new Set(ids).size).toBe(20);
     const { commentCount, comments, involvedUserIds } = await getThread(customer, 'other');
     expect([commentCount, comments.length, involvedUserIds.length]).toEqual([21, 21, 21]);
     for (const [index, id] of ids.entries())
       expect(comments.find(({ commentId }: any) => commentId === id).commentText).toBe(`${index}`);
-  });
-
-  test('adds a thread once for 10 parallel calls', async () => {
-    const answers = await Promise.all(
-      times(10, (index) =>
-        addThreads(customer, [
-          thread('same', { commentData: [comment({ commentText: `${index}`, triggerNotification: true })] }),
-        ]),
-      ),
-    );
-    expect(answers.filter(({ same }) => same.success)).toHaveLength(1);
-    expect((await getThread(customer, 'same')).comments).toHaveLength(1);
-    expect(await emitted()).toHaveLength(1);
-  });
-
-  test('leaves the whole thread or none of it after parallel changes and deletions', async () => {
-    for (let round = 0; round < 4; round++) {
-      await addLongThread(customer, {
-        annotationId: 'a',
-        commentData: times(round < 2 ? 3 : 40, () => comment({ to: [{ userId: 'bob' }] })),
-      });
-      await Promise.all([
-        ...[1, 2, 3].map((commentId) =>
-          customer.call('/v2/reactions/add', {
-            ...nda,
-            reactions: [
-              {
-                annotationId: `r${commentId}`,
-                icon: '+',
-                from: { userId: 'fan' },
-                commentAnnotationId: 'a',
-                commentId,
-              },
-            ],
-          }),
-        ),
-        ...[1, 2, 3].map(() => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'a', commentData: [comment()] })),
-        customer.call('/v2/commentannotations/update', {
-          ...nda,
-          annotationIds: ['a'],
-          updatedData: { assignedTo: { userId: 'zoe' }, status: 'RESOLVED' },
-        }),
-        customer.call('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'a', commentIds: [2] }),
-        customer.call(DELETE, { ...nda, annotationIds: ['a'] }),
-      ]);
-      const storedThread = await getThread(customer, 'a');
-      if (storedThread) {
-        expect(storedThread.comments).toHaveLength(storedThread.commentCount);
-        expect(await customer.ok(DELETE, { ...nda, annotationIds: ['a'] })).toMatchObject({ a: { success: true } });
-      }
-      expect(await contentOf(engine, customer)).toEqual(NOTHING_ELSE);
-    }
   });
 });

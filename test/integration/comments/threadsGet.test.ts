@@ -3,7 +3,7 @@ import { forAllTests, invalid } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
-import { addThreads, comment, getThread, idsIn, numbered, thread, threadPages } from '../../support/threads.ts';
+import { addThreads, getThread, idsIn, numbered, thread, threadPages } from '../../support/threads.ts';
 
 const GET = '/v2/commentannotations/get';
 
@@ -30,21 +30,23 @@ describe('POST /v2/commentannotations/get across documents', () => {
       : [...(documentId === 'd010' ? ['shared'] : []), `c-${documentId}`, `b-${documentId}`, `a-${documentId}`];
   const withThreads = ['d000', 'd001', 'd002', 'd004', 'd006', 'd008', 'd010'];
 
-  test.each([[2], [3], [1_000]])(
-    'lists the threads of an organization document by document, in pages of %s',
-    async (pageSize) => {
-      const threads = (await threadPages(customer, { organizationId: 'acme', pageSize })).flat();
-      expect(idsIn(threads)).toEqual(withThreads.flatMap(inDocument));
-      expect(threads.map(({ metadata }) => metadata.documentId)).toEqual(
-        withThreads.flatMap((documentId) => inDocument(documentId).map(() => documentId)),
-      );
-    },
-  );
-
-  test('lists the threads of the documents in a folder', async () => {
-    expect(idsIn((await threadPages(customer, { organizationId: 'acme', folderId: 'f', pageSize: 3 })).flat())).toEqual(
-      ['d000', 'd001', 'd002', 'd004'].flatMap(inDocument),
+  test('lists the threads of an organization document by document', async () => {
+    const threads = (await threadPages(customer, { organizationId: 'acme', pageSize: 3 })).flat();
+    expect(threads.map(({ annotationId, metadata }) => [metadata.documentId, annotationId])).toEqual(
+      withThreads.flatMap((documentId) => inDocument(documentId).map((id) => [documentId, id])),
     );
+  });
+
+  test.each([
+    ['the documents in a folder', { folderId: 'f', pageSize: 3 }, ['d000', 'd001', 'd002', 'd004']],
+    [
+      'the given documents, without unknown ones',
+      { documentIds: ['d006', 'nowhere', 'd000', 'd006'], pageSize: 2 },
+      ['d000', 'd006'],
+    ],
+  ])('lists the threads of %s', async (_what, data, expected) => {
+    const pages = await threadPages(customer, { organizationId: 'acme', ...data });
+    expect(idsIn(pages.flat())).toEqual(expected.flatMap(inDocument));
   });
 
   test('returns metadata and pageInfo unless the call excludes them', async () => {
@@ -90,38 +92,11 @@ describe('POST /v2/commentannotations/get across documents', () => {
     });
   });
 
-  test('returns the documented message', async () => {
-    const [listed, byDocument] = await Promise.all(
-      [{}, { groupByDocumentId: true }].map((data) =>
-        customer.call(GET, { organizationId: 'acme', documentId: 'd000', ...data }),
-      ),
-    );
-    expect([listed!.body.result.message, byDocument!.body.result.message]).toEqual([
-      'Annotation(s) fetched successfully.',
-      'Annotations fetched successfully.',
-    ]);
-  });
-
-  test('lists the threads of the given documents and ignores unknown ones', async () => {
-    expect(
-      idsIn(
-        (
-          await threadPages(customer, {
-            organizationId: 'acme',
-            documentIds: ['d006', 'nowhere', 'd000', 'd006'],
-            pageSize: 2,
-          })
-        ).flat(),
-      ),
-    ).toEqual(['d000', 'd006'].flatMap(inDocument));
-  });
-
-  test('groups threads by document with groupByDocumentId', async () => {
-    const data = await customer.ok(GET, {
-      organizationId: 'acme',
-      documentIds: ['d000', 'd001', 'd003'],
-      groupByDocumentId: true,
-    });
+  test('groups threads by document with groupByDocumentId, with a message of its own', async () => {
+    const inD = { organizationId: 'acme', documentIds: ['d000', 'd001', 'd003'] };
+    const { message, data } = await customer.result(GET, { ...inD, groupByDocumentId: true });
+    expect(message).toBe('Annotations fetched successfully.');
+    expect((await customer.result(GET, inD)).message).toBe('Annotation(s) fetched successfully.');
     expect(
       Object.fromEntries(Object.entries<any>(data).map(([documentId, threads]) => [documentId, idsIn(threads)])),
     ).toEqual({ d000: inDocument('d000'), d001: inDocument('d001') });
@@ -164,18 +139,13 @@ describe('POST /v2/commentannotations/get across documents', () => {
   });
 
   test.each([
-    ['an unknown organization', { organizationId: 'none' }, 400],
     ['an unknown document', { documentId: 'none' }, 404],
     ['an unknown folder', { folderId: 'none' }, 404],
     ['an unknown document, with ids', { documentId: 'none', annotationIds: ['a'] }, 404],
     ['an unknown folder, with ids', { folderId: 'none', annotationIds: ['a'] }, 404],
     ['a document and a folder', { documentId: 'd000', folderId: 'f' }, 400],
     ['one and several documents', { documentId: 'd000', documentIds: ['d000'] }, 400],
-    ['31 documents', { documentIds: numbered('d', 31) }, 400],
-    ['31 ids', { annotationIds: numbered('a', 31) }, 400],
     ['two agent filters', { agentId: 'a', agentComments: true }, 400],
-    ['an unknown order', { order: 'up' }, 400],
-    ['a page of 0', { pageSize: 0 }, 400],
   ])('rejects %s', async (_what, data, status) => {
     expect((await customer.call(GET, { organizationId: 'acme', ...data })).status).toBe(status);
   });
@@ -221,93 +191,36 @@ describe('POST /v2/commentannotations/get across documents', () => {
 
 describe('POST /v2/commentannotations/get: filters', () => {
   const customer = forAllTests(newCustomer);
-  const agent = (changes: object = {}) => ({
-    agentSource: 'external',
-    agentId: 'lint',
-    agentName: 'Lint',
-    agentType: 'code',
-    executionId: 'run-1',
-    reason: { title: 't', description: 'd', severity: 'high' },
-    ...changes,
-  });
   beforeAll(async () => {
     await addThreads(customer, [
-      thread('plain', { createdAt: 1, lastUpdated: 1_000 }),
-      thread('located', { createdAt: 2, lastUpdated: 2_000, location: { id: 7 }, assignedTo: { userId: 'zoe' } }),
-      thread('named', {
-        createdAt: 3,
-        lastUpdated: 3_000,
-        location: { locationName: 'Page' },
-        commentData: [comment({ taggedUserContacts: [{ contact: { userId: 'bob' } }] })],
-      }),
-      thread('resolved', { createdAt: 4, lastUpdated: 4_000, status: 'RESOLVED' }),
-      thread('found', {
-        createdAt: 5,
-        lastUpdated: 5_000,
-        commentData: [comment({ from: { userId: 'lint' }, agent: agent() })],
-      }),
-      thread('suggested', {
-        createdAt: 6,
-        lastUpdated: 6_000,
-        type: 'suggestion',
-        commentData: [
-          comment({
-            from: { userId: 'lint' },
-            agent: agent({ executionId: 'run-2', agentSource: 'svc', agentId: 'spell-check', agentType: undefined }),
-          }),
-        ],
-      }),
+      thread('plain', { createdAt: 1 }),
+      thread('named', { createdAt: 2, location: { locationName: 'Page' } }),
+      thread('resolved', { createdAt: 3, status: 'RESOLVED' }),
     ]);
   });
 
   test.each<[object, string[]]>([
-    [{}, ['plain', 'located', 'named', 'resolved', 'found', 'suggested']],
-    [{ locationIds: ['7', 'x'] }, ['located']],
-    [{ userIds: ['zoe'] }, ['located']],
-    [{ userIds: ['bob', 'lint'] }, ['named', 'found', 'suggested']],
-    [{ mentionedUserIds: ['bob', 'zoe'] }, ['named']],
-    [{ resolvedBy: 'ada' }, ['resolved']],
-    [{ resolvedBy: 'bob' }, []],
-    [{ statusIds: ['RESOLVED'] }, ['resolved']],
-    [{ statusId: 'RESOLVED' }, ['resolved']],
     [{ statusId: 'RESOLVED', statusIds: ['OPEN', 'RESOLVED'] }, ['resolved']],
     [{ statusId: 'RESOLVED', statusIds: ['OPEN'] }, []],
-    [{ statusIds: ['OPEN'] }, ['plain', 'located', 'named', 'found', 'suggested']],
-    [{ updatedAfter: 2_000, updatedBefore: 4_000 }, ['located', 'named']],
-    [{ createdAfter: 2, createdBefore: '1970-01-01T00:00:00.004Z' }, ['located', 'named']],
-    [{ agentId: 'lint' }, ['found']],
-    [{ agentId: 'spell-check' }, ['suggested']],
-    [{ executionId: 'run-2' }, ['suggested']],
-    [{ agentType: 'code' }, ['found']],
-    [{ agentSource: 'svc' }, ['suggested']],
-    [{ agentSuggestions: true }, ['suggested']],
-    [{ agentComments: true }, ['found']],
-    [{ userIds: ['ada'], statusIds: ['OPEN'], createdAfter: 2 }, ['located', 'named']],
+    [{ createdAfter: 2, createdBefore: '1970-01-01T00:00:00.003Z' }, ['named']],
   ])('selects threads by %j', async (filters, expected) => {
-    expect(idsIn((await threadPages(customer, { ...nda, order: 'asc', pageSize: 2, ...filters })).flat())).toEqual(
-      expected,
-    );
+    expect(idsIn(await customer.ok(GET, { ...nda, ...filters }))).toEqual(expected);
   });
 
   test('returns null for a thread in annotationIds that does not match statusId', async () => {
     expect(await customer.ok(GET, { ...nda, annotationIds: ['plain'], statusId: 'RESOLVED' })).toEqual([null]);
   });
 
-  test('finds a location with only a version by its locationId', async () => {
-    const other = await newCustomer();
+  test('finds a location with only a name or a version by its locationId', async () => {
     const version = { id: 0, name: 'Draft' };
-    await addThreads(other, [
-      thread('a', { location: { version } }),
-      thread('b', { location: { version: { ...version, id: 1 } } }),
+    await addThreads(customer, [
+      thread('draft', { location: { version } }),
+      thread('next', { location: { version: { ...version, id: 1 } } }),
     ]);
-    const [storedThread] = await other.ok(GET, { ...nda, annotationIds: ['a'] });
-    expect(storedThread.location).toEqual({ version });
-    expect(idsIn(await other.ok(GET, { ...nda, locationIds: [storedThread.locationId] }))).toEqual(['a']);
-  });
-
-  test('finds a location with only a name by its locationId', async () => {
-    const { locationId } = await getThread(customer, 'named');
-    expect(locationId).toMatch(/^[0-9a-f]{32}$/);
-    expect(idsIn(await customer.ok(GET, { ...nda, locationIds: [locationId] }))).toEqual(['named']);
+    for (const id of ['named', 'draft']) {
+      const { locationId } = await getThread(customer, id);
+      expect(locationId).toMatch(/^[0-9a-f]{32}$/);
+      expect(idsIn(await customer.ok(GET, { ...nda, locationIds: [locationId] }))).toEqual([id]);
+    }
   });
 });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { enableActivities } from '../../support/activities.ts';
 import { nda } from '../../support/content.ts';
@@ -23,7 +23,6 @@ const { engine, customer, emitted } = acmeWorld({ table: 'memory' });
 
 const update = (data: object) => customer.ok(UPDATE, { ...nda, ...data });
 const change = (updatedData: object, more: object = {}) => update({ annotationIds: ['a'], updatedData, ...more });
-const emittedTypes = async () => (await emitted()).map(({ event }) => event).sort();
 
 describe('POST /v2/commentannotations/update: updatedData', () => {
   test('changes only the sent fields, and fails only for an unknown id', async () => {
@@ -64,16 +63,6 @@ describe('POST /v2/commentannotations/update: updatedData', () => {
     expect(await getThread(customer, 'b')).toEqual(other);
   });
 
-  test('succeeds and writes nothing if no value changes', async () => {
-    await addThreads(customer, [thread('a', { priority: 'P1' })]);
-    const before = await getThread(customer, 'a');
-    expect(
-      await change({ priority: 'P1', status: 'OPEN' }, { triggerNotification: true, actionUser: bob }),
-    ).toMatchObject({ a: { success: true } });
-    expect(await getThread(customer, 'a')).toEqual(before);
-    expect(await emittedTypes()).toEqual([]);
-  });
-
   test('changes lastUpdated and rejects a change of createdAt', async () => {
     await addThreads(customer, [thread('a', { createdAt: 5 })]);
     expect(await change({ lastUpdated: '2026-01-02T03:04:05Z', createdAt: 5 })).toMatchObject({ a: { success: true } });
@@ -84,22 +73,10 @@ describe('POST /v2/commentannotations/update: updatedData', () => {
     expect(await getThread(customer, 'a')).not.toHaveProperty('priority');
   });
 
-  test('stores who resolved the thread at a terminal status, and clears the user at another status', async () => {
+  test('stores the acting user as the one who resolved the thread', async () => {
     await addThreads(customer, ['a']);
     await change({ status: 'RESOLVED' }, { actionUser: bob });
-    expect(await getThread(customer, 'a')).toMatchObject({
-      status: { id: 'RESOLVED', name: 'Resolved', type: 'terminal' },
-      resolvedByUserId: 'bob',
-      statusUpdatedByUserId: 'bob',
-    });
-    await change({ status: { id: 'AGAIN', type: 'ongoing' }, statusUpdatedByUserId: 'eve' });
-    expect(await getThread(customer, 'a')).toMatchObject({
-      status: { id: 'AGAIN', type: 'ongoing' },
-      statusUpdatedByUserId: 'eve',
-    });
-    expect(await getThread(customer, 'a')).not.toHaveProperty('resolvedByUserId');
-    await change({ status: 'RESOLVED', resolvedByUserId: 'zoe' });
-    expect(await getThread(customer, 'a')).toMatchObject({ resolvedByUserId: 'zoe' });
+    expect(await getThread(customer, 'a')).toMatchObject({ resolvedByUserId: 'bob', statusUpdatedByUserId: 'bob' });
   });
 
   test('moves the first comment from the user data of the old assignee to the new assignee', async () => {
@@ -139,42 +116,33 @@ describe('POST /v2/commentannotations/update: updatedData', () => {
 });
 
 describe('POST /v2/commentannotations/update: selection', () => {
-  beforeEach(async () => {
-    await addThreads(customer, [
-      thread('a', { location: { id: 1 } }),
-      thread('b', { location: { id: 1 }, commentData: [comment({ from: bob })] }),
-      thread('c', { location: { id: 2 }, assignedTo: bob }),
-      thread('d', { commentData: [comment({ to: [bob] })] }),
-    ]);
-  });
-
   test.each<[object, string[]]>([
     [{ locationIds: ['1'] }, ['a', 'b']],
-    [{ userIds: ['bob'] }, ['b', 'c', 'd']],
-    [{ userIds: ['bob', 'ada'], locationIds: ['1', '2'] }, ['a', 'b', 'c']],
-    [{ annotationIds: ['a', 'd'], userIds: ['bob'] }, ['d']],
+    [{ annotationIds: ['a', 'c'], userIds: ['bob'] }, ['c']],
     [{ locationIds: ['3'] }, []],
   ])('changes only the threads that match %j', async (selection, expected) => {
-    const results = await update({ ...selection, updatedData: { status: 'DONE' } });
-    expect(
-      Object.entries<any>(results)
-        .filter(([, { success }]) => success)
-        .map(([id]) => id)
-        .toSorted(),
-    ).toEqual(expected);
-    expect(idsIn(await customer.ok('/v2/commentannotations/get', { ...nda, statusIds: ['DONE'] })).toSorted()).toEqual(
-      expected,
-    );
+    await addThreads(customer, [
+      thread('a', { location: { id: 1 } }),
+      thread('b', { location: { id: 1 } }),
+      thread('c', { location: { id: 2 }, assignedTo: bob }),
+    ]);
+    const results = Object.entries<any>(await update({ ...selection, updatedData: { status: 'DONE' } }));
+    expect(results.flatMap(([id, { success }]) => (success ? [id] : [])).toSorted()).toEqual(expected);
+    const changed = await customer.ok('/v2/commentannotations/get', { ...nda, statusIds: ['DONE'] });
+    expect(idsIn(changed).toSorted()).toEqual(expected);
   });
 
   test('rejects a selection of more than 500 threads', async () => {
-    for (const prefix of ['x', 'y'])
-      await addThreads(
+    const location = { id: 9 };
+    const add = (ids: string[]) =>
+      addThreads(
         customer,
-        numbered(prefix, 250).map((id) => thread(id, { location: { id: 9 } })),
+        ids.map((id) => thread(id, { location })),
       );
+    await add(numbered('x', 250));
+    await add(numbered('y', 250));
     expect(Object.keys(await update({ locationIds: ['9'], updatedData: { priority: 'P1' } }))).toHaveLength(500);
-    await addThreads(customer, [thread('one-more', { location: { id: 9 } })]);
+    await add(['one-more']);
     expect(await customer.error(UPDATE, { ...nda, locationIds: ['9'], updatedData: { priority: 'P2' } })).toEqual(
       invalid('annotationIds: more than 500 annotations are selected; select fewer'),
     );
@@ -183,72 +151,15 @@ describe('POST /v2/commentannotations/update: selection', () => {
 
   test.each([
     ['nothing', {}, 400],
-    ['31 ids', { annotationIds: numbered('a', 31) }, 400],
-    ['an empty change', { annotationIds: ['a'], updatedData: undefined }, 400],
     ['an empty change', { annotationIds: ['a'], updatedData: {} }, 400],
-    ['an unknown organization', { organizationId: 'none', annotationIds: ['a'] }, 400],
     ['an unknown document', { documentId: 'none', annotationIds: ['a'] }, 404],
   ])('rejects %s', async (_what, data, status) => {
+    await customer.addDocuments(['nda']);
     expect((await customer.call(UPDATE, { ...nda, updatedData: { status: 'DONE' }, ...data })).status).toBe(status);
   });
 });
 
-describe('POST /v2/commentannotations/update: events', () => {
-  test.each<[string, object, string[]]>([
-    ['a status', { status: 'RESOLVED' }, ['comment_annotation.status_change']],
-    ['an assignee', { assignedTo: bob }, ['comment_annotation.assign']],
-    ['a priority', { priority: 'P1' }, ['comment_annotation.priority_change']],
-    ['an accepted suggestion', { suggestion: { status: 'accepted' } }, ['comment_annotation.suggestion_accept']],
-    ['a rejected suggestion', { suggestion: { status: 'rejected' } }, ['comment_annotation.suggestion_reject']],
-    ['a list', { customList: [{ id: 1 }] }, ['comment_annotation.custom_list_change']],
-    ['a subscription', { subscribedUsers: [bob] }, ['comment_annotation.subscribe']],
-    ['the end of a subscription', { unsubscribedUsers: [bob] }, ['comment_annotation.unsubscribe']],
-    ['a location', { location: { id: 1 } }, []],
-    [
-      'several fields',
-      { status: 'DONE', priority: 'P1', assignedTo: bob },
-      ['comment_annotation.assign', 'comment_annotation.priority_change', 'comment_annotation.status_change'],
-    ],
-  ])(
-    'emits the event of %s once if the value changes and the request has triggerNotification',
-    async (_what, updatedData, expected) => {
-      await addThreads(customer, [thread('a', { suggestion: {} }), thread('quiet', { suggestion: {} })]);
-      await update({ annotationIds: ['quiet'], updatedData });
-      expect(await emittedTypes()).toEqual([]);
-      await change(updatedData, { triggerNotification: true, actionUser: bob });
-      await change(updatedData, { triggerNotification: true, actionUser: bob });
-      expect(await emittedTypes()).toEqual(expected);
-      for (const { data } of await emitted())
-        expect(data).toMatchObject({
-          actionUser: bob,
-          commentAnnotation: { annotationId: 'a', commentCount: 1, comments: [] },
-        });
-    },
-  );
-
-  test('includes the old and new status and the visibility of a private thread in the event', async () => {
-    await addThreads(customer, [thread('a', { visibility: { type: 'restricted', userIds: ['eve'] } })]);
-    await change({ status: 'RESOLVED' }, { triggerNotification: true });
-    expect(await emitted()).toMatchObject([
-      {
-        data: {
-          actionUser: ada,
-          oldStatus: { id: 'OPEN' },
-          newStatus: { id: 'RESOLVED' },
-          visibility: { type: 'restricted', userIds: ['eve'] },
-          commentAnnotation: { status: { id: 'RESOLVED' } },
-        },
-        audience: { thread: { visibility: { type: 'restricted', userIds: ['eve'] } } },
-      },
-    ]);
-  });
-
-  test('emits an event again if the same value is set again after another value', async () => {
-    await addThreads(customer, ['a']);
-    for (const status of ['RESOLVED', 'OPEN', 'RESOLVED']) await change({ status }, { triggerNotification: true });
-    expect(await emittedTypes()).toEqual(times(3, () => 'comment_annotation.status_change'));
-  });
-
+describe('POST /v2/commentannotations/update: activities', () => {
   test('writes activities when the call asks for them and they are enabled', async () => {
     await enableActivities(customer);
     await addThreads(customer, ['a']);
@@ -257,19 +168,16 @@ describe('POST /v2/commentannotations/update: events', () => {
       { priority: 'P1', visibility: { type: 'organizationPrivate' } },
       { triggerActivities: true, actionUser: bob },
     );
-    const activities = await customer.ok('/v2/activities/get', nda);
+    const activities: any[] = await customer.ok('/v2/activities/get', nda);
     expect(
-      activities
-        .map(({ actionType, actionUser, changes }: any) => ({ actionType, actionUser, changes }))
-        .toSorted((a: any, b: any) => (a.actionType < b.actionType ? -1 : 1)),
-    ).toEqual([
-      {
-        actionType: 'comment_annotation.access_mode_change',
-        actionUser: bob,
-        changes: { visibility: { from: { type: 'public' }, to: { type: 'organizationPrivate' } } },
-      },
-      { actionType: 'comment_annotation.priority_change', actionUser: bob, changes: { priority: { to: 'P1' } } },
-    ]);
+      Object.fromEntries(activities.map(({ actionType, actionUser, changes }) => [actionType, [actionUser, changes]])),
+    ).toEqual({
+      'comment_annotation.access_mode_change': [
+        bob,
+        { visibility: { from: { type: 'public' }, to: { type: 'organizationPrivate' } } },
+      ],
+      'comment_annotation.priority_change': [bob, { priority: { to: 'P1' } }],
+    });
   });
 });
 
@@ -277,16 +185,15 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
   const bobby = { userId: 'bobby', name: 'Bobby', email: 'bobby@example.com' };
 
   test('replaces a user as author, assignee and mentioned user in all comments', async () => {
-    const commentData = times(50, (index) =>
-      comment(
-        index % 2
-          ? { from: bob }
-          : { taggedUserContacts: [{ userId: 'bob', text: '@bob' }, { contact: { userId: 'eve' } }], to: [bob] },
-      ),
-    );
-    await addThreads(customer, [thread('b', { commentData: [comment({ from: bob })] }), 'c']);
-    await addLongThread(customer, { ...thread('a', { assignedTo: bob }), commentData });
-    await commentCalls(customer, 'a').add(comment({ from: bob }));
+    const taggedUserContacts = [{ userId: 'bob', text: '@bob' }, { contact: { userId: 'eve' } }];
+    await addThreads(customer, [
+      thread('a', {
+        assignedTo: bob,
+        commentData: [comment({ taggedUserContacts, to: [bob] }), comment({ from: bob })],
+      }),
+      thread('b', { commentData: [comment({ from: bob })] }),
+      'c',
+    ]);
     const untouched = await getThread(customer, 'c');
     expect(
       await update({
@@ -294,24 +201,26 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
         updateUsers: [{ oldUser: { userId: 'bob' }, newUser: bobby }],
       }),
     ).toMatchObject({ a: { success: true }, b: { success: true }, c: { success: true }, none: { success: false } });
-    const [a, b] = [await getThread(customer, 'a'), await getThread(customer, 'b')];
-    expect(JSON.stringify([a, b])).not.toMatch(/"bob"/);
-    expect(a).toMatchObject({
+    expect(await getThread(customer, 'a')).toMatchObject({
       assignedTo: bobby,
-      commentCount: 51,
+      commentCount: 2,
       involvedUserIds: ['ada', 'eve', 'bobby'],
       mentionedUserIds: ['eve', 'bobby'],
+      comments: [
+        { taggedUserContacts: [{ userId: 'bobby', text: '@bob' }, { contact: { userId: 'eve' } }], to: [bobby] },
+        { from: bobby },
+      ],
     });
-    expect(a.comments[0]).toMatchObject({
-      taggedUserContacts: [{ userId: 'bobby', text: '@bob' }, { contact: { userId: 'eve' } }],
-      to: [bobby],
-    });
-    expect(a.comments[50].from).toEqual(bobby);
-    expect(b).toMatchObject({ from: bobby, comments: [{ from: bobby }] });
+    expect(await getThread(customer, 'b')).toMatchObject({ from: bobby, comments: [{ from: bobby }] });
     expect(await getThread(customer, 'c')).toEqual(untouched);
-    const involvements = await involvementsOf(engine, customer);
-    expect(involvements.filter((involvement) => involvement.startsWith('bob '))).toEqual([]);
-    expect(involvements.filter((involvement) => involvement.startsWith('bobby'))).toHaveLength(52);
+    expect(await involvementsOf(engine, customer)).toEqual([
+      'ada made a/1',
+      'ada made c/1',
+      'bobby in a/1',
+      'bobby made a/2',
+      'bobby made b/1',
+      'eve in a/1',
+    ]);
     expect(await emitted()).toEqual([]);
   });
 
@@ -322,16 +231,12 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
       thread('b', { commentData: [comment({ from: bob })] }),
     ]);
     const [name, photoUrl] = ['字'.repeat(512), '字'.repeat(2_048)];
-    const { status, body } = await customer.call(UPDATE, {
-      ...nda,
-      annotationIds: ['a', 'b'],
-      updateUsers: [{ oldUser: bob, newUser: { userId: 'bobby', name, email: name, photoUrl } }],
-    });
-    expect(status).toBe(200);
-    expect(body.result.data).toMatchObject({
-      a: { success: false, message: 'Comment would be too large.' },
-      b: { success: true },
-    });
+    expect(
+      await update({
+        annotationIds: ['a', 'b'],
+        updateUsers: [{ oldUser: bob, newUser: { userId: 'bobby', name, email: name, photoUrl } }],
+      }),
+    ).toMatchObject({ a: { success: false, message: 'Comment would be too large.' }, b: { success: true } });
   });
 
   test('merges a user into another user of the thread, together with updatedData', async () => {
@@ -351,43 +256,24 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
   });
 
   test.each([
-    [
-      'a repeated user',
-      [
-        ['bob', 'eve'],
-        ['bob', 'max'],
-      ],
-      'updateUsers[1].oldUser is given twice',
-    ],
-    [
-      'a chain of replacements',
-      [
-        ['bob', 'eve'],
-        ['eve', 'max'],
-      ],
-      'updateUsers[0].newUser is replaced by another',
-    ],
-    [
-      'eleven replacements',
-      numbered('u', 11).map((userId) => [userId, 'max']),
-      'updateUsers must have at most 10 items',
-    ],
+    ['a repeated user', ['bob eve', 'bob max'], 'updateUsers[1].oldUser is given twice'],
+    ['a chain of replacements', ['bob eve', 'eve max'], 'updateUsers[0].newUser is replaced by another'],
   ])('rejects %s', async (_what, pairs, message) => {
     await addThreads(customer, ['a']);
-    const updateUsers = pairs.map(([oldId, newId]) => ({ oldUser: { userId: oldId }, newUser: { userId: newId } }));
+    const updateUsers = pairs.map((pair) => {
+      const [oldUser, newUser] = pair.split(' ').map((userId) => ({ userId }));
+      return { oldUser, newUser };
+    });
     expect(await customer.error(UPDATE, { ...nda, annotationIds: ['a'], updateUsers })).toEqual(invalid(message));
   });
 
   test('keeps counts and users of the thread correct when the changes exceed one transaction', async () => {
-    const [old, young] = ['old', 'young'].map((name) => numbered(name, 10).map((userId) => ({ userId })));
-    await addLongThread(
-      customer,
-      { annotationId: 'a', commentData: times(15, () => comment({ to: old, from: old![0] })) },
-      8,
-    );
+    const [old, young] = ['old', 'young'].map((name) => numbered(name, 10).map((userId) => ({ userId }))) as [any, any];
+    const commentData = times(15, () => comment({ to: old, from: old[0] }));
+    await addLongThread(customer, { annotationId: 'a', commentData }, 8);
     await update({
       annotationIds: ['a'],
-      updateUsers: old!.map((oldUser, index) => ({ oldUser, newUser: young![index] })),
+      updateUsers: times(10, (index) => ({ oldUser: old[index], newUser: young[index] })),
     });
     const ids = numbered('young', 10);
     expect(await getThread(customer, 'a')).toMatchObject({

@@ -178,25 +178,6 @@ describe('toEvents', () => {
       expect(payload.data).not.toHaveProperty(absent);
   });
 
-  test('includes the old and new status, and the new priority', () => {
-    expect(event({ verb: 'statusChanged', from: { id: 'OPEN' }, to: { id: 'X' } }).payload.data).toMatchObject({
-      oldStatus: { id: 'OPEN' },
-      newStatus: { id: 'X' },
-    });
-    expect(event({ verb: 'priorityChanged', from: 'P0', to: 'P1' }).payload.data).toMatchObject({ newPriority: 'P1' });
-  });
-
-  test('includes the visibility of a private thread only', () => {
-    const visibility = { type: 'restricted', userIds: ['bob'] };
-    expect(event({ thread: make({ visibility }).thread }).payload).toMatchObject({
-      data: { visibility },
-      audience: { thread: { visibility, authorId: 'ada' } },
-    });
-    expect(event({ thread: make({ visibility: { type: 'public' } }).thread }).payload.data).not.toHaveProperty(
-      'visibility',
-    );
-  });
-
   test('addresses mentioned users, assignee and author, and adds other participants and subscribers as following', () => {
     const { thread, comments } = make({
       assignedTo: { userId: 'zoe' },
