@@ -39,14 +39,6 @@ describe('POST /v2/activities/update', () => {
     expect(await idsOf({ order: 'asc' })).toEqual(['a', 'b']);
   });
 
-  test.each(['actionUser', 'actionType', 'featureType', 'targetEntityId'])('refuses %s by name', async (field) => {
-    await add([activity({ id: 'a' })]);
-    const activities = [{ id: 'a', actionIcon: 'i', [field]: 'x' }];
-    const [, , message] = await customer.error(UPDATE, { organizationId: 'acme', activities });
-    expect(message).toContain(`activities[0].${field}: unknown field.`);
-    expect((await get())[0]).not.toHaveProperty('actionIcon');
-  });
-
   test('fails only for an unknown id, and treats __proto__ as an ordinary id', async () => {
     await add([activity({ id: 'a' }), activity({ id: '__proto__' })]);
     const { body } = await customer.call(UPDATE, {
@@ -100,12 +92,10 @@ describe('POST /v2/activities/update', () => {
     ]);
   });
 
-  test.each([
-    ['nothing to change', [{ id: 'a' }], 'activities[0] must have a field to change besides id'],
-    ['no id', [{ actionIcon: 'i' }], 'activities[0].id is required'],
-    ['no item', [], 'activities must not be empty'],
-  ])('rejects %s with INVALID_ARGUMENT', async (_what, activities, message) => {
-    expect(await customer.error(UPDATE, { organizationId: 'acme', activities })).toEqual(invalid(message));
+  test('rejects a change without a field besides the id', async () => {
+    expect(await customer.error(UPDATE, { organizationId: 'acme', activities: [{ id: 'a' }] })).toEqual(
+      invalid('activities[0] must have a field to change besides id'),
+    );
   });
 
   test('returns FAILED_PRECONDITION while activity logs are immutable', async () => {
@@ -123,8 +113,13 @@ describe('POST /v2/activities/update', () => {
 });
 
 describe('POST /v2/activities/delete', () => {
-  const remove = (by: object) =>
-    customer.call(DELETE, { organizationId: 'acme', ...by }).then(({ body }) => body.result);
+  const disable = (documentId: string) =>
+    customer.ok('/v2/organizations/documents/access/disablestate/update', {
+      organizationId: 'acme',
+      documentIds: [documentId],
+      disabled: true,
+    });
+  const remove = (by: object) => customer.result(DELETE, { organizationId: 'acme', ...by });
 
   test('deletes activities by id, and fails only for an unknown id', async () => {
     await add(manyActivities(3, (i) => ({ id: `a${i}`, targetEntityId: 't' })));
@@ -153,27 +148,18 @@ describe('POST /v2/activities/delete', () => {
     await add([activity({ id: 'a' })]);
     const [{ timestamp }] = (await get()) as [any];
     await remove({ activityIds: ['a'] });
-    await add([activity({ id: 'a' })], { organizationId: 'acme', documentId: 'tos' });
+    await add([activity({ id: 'a' })], { documentId: 'tos' });
     const [again] = (await get()) as [any];
     expect(again.metadata.documentId).toBe('tos');
     expect(again.timestamp).toBeGreaterThan(timestamp);
   });
 
-  test('deletes all activities of a document and no others', async () => {
-    await add(manyActivities(120, (i) => ({ id: `a${i}` })));
-    await add([activity({ id: 'other' })], { organizationId: 'acme', documentId: 'tos' });
-    const { data, hasMore } = await remove({ documentId: 'nda' });
-    expect([Object.keys(data).length, hasMore]).toEqual([120, false]);
-    expect([await idsOf(), await idsOf({ activityIds: ['a0', 'a119'] })]).toEqual([['other'], []]);
-  });
-
   test('deletes the activities of a target entity in all documents and no others', async () => {
-    await add(manyActivities(130, (i) => ({ id: `a${i}`, targetEntityId: i % 2 === 0 ? 't' : 'u' })));
-    await add([activity({ id: 'tos', targetEntityId: 't' })], { organizationId: 'acme', documentId: 'tos' });
+    await add(manyActivities(4, (i) => ({ id: `a${i}`, targetEntityId: i % 2 === 0 ? 't' : 'u' })));
+    await add([activity({ id: 'tos', targetEntityId: 't' })], { documentId: 'tos' });
     const { data, hasMore } = await remove({ targetEntityId: 't' });
-    expect([Object.keys(data).length, hasMore]).toEqual([66, false]);
-    expect(await idsOf()).toHaveLength(65);
-    expect(await idsOf({ targetEntityId: 'u' })).toHaveLength(65);
+    expect([Object.keys(data).sort(), hasMore]).toEqual([['a0', 'a2', 'tos'], false]);
+    expect(await idsOf()).toEqual(['a3', 'a1']);
   });
 
   test.each([
@@ -182,10 +168,9 @@ describe('POST /v2/activities/delete', () => {
   ])(
     'deletes about 2,000 activities by %s, and deletes the rest when the request is repeated with the page token',
     async (_what, by, count) => {
-      const kept = { organizationId: 'acme', documentId: 'tos' };
+      const kept = { documentId: 'tos' };
       await add([activity({ id: 'kept', targetEntityId: 't' })], kept);
-      const disabling = { organizationId: 'acme', documentIds: ['tos'], disabled: true };
-      await customer.ok('/v2/organizations/documents/access/disablestate/update', disabling);
+      await disable('tos');
       for (let n = 0; n < 2_150; n += 430)
         await add(manyActivities(430, (i) => ({ id: `a${n + i}`, targetEntityId: 't' })));
       const first = await remove(by);
@@ -204,29 +189,28 @@ describe('POST /v2/activities/delete', () => {
   test('deletes activities of a target entity after 2,000 ones that a disabled document keeps, and names 500 of those', async () => {
     for (let n = 0; n < 2_000; n += 400)
       await add(manyActivities(400, (i) => ({ id: `a${n + i}`, targetEntityId: 't' })));
-    await add([activity({ id: 'tos', targetEntityId: 't' })], { organizationId: 'acme', documentId: 'tos' });
-    const disabling = { organizationId: 'acme', documentIds: ['nda'], disabled: true };
-    await customer.ok('/v2/organizations/documents/access/disablestate/update', disabling);
+    await add([activity({ id: 'tos', targetEntityId: 't' })], { documentId: 'tos' });
+    await disable('nda');
     const { data, hasMore } = await remove({ targetEntityId: 't' });
     expect([Object.keys(data).length, data.tos.success, data.a0.success, hasMore]).toEqual([501, true, false, false]);
   });
 
-  test('deletes only activities that match both the document and the target entity', async () => {
+  const failed = { success: false, message: 'Failed to delete activity.' };
+  const deleted = { success: true, message: 'Activity deleted.' };
+  const addThree = async () => {
     await add([activity({ id: 'both', targetEntityId: 't' }), activity({ id: 'document', targetEntityId: 'u' })]);
-    await add([activity({ id: 'target', targetEntityId: 't' })], { organizationId: 'acme', documentId: 'tos' });
-    expect(await remove({ documentId: 'nda', targetEntityId: 't' })).toMatchObject({
-      data: { both: { success: true } },
-      hasMore: false,
-    });
+    await add([activity({ id: 'target', targetEntityId: 't' })], { documentId: 'tos' });
+  };
+
+  test('deletes only activities that match both the document and the target entity', async () => {
+    await addThree();
+    expect((await remove({ documentId: 'nda', targetEntityId: 't' })).data).toEqual({ both: deleted });
     expect((await idsOf()).sort()).toEqual(['document', 'target']);
   });
 
   test('keeps activities that match an id but not the document or target entity of the request', async () => {
-    await add([activity({ id: 'both', targetEntityId: 't' }), activity({ id: 'document', targetEntityId: 'u' })]);
-    await add([activity({ id: 'target', targetEntityId: 't' })], { organizationId: 'acme', documentId: 'tos' });
+    await addThree();
     const activityIds = ['both', 'document', 'target', 'none'];
-    const failed = { success: false, message: 'Failed to delete activity.' };
-    const deleted = { success: true, message: 'Activity deleted.' };
     expect((await remove({ activityIds, documentId: 'nda', targetEntityId: 't' })).data).toEqual({
       both: deleted,
       document: failed,
@@ -241,12 +225,9 @@ describe('POST /v2/activities/delete', () => {
     expect(await idsOf()).toEqual([]);
   });
 
-  test.each([
-    ['no selector', {}],
-    ['selectors that are null', { documentId: null, targetEntityId: null, activityIds: null }],
-  ])('rejects %s and deletes nothing', async (_what, by) => {
+  test('rejects no selector and deletes nothing', async () => {
     await add([activity({ id: 'a' })]);
-    expect(await customer.error(DELETE, { organizationId: 'acme', ...by })).toEqual(
+    expect(await customer.error(DELETE, { organizationId: 'acme' })).toEqual(
       invalid('data must have at least one of documentId, targetEntityId and activityIds'),
     );
     expect(await idsOf()).toEqual(['a']);
@@ -260,17 +241,14 @@ describe('POST /v2/activities/delete', () => {
     ]);
   });
 
-  test.each([[{ activityIds: ['a'] }], [{ documentId: 'nda' }], [{ targetEntityId: 't' }]])(
-    'returns FAILED_PRECONDITION while activity logs are immutable: %j',
-    async (by) => {
-      await add([activity({ id: 'a', targetEntityId: 't' })]);
-      await enableActivities(customer, { immutable: true });
-      expect(await customer.error(DELETE, { organizationId: 'acme', ...by })).toEqual([
-        400,
-        'FAILED_PRECONDITION',
-        expect.any(String),
-      ]);
-      expect(await idsOf()).toEqual(['a']);
-    },
-  );
+  test('returns FAILED_PRECONDITION while activity logs are immutable', async () => {
+    await add([activity({ id: 'a' })]);
+    await enableActivities(customer, { immutable: true });
+    expect(await customer.error(DELETE, { organizationId: 'acme', activityIds: ['a'] })).toEqual([
+      400,
+      'FAILED_PRECONDITION',
+      expect.any(String),
+    ]);
+    expect(await idsOf()).toEqual(['a']);
+  });
 });
