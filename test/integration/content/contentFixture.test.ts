@@ -18,7 +18,6 @@ import {
   userIds,
 } from '../../support/fixture.ts';
 import { withStillClock } from '../../support/stillClock.ts';
-import { comment, commentCalls } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const THREADS = '/v2/commentannotations/get';
@@ -206,57 +205,6 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
       expect([userId, selectedStatusIds, counts]).toEqual([userId, selectedStatusIds, Object.fromEntries(expected)]);
     }
   });
-
-  test('finds threads by location, status, mention and participant', async () => {
-    const threads = ofAcme(fixture.threads).filter(({ document }) => otherDocumentIds.includes(document.documentId));
-    const recordings = await listAll(RECORDINGS, {});
-    const expectThreads = async (filter: object, expected: typeof threads) =>
-      expect([filter, sortedIds(await listAll(THREADS, { documentIds: otherDocumentIds, ...filter }))]).toEqual([
-        filter,
-        sortedIds(expected),
-      ]);
-    for (const scope of locationKeys) {
-      const isAtLocation = (record: { scope: string | undefined }) => record.scope === scope;
-      await expectThreads({ locationIds: [scope] }, threads.filter(isAtLocation));
-      expect(sortedIds(await listAll(NOTIFICATIONS, { locationId: scope }))).toEqual(
-        sortedIds(ofAcme(fixture.notifications).filter(isAtLocation)),
-      );
-      expect(sortedIds(recordings.filter(({ locationId }: any) => locationId === scope))).toEqual(
-        sortedIds(ofAcme(fixture.recordings).filter(isAtLocation)),
-      );
-    }
-    for (const statusId of statusIds)
-      await expectThreads(
-        { statusIds: [statusId] },
-        threads.filter((thread) => thread.statusId === statusId),
-      );
-    for (const userId of [MONA, '__proto__', 'zoë 🦉#1']) {
-      const mentioning = threads.filter(({ comments }) => comments.some(({ mentions }) => mentions.includes(userId)));
-      await expectThreads({ mentionedUserIds: [userId] }, mentioning);
-      await expectThreads(
-        { userIds: [userId] },
-        threads.filter(
-          (thread) =>
-            mentioning.includes(thread) ||
-            thread.assignee === userId ||
-            thread.comments.some(({ from }) => from === userId),
-        ),
-      );
-    }
-  });
-
-  test('pages through a thread of 1,000 comments and rejects one more', async () => {
-    const { annotationId, comments } = longestThread();
-    const commentPages = await pages(COMMENTS, { documentId: HANDBOOK, annotationId, pageSize: 300 });
-    expect(commentPages.map((page) => page.length)).toEqual([300, 300, 300, 100]);
-    expect(commentPages.flat().map(({ commentId }) => commentId)).toEqual(comments.map(({ commentId }) => commentId));
-    const { error } = commentCalls(customer, annotationId);
-    expect(await error('add', { ...inAcme(HANDBOOK), commentData: [comment()] })).toEqual([
-      400,
-      'FAILED_PRECONDITION',
-      'A thread takes at most 1000 comments',
-    ]);
-  });
 });
 
 describe('listings return each record exactly once during parallel changes', () => {
@@ -266,11 +214,31 @@ describe('listings return each record exactly once during parallel changes', () 
   const ids = (records: readonly { document: DocumentIds }[], documentId?: string) =>
     sortedIds(ofAcme(records).filter(({ document }) => documentId === undefined || document.documentId === documentId));
 
-  /**
-   * Each listing: title, path, request, page size, expected ids by the ledger, and a function that returns the ids of
-   * a page.
-   */
-  const listings: [string, string, () => object, number, () => string[], (page: any) => string[]][] = [
+  type Listing = [
+    title: string,
+    path: string,
+    data: () => object,
+    pageSize: number,
+    inLedger: () => string[],
+    idsOf: (page: any) => string[],
+  ];
+  const threadsOf = (title: string, data: object, pageSize: number, ids: readonly string[]): Listing => [
+    title,
+    THREADS,
+    () => data,
+    pageSize,
+    () => sortedIds(threadsIn(ids)),
+    sortedIds,
+  ];
+  const recordsOf = (
+    title: string,
+    path: string,
+    data: object,
+    pageSize: number,
+    inLedger: () => string[],
+  ): Listing => [title, path, () => data, pageSize, inLedger, sortedIds];
+
+  const listings: Listing[] = [
     [
       'the data of a user',
       USER_DATA,
@@ -282,43 +250,15 @@ describe('listings return each record exactly once during parallel changes', () 
           ({ documentId, annotationId, commentId }: any) => `${documentId} ${annotationId}/${commentId}`,
         ),
     ],
-    [
-      'the threads of a document',
-      THREADS,
-      () => ({ documentId: 'nda' }),
-      14,
-      () => sortedIds(threadsIn(['nda'])),
-      sortedIds,
-    ],
-    [
-      'the threads of a document, the oldest first',
-      THREADS,
-      () => ({ documentId: 'nda', order: 'asc' }),
-      14,
-      () => sortedIds(threadsIn(['nda'])),
-      sortedIds,
-    ],
-    [
-      'the threads of some documents',
-      THREADS,
-      () => ({ documentIds: ['terms', 'nda', 'plan'] }),
-      45,
-      () => sortedIds(threadsIn(['nda', 'plan', 'terms'])),
-      sortedIds,
-    ],
-    [
-      'the threads of a folder',
-      THREADS,
-      () => ({ folderId: folder.folderId, order: 'asc' }),
-      30,
-      () => sortedIds(threadsIn(folder.documentIds)),
-      sortedIds,
-    ],
-    ['the threads of an organization', THREADS, () => ({}), 90, () => sortedIds(threadsIn(documentIds)), sortedIds],
-    [
+    threadsOf('the threads of a document', { documentId: 'nda' }, 14, ['nda']),
+    threadsOf('the threads of a document, the oldest first', { documentId: 'nda', order: 'asc' }, 14, ['nda']),
+    threadsOf('the threads of some documents', { documentIds: ['terms', 'nda', 'plan'] }, 45, ['nda', 'plan', 'terms']),
+    threadsOf('the threads of a folder', { folderId: folder.folderId, order: 'asc' }, 30, folder.documentIds),
+    threadsOf('the threads of an organization', {}, 90, documentIds),
+    recordsOf(
       'the threads that mention a user',
       THREADS,
-      () => ({ documentIds: otherDocumentIds, mentionedUserIds: [MONA], order: 'asc' }),
+      { documentIds: otherDocumentIds, mentionedUserIds: [MONA], order: 'asc' },
       25,
       () =>
         sortedIds(
@@ -326,8 +266,7 @@ describe('listings return each record exactly once during parallel changes', () 
             comments.some(({ mentions }) => mentions.includes(MONA)),
           ),
         ),
-      sortedIds,
-    ],
+    ),
     [
       'the comments of a thread',
       COMMENTS,
@@ -336,68 +275,32 @@ describe('listings return each record exactly once during parallel changes', () 
       () => longestThread().comments.map(({ commentId }) => String(commentId)),
       (page) => page.map(({ commentId }: any) => String(commentId)),
     ],
-    [
-      'the recordings of a document',
-      RECORDINGS,
-      () => ({ documentId: 'nda' }),
-      4,
-      () => ids(fixture.recordings, 'nda'),
-      sortedIds,
-    ],
-    ['the recordings of an organization', RECORDINGS, () => ({}), 20, () => ids(fixture.recordings), sortedIds],
-    [
-      'the activities of a document',
-      ACTIVITIES,
-      () => ({ documentId: 'nda', featureTypes: ['custom'] }),
-      12,
-      () => ids(fixture.activities, 'nda'),
-      sortedIds,
-    ],
-    [
-      'the activities of an organization',
-      ACTIVITIES,
-      () => ({ featureTypes: ['custom'], order: 'asc' }),
-      50,
-      () => ids(fixture.activities),
-      sortedIds,
-    ],
-    [
-      'the activities of a target',
-      ACTIVITIES,
-      () => ({ targetEntityId: 'target-1' }),
-      20,
-      () => ids(fixture.activities.filter(({ target }) => target === 'target-1')),
-      sortedIds,
-    ],
-    [
-      'the notifications of a document',
-      NOTIFICATIONS,
-      () => ({ documentId: 'nda' }),
-      7,
-      () => ids(fixture.notifications, 'nda'),
-      sortedIds,
-    ],
-    [
-      'the notifications of an organization',
-      NOTIFICATIONS,
-      () => ({ order: 'asc' }),
-      30,
-      () => ids(fixture.notifications),
-      sortedIds,
-    ],
-    [
-      'the notifications that name a user',
-      NOTIFICATIONS,
-      () => ({ userId: 'user-05' }),
-      3,
-      () =>
-        ids(
-          fixture.notifications.filter(
-            ({ notify, about }) => notify.includes('user-05') && (!about || fixture.canRead('user-05', about)),
-          ),
+    recordsOf('the recordings of a document', RECORDINGS, { documentId: 'nda' }, 4, () =>
+      ids(fixture.recordings, 'nda'),
+    ),
+    recordsOf('the recordings of an organization', RECORDINGS, {}, 20, () => ids(fixture.recordings)),
+    recordsOf('the activities of a document', ACTIVITIES, { documentId: 'nda', featureTypes: ['custom'] }, 12, () =>
+      ids(fixture.activities, 'nda'),
+    ),
+    recordsOf('the activities of an organization', ACTIVITIES, { featureTypes: ['custom'], order: 'asc' }, 50, () =>
+      ids(fixture.activities),
+    ),
+    recordsOf('the activities of a target', ACTIVITIES, { targetEntityId: 'target-1' }, 20, () =>
+      ids(fixture.activities.filter(({ target }) => target === 'target-1')),
+    ),
+    recordsOf('the notifications of a document', NOTIFICATIONS, { documentId: 'nda' }, 7, () =>
+      ids(fixture.notifications, 'nda'),
+    ),
+    recordsOf('the notifications of an organization', NOTIFICATIONS, { order: 'asc' }, 30, () =>
+      ids(fixture.notifications),
+    ),
+    recordsOf('the notifications that name a user', NOTIFICATIONS, { userId: 'user-05' }, 3, () =>
+      ids(
+        fixture.notifications.filter(
+          ({ notify, about }) => notify.includes('user-05') && (!about || fixture.canRead('user-05', about)),
         ),
-      sortedIds,
-    ],
+      ),
+    ),
   ];
 
   test.each(listings)('%s', async (_what, path, data, pageSize, inLedger, idsOf) => {

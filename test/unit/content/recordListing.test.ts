@@ -49,6 +49,24 @@ function reader(
   return { read, reads };
 }
 
+/** Lists records across documents. */
+const list = (
+  documents: Parameters<typeof listAcrossDocuments>[0]['documents'] | readonly string[],
+  limit: number,
+  read: ReturnType<typeof reader>['read'],
+  between?: (page: number) => void,
+) =>
+  pages(
+    (from) =>
+      listAcrossDocuments({
+        documents: 'list' in documents ? documents : givenDocuments(documents.map(documentOf)),
+        from,
+        limit,
+        read,
+      }),
+    between,
+  );
+
 /** Returns the pages of a listing. Calls `between` after each page. */
 async function pages(
   list: (from: ListingPage<string>['next']) => Promise<ListingPage<string>>,
@@ -78,10 +96,7 @@ describe('listAcrossDocuments', () => {
   test('returns every record once in order, in full pages and a last page that is not empty', async () => {
     await fc.assert(
       fc.asyncProperty(someRecords, fc.integer({ min: 1, max: 7 }), async (records, limit) => {
-        const documents = givenDocuments([...records.keys()].map(documentOf));
-        const listedPages = await pages((from) =>
-          listAcrossDocuments({ documents, from, limit, read: reader(records).read }),
-        );
+        const listedPages = await list([...records.keys()], limit, reader(records).read);
         expect(listedPages.flat()).toEqual(inOrder(records));
         expect(listedPages.slice(0, -1).every((page) => page.length === limit)).toBe(true);
         if (listedPages.length > 1) expect(listedPages.at(-1)).not.toHaveLength(0);
@@ -98,10 +113,7 @@ describe('listAcrossDocuments', () => {
         name,
         async (records, limit, most, unwanted) => {
           const isWanted = (record: string) => !record.startsWith(unwanted.slice(0, 1));
-          const documents = givenDocuments([...records.keys()].map(documentOf));
-          const listedPages = await pages((from) =>
-            listAcrossDocuments({ documents, from, limit, read: reader(records, { most, matches: isWanted }).read }),
-          );
+          const listedPages = await list([...records.keys()], limit, reader(records, { most, matches: isWanted }).read);
           expect(listedPages.flat()).toEqual(
             inOrder(new Map([...records].map(([documentId, keys]) => [documentId, keys.filter(isWanted)]))),
           );
@@ -118,14 +130,11 @@ describe('listAcrossDocuments', () => {
         const source = {
           list: (from: string | undefined) => givenDocuments([...living.keys()].map(documentOf)).list(from),
         };
-        const listedPages = await pages(
-          (from) => listAcrossDocuments({ documents: source, from, limit, read: reader(living).read }),
-          (page) => {
-            if (page > 1) return;
-            for (const [documentId, keys] of others)
-              living.set(documentId, [...new Set([...(living.get(documentId) ?? []), ...keys])]);
-          },
-        );
+        const listedPages = await list(source, limit, reader(living).read, (page) => {
+          if (page > 1) return;
+          for (const [documentId, keys] of others)
+            living.set(documentId, [...new Set([...(living.get(documentId) ?? []), ...keys])]);
+        });
         expect(new Set(listedPages.flat()).size).toBe(listedPages.flat().length);
         expect(listedPages.flat().filter((record) => there.includes(record))).toEqual(there);
       }),
@@ -137,33 +146,16 @@ describe('listAcrossDocuments', () => {
       ['a', ['1', '2', '3']],
       ['b', ['4']],
     ]);
-    const { values, next } = await listAcrossDocuments({
-      documents: givenDocuments(['a', 'b'].map(documentOf)),
-      limit: 2,
-      read: reader(records).read,
-    });
+    const { read } = reader(records);
+    const of = (...ids: string[]) => ({ documents: givenDocuments(ids.map(documentOf)), limit: 2, read });
+    const { values, next } = await listAcrossDocuments(of('a', 'b'));
     expect(values).toEqual(['a/1', 'a/2']);
-    expect(
-      await listAcrossDocuments({
-        documents: givenDocuments([documentOf('b')]),
-        from: next,
-        limit: 2,
-        read: reader(records).read,
-      }),
-    ).toEqual({ values: ['b/4'], next: undefined });
+    expect(await listAcrossDocuments({ ...of('b'), from: next })).toEqual({ values: ['b/4'], next: undefined });
   });
 
   test('ends a page at about 4 MB and returns a larger record alone', async () => {
     const records: Records = new Map([['a', ['1', '2', '3', '4', '5']]]);
-    const sized = (size: number) =>
-      pages((from) =>
-        listAcrossDocuments({
-          documents: givenDocuments([documentOf('a')]),
-          from,
-          limit: 10,
-          read: reader(records, { size }).read,
-        }),
-      );
+    const sized = (size: number) => list(['a'], 10, reader(records, { size }).read);
     expect((await sized(1_500_000)).map((page) => page.length)).toEqual([2, 2, 1]);
     expect((await sized(4_500_000)).map((page) => page.length)).toEqual([1, 1, 1, 1, 1]);
   });
@@ -171,9 +163,7 @@ describe('listAcrossDocuments', () => {
   test('ends a page after 32 MB without a match, and continues there', async () => {
     const records: Records = new Map([['a', times(100, (i) => String(i).padStart(3, '0'))]]);
     const { read, reads } = reader(records, { most: 1, matches: (record) => record === '099', size: 1_000_000 });
-    const listedPages = await pages((from) =>
-      listAcrossDocuments({ documents: givenDocuments([documentOf('a')]), from, limit: 10, read }),
-    );
+    const listedPages = await list(['a'], 10, read);
     expect(listedPages.map((page) => page.map((value) => value.trim()))).toEqual([[], [], [], ['a/099']]);
     expect(reads).toHaveLength(100);
   });
@@ -181,10 +171,7 @@ describe('listAcrossDocuments', () => {
   test('ends a page after 500 documents, and stops reading after a batch that fills the page', async () => {
     const ids = times(1_200, (i) => String(i).padStart(4, '0'));
     const empty = reader(new Map([['1199', ['x']]]));
-    const listedPages = await pages((from) =>
-      listAcrossDocuments({ documents: givenDocuments(ids.map(documentOf)), from, limit: 10, read: empty.read }),
-    );
-    expect(listedPages).toEqual([[], [], ['1199/x']]);
+    expect(await list(ids, 10, empty.read)).toEqual([[], [], ['1199/x']]);
     expect(empty.reads).toHaveLength(1_200);
     const full = reader(new Map(ids.map((id) => [id, ['x', 'y', 'z']])));
     await listAcrossDocuments({ documents: givenDocuments(ids.map(documentOf)), limit: 2, read: full.read });
@@ -228,9 +215,7 @@ describe('allDocuments', () => {
           const deletedIds = new Set(all.filter((id) => isDeleted(id)));
           const records: Records = new Map(all.map((id) => [id, ['1', '2']]));
           const source = allDocuments(documents(all, atOnce, deletedIds), scope);
-          const listedPages = await pages((from) =>
-            listAcrossDocuments({ documents: source, from, limit, read: reader(records).read }),
-          );
+          const listedPages = await list(source, limit, reader(records).read);
           expect(listedPages.flat()).toEqual(inOrder(new Map([...records].filter(([id]) => !deletedIds.has(id)))));
         },
       ),
@@ -240,17 +225,11 @@ describe('allDocuments', () => {
   test('ends a page after 50 queries that return only documents in deleted folders', async () => {
     const ids = times(121, (i) => String(i).padStart(4, '0'));
     const reading = documents(ids, 1, new Set(ids.slice(0, -1)));
-    const list = jest.spyOn(reading, 'list');
+    const listed = jest.spyOn(reading, 'list');
     const queries: number[] = [];
-    const listedPages = await pages(
-      (from) =>
-        listAcrossDocuments({
-          documents: allDocuments(reading, scope),
-          from,
-          limit: 10,
-          read: reader(new Map([['0120', ['x']]])).read,
-        }),
-      () => queries.push(list.mock.calls.length),
+    const { read } = reader(new Map([['0120', ['x']]]));
+    const listedPages = await list(allDocuments(reading, scope), 10, read, () =>
+      queries.push(listed.mock.calls.length),
     );
     expect([listedPages, queries]).toEqual([
       [[], [], ['0120/x']],

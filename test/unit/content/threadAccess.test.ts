@@ -34,38 +34,39 @@ function viewerWith(
   };
 }
 
+const publicDocument = documentOf('public');
+/** Returns the ids of those users without grants who see a record. */
+const whoSees = (record: Parameters<typeof canSee>[0], userIds = ['ada', 'grace', 'lin'], sees = canSee) =>
+  userIds.filter((userId) => sees(record, viewerWith(userId)));
+
 describe('canSee', () => {
   test('requires access to the document, also from the author', () => {
     const guard = { document: documentOf('restricted'), thread: threadOf() };
-    expect(['ada', 'grace'].map((userId) => canSee(guard, viewerWith(userId)))).toEqual([false, false]);
+    expect(whoSees(guard)).toEqual([]);
     expect(canSee(guard, viewerWith('grace', [grant('document')]))).toBe(true);
   });
 
   test('requires the visibility of the thread, except from the author', () => {
-    const restricted = { document: documentOf('public'), thread: threadOf({ type: 'restricted', userIds: ['grace'] }) };
-    expect(['ada', 'grace', 'lin'].map((userId) => canSee(restricted, viewerWith(userId)))).toEqual([
-      true,
+    const restricted = threadOf({ type: 'restricted', userIds: ['grace'] });
+    expect(whoSees({ document: publicDocument, thread: restricted })).toEqual(['ada', 'grace']);
+    expect(whoSees({ thread: restricted })).toEqual(['ada', 'grace']);
+    expect(whoSees({ document: publicDocument, thread: threadOf({ type: 'restricted' }) })).toEqual(['ada']);
+    const [ours, theirs] = [undefined, 'partner'].map((organizationId) => ({
+      document: publicDocument,
+      thread: threadOf({ type: 'organizationPrivate', organizationId }),
+    })) as [Parameters<typeof canSee>[0], Parameters<typeof canSee>[0]];
+    const member = viewerWith('lin', [grant('organization')]);
+    expect([canSee(ours, viewerWith('lin')), canSee(ours, member), canSee(theirs, member)]).toEqual([
+      false,
       true,
       false,
     ]);
-    const ours = { document: documentOf('public'), thread: threadOf({ type: 'organizationPrivate' }) };
-    expect([canSee(ours, viewerWith('lin')), canSee(ours, viewerWith('lin', [grant('organization')]))]).toEqual([
-      false,
-      true,
-    ]);
-    const theirs = {
-      document: documentOf('public'),
-      thread: threadOf({ type: 'organizationPrivate', organizationId: 'partner' }),
-    };
-    expect([
-      canSee(theirs, viewerWith('lin', [grant('organization')])),
-      canSee(theirs, viewerWith('lin', [], { memberOf: new Set(['partner']) })),
-    ]).toEqual([false, true]);
+    expect(canSee(theirs, viewerWith('lin', [], { memberOf: new Set(['partner']) }))).toBe(true);
   });
 
   test('requires the access context of thread and record, also from the author', () => {
     const guard = {
-      document: documentOf('public'),
+      document: publicDocument,
       thread: threadOf(undefined, ['region:eu']),
       accessFields: ['level:2'],
     };
@@ -77,7 +78,7 @@ describe('canSee', () => {
   });
 
   test('ignores the access context of an ended grant', () => {
-    const guard = { document: documentOf('public'), thread: threadOf(undefined, ['region:eu']) };
+    const guard = { document: publicDocument, thread: threadOf(undefined, ['region:eu']) };
     const ended = { ...grant('document', ['region:eu']), expiresAt: 999 };
     expect(canSee(guard, viewerWith('grace', [ended]))).toBe(false);
     const removed = { access: { revocations: [{ organizationKey: 'org', resource: 'org', at: 5, jobId: 'job' }] } };
@@ -91,52 +92,30 @@ describe('canSee', () => {
 
   test('allows an unknown user to see a public document unless knownUsersOnly is set', () => {
     const stranger = viewerWith('stranger', [], { access: { exists: false } });
-    expect(canSee({ document: documentOf('public') }, stranger)).toBe(true);
-    expect(canSee({ document: documentOf('public'), knownUsersOnly: true }, stranger)).toBe(false);
-    expect(isOpenToAll({ document: documentOf('public'), knownUsersOnly: true })).toBe(false);
-  });
-
-  test('allows nobody but the author to see a restricted thread without users', () => {
-    const restricted = { document: documentOf('public'), thread: threadOf({ type: 'restricted' }) };
-    expect(['ada', 'grace'].map((userId) => canSee(restricted, viewerWith(userId)))).toEqual([true, false]);
-  });
-
-  test('applies the visibility of a thread without a document', () => {
-    const restricted = { thread: threadOf({ type: 'restricted', userIds: ['grace'] }) };
-    expect(['grace', 'lin'].map((userId) => canSee(restricted, viewerWith(userId)))).toEqual([true, false]);
+    const [open, known] = [{ document: publicDocument }, { document: publicDocument, knownUsersOnly: true }];
+    expect([canSee(open, stranger), canSee(known, stranger), isOpenToAll(known)]).toEqual([true, false, false]);
+    expect([canSeeWithoutContext(known, stranger), canSeeWithoutContext(known, viewerWith('lin'))]).toEqual([
+      false,
+      true,
+    ]);
+    expect(canSeeWithoutContext({ ...open, accessFields: ['region:eu'] }, stranger)).toBe(true);
   });
 
   test('ignores the access context of a grant below a folder that the user was removed from', () => {
     const folder = { internalId: 'inner', accessType: 'public' as const, ancestors: [{ internalId: 'outer' }] };
     const guard = { document: { ...documentOf('public'), folder }, accessFields: ['region:eu'] };
-    const grantOn = (internalId: string) => ({
-      ...grant('document', ['region:eu']),
-      internalId,
-      grantedAt: 5,
-    });
-    const seenAfterRemoval = (internalId: string, resource: string) =>
-      canSee(
-        guard,
-        viewerWith('grace', [grantOn(internalId)], {
-          access: { revocations: [{ organizationKey: 'org', resource, at: 5, jobId: 'job' }] },
-        }),
-      );
+    const seenAfterRemoval = (internalId: string, resource: string) => {
+      const revocations = [{ organizationKey: 'org', resource, at: 5, jobId: 'job' }];
+      const grantOn = { ...grant('document', ['region:eu']), internalId, grantedAt: 5 };
+      return canSee(guard, viewerWith('grace', [grantOn], { access: { revocations } }));
+    };
     // The grants are on the document, on its folder `inner`, and on the folder `outer` above. A removal ends a grant
     // on the same resource and on everything below it. It does not end a grant on a folder above.
-    expect(['doc', 'inner', 'outer'].map((resource) => seenAfterRemoval('doc', resource))).toEqual([
-      false,
-      false,
-      false,
-    ]);
-    expect(['doc', 'inner', 'outer'].map((resource) => seenAfterRemoval('inner', resource))).toEqual([
-      true,
-      false,
-      false,
-    ]);
-    expect(['doc', 'inner', 'outer'].map((resource) => seenAfterRemoval('outer', resource))).toEqual([
-      true,
-      true,
-      false,
+    const chain = ['doc', 'inner', 'outer'];
+    expect(chain.map((held) => chain.map((resource) => seenAfterRemoval(held, resource)))).toEqual([
+      [false, false, false],
+      [true, false, false],
+      [true, true, false],
     ]);
     // The guard knows only the folders above its own document. Whether `outer` is above `elsewhere` is unknown, so
     // only a removal from `elsewhere` itself ends that grant.
@@ -150,57 +129,30 @@ describe('isOpenToAll', () => {
     document: { ...documentOf(own), folder: { internalId: 'f', accessType, ancestors: [] } },
   });
 
-  test('is true for a public document, and for a record without a document', () => {
-    expect([isOpenToAll({}), isOpenToAll({ document: documentOf('public'), thread: threadOf() })]).toEqual([
-      true,
-      true,
-    ]);
-  });
-
-  test('is false for a document that is not public', () => {
-    for (const accessType of ['restricted', 'organizationPrivate'] as const)
-      expect(isOpenToAll({ document: documentOf(accessType) })).toBe(false);
-  });
-
-  test('uses the access type of the folder instead of the access type of the document', () => {
-    expect([isOpenToAll(inFolder('restricted', 'public')), isOpenToAll(inFolder('public', 'restricted'))]).toEqual([
-      true,
+  test.each<[boolean, string, Parameters<typeof isOpenToAll>[0]]>([
+    [true, 'a public document', { document: publicDocument, thread: threadOf() }],
+    [true, 'a record without a document', {}],
+    [true, 'a restricted document in a public folder', inFolder('restricted', 'public')],
+    [false, 'a public document in a restricted folder', inFolder('public', 'restricted')],
+    [false, 'a restricted document', { document: documentOf('restricted') }],
+    [false, 'a document of the organization', { document: documentOf('organizationPrivate') }],
+    [false, 'a restricted thread', { document: publicDocument, thread: threadOf({ type: 'restricted', userIds: [] }) }],
+    [false, 'a private thread', { document: publicDocument, thread: threadOf({ type: 'organizationPrivate' }) }],
+    [
       false,
-    ]);
-  });
-
-  test('is false for a private thread, and for a record or thread with an access context', () => {
-    const document = documentOf('public');
-    expect([
-      isOpenToAll({ document, thread: threadOf({ type: 'restricted', userIds: [] }) }),
-      isOpenToAll({ document, thread: threadOf({ type: 'organizationPrivate' }) }),
-      isOpenToAll({ document, thread: threadOf({ type: 'public' }, ['region:eu']) }),
-      isOpenToAll({ document, accessFields: ['region:eu'] }),
-    ]).toEqual([false, false, false, false]);
+      'a thread with an access context',
+      { document: publicDocument, thread: threadOf({ type: 'public' }, ['region:eu']) },
+    ],
+    [false, 'a record with an access context', { document: publicDocument, accessFields: ['region:eu'] }],
+  ])('is %s for %s', (expected, _what, record) => {
+    expect(isOpenToAll(record)).toBe(expected);
   });
 });
 
-describe('canSeeWithoutContext', () => {
-  test('ignores the access context, and checks document and thread', () => {
-    const record = { document: documentOf('public'), accessFields: ['region:eu'] };
-    expect(canSeeWithoutContext(record, viewerWith('lin'))).toBe(true);
-    expect(canSeeWithoutContext({ ...record, document: documentOf('restricted') }, viewerWith('lin'))).toBe(false);
-    const thread = threadOf({ type: 'restricted', userIds: ['grace'] });
-    expect(['grace', 'lin'].map((userId) => canSeeWithoutContext({ ...record, thread }, viewerWith(userId)))).toEqual([
-      true,
-      false,
-    ]);
-  });
-
-  test('allows a known user to see a public document if knownUsersOnly is set', () => {
-    const record = { document: documentOf('public'), knownUsersOnly: true };
-    expect(canSeeWithoutContext(record, viewerWith('lin'))).toBe(true);
-    expect(canSeeWithoutContext(record, viewerWith('lin', [], { access: { exists: false } }))).toBe(false);
-  });
-
-  test('allows an unknown user to see a record of a public document with an access context', () => {
-    const record = { document: documentOf('public'), accessFields: ['region:eu'] };
-    const stranger = viewerWith('stranger', [], { access: { exists: false } });
-    expect(canSeeWithoutContext(record, stranger)).toBe(true);
-  });
+test('canSeeWithoutContext ignores the access context, and checks document and thread', () => {
+  const record = { document: publicDocument, accessFields: ['region:eu'] };
+  const thread = threadOf({ type: 'restricted', userIds: ['grace'] });
+  expect(whoSees({ ...record, thread }, ['grace', 'lin'], canSeeWithoutContext)).toEqual(['grace']);
+  expect(whoSees(record, ['lin'], canSeeWithoutContext)).toEqual(['lin']);
+  expect(whoSees({ ...record, document: documentOf('restricted') }, ['lin'], canSeeWithoutContext)).toEqual([]);
 });
