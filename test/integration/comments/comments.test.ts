@@ -49,12 +49,6 @@ describe('POST /v2/commentannotations/comments/add', () => {
     expect(await remove({ commentIds: [largest + 1] })).toMatchObject({ [largest + 1]: { success: true } });
   });
 
-  test('takes the comments as commentData or as comments', async () => {
-    const data = { ...nda, annotationId: 'thread', comments: [reply('alias')] };
-    expect(await customer.ok('/v2/commentannotations/comments/add', data)).toEqual([2]);
-    expect(await texts()).toEqual(['First', 'alias']);
-  });
-
   test('updates the thread, and the user data of authors and mentioned users', async () => {
     const before = await stored();
     await add(reply('a', { taggedUserContacts: [{ contact: eve }], to: [ada] }));

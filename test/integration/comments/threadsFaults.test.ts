@@ -162,14 +162,10 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
 
   // A transaction has at most 100 operations: 1 for the thread, and for each comment 1, 1 more for each user it names,
   // 1 for its event, which contains a small payload, and 2 for its activity.
-  test.each<[string, number, object]>([
-    ['with a mention', 33, { to }],
-    ['that notify', 33, { triggerNotification: true }],
-    ['with a mention that notify', 24, { to, triggerNotification: true }],
-    ['with a mention that notify and are logged', 16, { to, triggerNotification: true, triggerActivities: true }],
-  ])('with comments %s accepts %s comments, and writes none of one comment more', async (_what, most, changes) => {
+  test('accepts 16 comments with a mention that notify and are logged, and writes none of 17', async () => {
+    const changes = { to, triggerNotification: true, triggerActivities: true };
     await enableActivities(customer);
-    const { status, body } = await add(comments(most + 1, changes));
+    const { status, body } = await add(comments(17, changes));
     expect({ status, path: body.error.details.issues[0].path, message: body.error.message }).toEqual({
       status: 400,
       path: ['commentData'],
@@ -177,17 +173,9 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
     });
     expect([await contentOf(engine, customer), await emitted()]).toEqual([NOTHING_ELSE, []]);
     expect(await getThread(customer, 'other')).toMatchObject({ commentCount: 1 });
-    expect((await add(comments(most, changes))).body.result.data).toEqual(times(most, (index) => index + 2));
-    expect(await getThread(customer, 'other')).toMatchObject({
-      commentCount: most + 1,
-      mentionedUserIds: 'to' in changes ? ['bob'] : [],
-    });
-    expect(await involvementsOf(engine, customer)).toHaveLength(1 + most * ('to' in changes ? 2 : 1));
-    expect(await emitted()).toHaveLength('triggerNotification' in changes ? most : 0);
-  });
-
-  test('accepts 49 comments by one author', async () => {
-    expect((await add(comments(49))).body.result.data).toHaveLength(49);
+    expect((await add(comments(16, changes))).body.result.data).toEqual(times(16, (index) => index + 2));
+    expect(await getThread(customer, 'other')).toMatchObject({ commentCount: 17, mentionedUserIds: ['bob'] });
+    expect([(await involvementsOf(engine, customer)).length, (await emitted()).length]).toEqual([33, 16]);
   });
 
   test('names the field comments if the request has the comments there', async () => {

@@ -54,32 +54,14 @@ describe('parallel additions of two threads with the same id', () => {
       [],
     ]);
   });
-
-  test('store exactly one complete thread', async () => {
-    const rounds = ['a', 'b', 'c', 'd', 'e', 'f'];
-    for (const annotationId of rounds) {
-      const [ada, bob] = await Promise.all([by('ada', annotationId), by('bob', annotationId)]);
-      expect([ada.success, bob.success].toSorted()).toEqual([false, true]);
-      const winner = ada.success ? 'ada' : 'bob';
-      expect([await texts(annotationId), await involvementsOfOthers(winner, annotationId)]).toEqual([said(winner), []]);
-    }
-    expect(await contentOf(engine, customer)).toEqual(
-      Object.fromEntries(Object.entries(whole).map(([type, count]) => [type, count * rounds.length])),
-    );
-  });
 });
 
 describe('deletion of a thread during parallel changes', () => {
-  test.each([
-    ['with few comments', 3],
-    ['with more than one transaction holds', 60],
-  ])('%s leaves no records in the table', async (_size, count) => {
+  test('leaves no records in the table, if it has more comments than one transaction holds', async () => {
     for (let round = 0; round < 2; round++) {
       await addThreads(customer, [thread('a', { commentData: [comment()] })]);
-      for (let remainingCount = count; remainingCount > 0; remainingCount -= 20)
-        await commentCalls(customer, 'a').add(
-          ...times(Math.min(remainingCount, 20), () => comment({ to: users('u', 2) })),
-        );
+      for (let i = 0; i < 3; i++)
+        await commentCalls(customer, 'a').add(...times(20, () => comment({ to: users('u', 2) })));
       const [{ status }, ...others] = await Promise.all([
         call('/v2/commentannotations/delete', { annotationIds: ['a'] }),
         ...times(4, (index) =>

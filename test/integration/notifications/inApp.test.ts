@@ -151,17 +151,6 @@ describe('the in-app notification of a comment event', () => {
     await customer.ok('/v2/commentannotations/comments/update', { ...comment, updatedData: red });
     expect(await headlines('grace', 'lin')).toEqual([[COMMENTED], [COMMENTED, REPLIED]]);
   });
-
-  test('is hidden from users who lose the access context of a comment in an event above 256 KB', async () => {
-    await customer.grant('grace', { ...document, ...red });
-    const large = times(10, () => ({ commentText: 'x'.repeat(30_000), from: ada }));
-    const comment = { commentText: 'Look', from: ada, triggerNotification: true, ...red, ...mention('grace') };
-    await thread('t', { commentData: [comment, ...large] });
-    await fanOutAll();
-    expect(await inbox('grace')).toHaveLength(1);
-    await takeFromGrace();
-    expect(await inbox('grace')).toEqual([]);
-  });
 });
 
 describe('the in-app notification of a change of who sees a thread', () => {

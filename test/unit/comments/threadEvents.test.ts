@@ -249,6 +249,7 @@ describe('toEvents', () => {
       commentText: 'x'.repeat(30_000),
       from: { userId: long(0), name: '字'.repeat(512) },
       to: [{ userId: 'bob', name: 'Bob' }],
+      context: { access: { team: 'red' } },
     }));
     const { thread, comments } = make({
       commentData,
@@ -282,7 +283,7 @@ describe('toEvents', () => {
       metadata: { apiKey: 'key', organization: { organizationId: 'acme' }, document: { documentId: 'nda' } },
       visibility: thread.visibility,
     });
-    expect(payload.audience?.addressed).toEqual(['bob', 'zoe', long(0)]);
+    expect(payload.audience).toMatchObject({ addressed: ['bob', 'zoe', long(0)], accessFields: ['team:red'] });
   });
 
   test('notifies nobody of an event whose access contexts alone have more than 256 KB', () => {
