@@ -4,7 +4,7 @@ import { times } from './times.ts';
 
 /** Returns an activity in the form that requests have. */
 export const activity = (fields: object = {}) => ({
-  featureType: 'comment',
+  featureType: 'comment' as const,
   actionType: 'comment.add',
   actionUser: { userId: 'ada', name: 'Ada', email: 'ada@example.com' },
   ...fields,

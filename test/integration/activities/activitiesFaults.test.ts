@@ -19,7 +19,7 @@ const ADD = '/v2/activities/add';
 
 const { engine, customer } = acmeWorld({ documents: ['nda'] });
 const faults = forAllTests(startFaults);
-const { get } = activityCalls(customer);
+const { add, get } = activityCalls(customer);
 
 const scope = () => storedOrganizationScope(customer);
 
@@ -37,7 +37,7 @@ describe('an addition that fails between its transactions', () => {
     await cutOff(data);
     const half = await get();
     expect(half).toHaveLength(50);
-    await customer.untyped(ADD, data);
+    await customer.ok(ADD, data);
     const whole = await get();
     expect(whole.map(({ entityData }) => entityData).sort((a, b) => a - b)).toEqual(times(120, (i) => i));
     expect(whole).toEqual(expect.arrayContaining(half));
@@ -66,9 +66,10 @@ describe('an addition that fails between its transactions', () => {
   });
 
   test('generates other ids for another Idempotency-Key or another endpoint', async () => {
-    const add = (key: string) => customer.call(ADD, { ...nda, activities: [activity()] }, { 'idempotency-key': key });
-    await add('one');
-    await add('two');
+    const addWith = (key: string) =>
+      customer.call(ADD, { ...nda, activities: [activity()] }, { 'idempotency-key': key });
+    await addWith('one');
+    await addWith('two');
     await customer.call(
       '/v2/recordings/add',
       { ...nda, recordings: [{ recordingType: 'audio', from: { userId: 'ada' } }] },
@@ -89,7 +90,7 @@ describe('the activities of a deleted document', () => {
   }
 
   test('cannot be found by id, target entity or document, and cannot be updated or deleted', async () => {
-    await customer.untyped(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 't' })] });
+    await add([activity({ id: 'a', targetEntityId: 't' })]);
     await deleteAndMakeAgain();
     for (const filter of [{}, nda, { activityIds: ['a'] }, { targetEntityId: 't' }])
       expect(await get(filter)).toEqual([]);
@@ -103,9 +104,9 @@ describe('the activities of a deleted document', () => {
   });
 
   test('leave their ids free for new activities', async () => {
-    await customer.untyped(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'old' })] });
+    await add([activity({ id: 'a', entityData: 'old' })]);
     await deleteAndMakeAgain();
-    await customer.untyped(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'new' })] });
+    await add([activity({ id: 'a', entityData: 'new' })]);
     expect((await get()).map(({ entityData }) => entityData)).toEqual(['new']);
     expect((await get({ activityIds: ['a'] })).map(({ entityData }) => entityData)).toEqual(['new']);
   });
@@ -113,7 +114,7 @@ describe('the activities of a deleted document', () => {
 
 describe('races of activities', () => {
   test('listing and deletion by target entity ignore outdated index entries', async () => {
-    await customer.untyped(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 'new' })] });
+    await add([activity({ id: 'a', targetEntityId: 'new' })]);
     const item = (await everyItem(engine)).find(
       ({ _t, PK }) => _t === ActivityEntity.type && PK.includes(customer.apiKey),
     )!;
@@ -131,10 +132,10 @@ describe('races of activities', () => {
   });
 
   test('a deletion is complete even if the activity is deleted and added again meanwhile', async () => {
-    await customer.untyped(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'old' })] });
+    await add([activity({ id: 'a', entityData: 'old' })]);
     beforeWrite(async () => {
       await customer.ok('/v2/activities/delete', { organizationId: 'acme', activityIds: ['a'] });
-      await customer.untyped(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'new' })] });
+      await add([activity({ id: 'a', entityData: 'new' })]);
     });
     const { results } = await new ActivityDeleter(table).delete(await scope(), { activityIds: ['a'] });
     expect(results).toEqual([['a', { success: true, message: 'Activity deleted.' }]]);
@@ -199,7 +200,7 @@ describe('activityOps', () => {
 });
 
 test('the activities of a disabled document cannot be changed or deleted by id or target entity', async () => {
-  await customer.untyped(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 't' })] });
+  await add([activity({ id: 'a', targetEntityId: 't' })]);
   await customer.ok('/v2/organizations/documents/access/disablestate/update', {
     organizationId: 'acme',
     documentIds: ['nda'],

@@ -252,6 +252,7 @@ describe('POST /v2/commentannotations/add: size of one thread', () => {
   // A transaction has at most 100 operations: 2 for the thread and its id, 2 for an event, 2 for an activity, 1 for an
   // assignee, 1 for each comment, and 1 for each user whom a comment names.
   test.each<[string, number, object, object]>([
+    ['comments that notify', 48, { triggerNotification: true }, {}],
     ['comments and an assignee', 48, {}, { assignedTo: { userId: 'zoe' } }],
     [
       'comments that mention somebody, notify and are logged',

@@ -8,8 +8,8 @@ const DAY = 24 * 60 * 60 * 1000;
 
 const { customer, itemsOf } = acmeWorld();
 
-const remove = (annotationIds: readonly string[], scope: object = nda) =>
-  customer.untyped('/v2/commentannotations/delete', { ...scope, annotationIds });
+const remove = (annotationIds: string[], scope = {}) =>
+  customer.ok('/v2/commentannotations/delete', { ...nda, ...scope, annotationIds });
 async function page(
   data: object,
 ): Promise<{ ids: string[]; rows: any[]; nextPageToken: string | null; data: unknown }> {
@@ -39,7 +39,7 @@ describe('deletedAfter of commentannotations/get', () => {
     for (const documentId of documentIds) {
       const ids = numbered(`${documentId}-`, 7);
       await addThreads(customer, ids, { documentId });
-      await remove(ids, { ...nda, documentId });
+      await remove(ids, { documentId });
     }
     const deletedIds: string[] = [];
     let pageToken: string | undefined;

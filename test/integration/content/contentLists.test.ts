@@ -37,11 +37,11 @@ beforeAll(async () => {
       })),
       document,
     );
-    await customer.untyped('/v2/activities/add', {
+    await customer.ok('/v2/activities/add', {
       ...document,
       activities: batchIds.map((id) => ({
         id,
-        featureType: 'comment',
+        featureType: 'comment' as const,
         actionType: 'comment.add',
         actionUser: ada,
         targetEntityId: 't',
