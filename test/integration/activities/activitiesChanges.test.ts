@@ -225,14 +225,6 @@ describe('POST /v2/activities/delete', () => {
     expect(await idsOf()).toEqual([]);
   });
 
-  test('rejects no selector and deletes nothing', async () => {
-    await add([activity({ id: 'a' })]);
-    expect(await customer.error(DELETE, { organizationId: 'acme' })).toEqual(
-      invalid('data must have at least one of documentId, targetEntityId and activityIds'),
-    );
-    expect(await idsOf()).toEqual(['a']);
-  });
-
   test('returns NOT_FOUND for an unknown document', async () => {
     expect(await customer.error(DELETE, { organizationId: 'acme', documentId: 'none' })).toEqual([
       404,

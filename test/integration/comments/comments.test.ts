@@ -77,10 +77,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
     expect(await texts()).toEqual(['First', 'a']);
   });
 
-  const ONE_LIST = 'commentData must be given, or comments, and not both';
   test.each([
-    ['neither commentData nor comments', {}, ONE_LIST],
-    ['both commentData and comments', { comments: [reply('a')], commentData: [reply('b')] }, ONE_LIST],
     [
       'an empty comment',
       { commentData: [{ from: bob }] },

@@ -101,11 +101,6 @@ describe('the read state in the rows of /v2/commentannotations/get', () => {
     const [row] = await customer.ok(GET, { ...nda, userId: 'bob', annotationIds: ['a', ...numbered('t', 10)] });
     expect(row).toMatchObject({ hasMoreComments: true, unread: true, firstUnreadCommentId: 17 });
   });
-
-  test('is refused together with deletedAfter', async () => {
-    const error = await customer.error(GET, { ...nda, userId: 'bob', deletedAfter: 1 });
-    expect(error).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining('userId ')]);
-  });
 });
 
 describe('views', () => {

@@ -379,7 +379,6 @@ describe('POST /v2/commentannotations/add: validation', () => {
       [404, 'NOT_FOUND', 'Document does not exist'],
     ],
     ...[
-      ['a thread with commentData and comments', { comments: [comment()] }, 'commentData must be given, or comments'],
       [
         'an empty comment under the alias',
         { commentData: undefined, comments: [{ from: ada }] },

@@ -128,7 +128,6 @@ describe('POST /v2/commentannotations/delete', () => {
 
   test.each([
     ['agentUrls without a URL', { agentUrls: ['x', 'mailto:a@example.com'] }, 400],
-    ['a misspelt selector', { annotationId: ['a'] }, 400],
     ['agentSuggestions: false alone', { agentSuggestions: false }, 400],
     ['an unknown document', { documentId: 'none', annotationIds: ['a'] }, 404],
   ])('rejects %s and deletes nothing', async (_what, data, status) => {

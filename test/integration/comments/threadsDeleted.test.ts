@@ -69,17 +69,4 @@ describe('deletedAfter of commentannotations/get', () => {
     expect(item!.ttl).toBe(Math.floor((Number(item!.deletedAt) + 30 * DAY) / 1000));
     expect(JSON.stringify(item)).not.toMatch(/ada|comment/);
   });
-
-  test.each([
-    ['annotationIds', { annotationIds: ['a'] }],
-    ['statusIds', { statusIds: ['OPEN'] }],
-    ['order', { order: 'asc' }],
-  ])('rejects %s with INVALID_ARGUMENT for deletedAfter', async (_what, more) => {
-    await addThreads(customer, ['a']);
-    expect(await customer.error(GET, { ...nda, deletedAfter: 0, ...more })).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      expect.stringContaining('deletedAfter'),
-    ]);
-  });
 });

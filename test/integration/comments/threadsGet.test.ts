@@ -143,8 +143,6 @@ describe('POST /v2/commentannotations/get across documents', () => {
     ['an unknown folder', { folderId: 'none' }, 404],
     ['an unknown document, with ids', { documentId: 'none', annotationIds: ['a'] }, 404],
     ['an unknown folder, with ids', { folderId: 'none', annotationIds: ['a'] }, 404],
-    ['a document and a folder', { documentId: 'd000', folderId: 'f' }, 400],
-    ['one and several documents', { documentId: 'd000', documentIds: ['d000'] }, 400],
     ['two agent filters', { agentId: 'a', agentComments: true }, 400],
   ])('rejects %s', async (_what, data, status) => {
     expect((await customer.call(GET, { organizationId: 'acme', ...data })).status).toBe(status);

@@ -150,7 +150,6 @@ describe('POST /v2/commentannotations/update: selection', () => {
   });
 
   test.each([
-    ['nothing', {}, 400],
     ['an empty change', { annotationIds: ['a'], updatedData: {} }, 400],
     ['an unknown document', { documentId: 'none', annotationIds: ['a'] }, 404],
   ])('rejects %s', async (_what, data, status) => {
