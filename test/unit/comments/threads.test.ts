@@ -287,10 +287,11 @@ describe('rules of comments', () => {
   });
 
   test('changeComment marks a comment as edited, keeps other fields and rejects an empty comment', () => {
-    const before = comment({ commentHtml: '<i>hi</i>' });
+    const before = { ...comment({ commentHtml: '<i>hi</i>' }), reactions: [{ id: 'r', createdAt: 1 }] };
     expect(changeComment(before, { commentText: 'ho' }, LATER)).toMatchObject({
       commentText: 'ho',
       commentHtml: '<i>hi</i>',
+      reactions: before.reactions,
       isEdited: true,
       lastUpdated: LATER,
       createdAt: NOW,
