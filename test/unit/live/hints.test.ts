@@ -98,6 +98,7 @@ describe('hintOf', () => {
     ['a new notification to all who may see it', undefined, forAll, ['ada'], true],
     ['a mark to its readers', forAll, read, ['ada', 'bob'], false],
     ['a further mark to the further reader', { ...read, readByUserIds: ['bob'] }, read, ['ada'], false],
+    ['a mark with another change to all', forAll, { ...read, displayBodyMessage: 'y' }, ['ada'], true],
     ['any other change to all', { ...forAll, createdAt: 4 }, read, ['ada'], true],
   ])('addresses %s', (_title, before, item, userIds, isForOthers) => {
     const change = written('Notification', before ? 'modify' : 'insert', 'NOTIFICATIONS', item);
