@@ -28,6 +28,22 @@ const restore = async (versionId: string, fields: object = {}): Promise<any> =>
   customer.ok(`${VERSIONS}/restore`, { ...editor, versionId, ...fields });
 const names = async (fields: object = {}) => (await get(fields)).versions.map(({ name }: any) => name);
 const parts = () => itemsOf('EditorVersionPart');
+const remove = async () => customer.ok('/v2/crdt/delete', { ...nda, editorIds: ['summary'] });
+const keepFor = (keepDays: number, more: object = {}) =>
+  customer.ok('/v2/workspace/apikeyconfig/update', { editorVersions: { everyMinutes: 5, keepDays, ...more } });
+const rename = (versionId: string, name: string, fields: object = {}) =>
+  customer.ok(`${VERSIONS}/update`, { ...editor, versionId, name, ...fields });
+const jobsOf = async (wanted: string): Promise<StoredJob[]> =>
+  (await itemsOf('Job'))
+    .filter(({ kind }) => kind === wanted)
+    .map((item) => ({ ...JobEntity.fromItem(item, 0)!, tenant: customer.apiKey }));
+/** Runs the job of a kind until it is done. */
+async function finish(kind: string): Promise<JobRunner> {
+  const [job] = await jobsOf(kind);
+  const runner = new JobRunner(Date.now() + 61_000);
+  await runner.finish({ tenant: customer.apiKey, jobId: job!.jobId });
+  return runner;
+}
 
 describe('versions of an editor', () => {
   test('have the value and state of their time, and the authors since the version before', async () => {
@@ -60,12 +76,11 @@ describe('versions of an editor', () => {
       await add({ name });
       await write(`after ${name}`);
     }
-    const pages: unknown[] = [];
-    for (let pageToken: string | undefined; ;) {
+    const pages: string[] = [];
+    for (let pageToken: string | null = null; pageToken !== null || pages.length === 0;) {
       const page = await get({ pageSize: 2, pageToken });
       pages.push(...page.versions.map(({ name }: any) => name));
-      pageToken = page.nextPageToken ?? undefined;
-      if (pageToken === undefined) break;
+      pageToken = page.nextPageToken;
     }
     expect(pages).toEqual([undefined, 'c', 'b', undefined, 'a']);
     expect(await names({ named: true })).toEqual(['c', 'b', 'a']);
@@ -97,7 +112,7 @@ describe('versions of an editor', () => {
   test('of a deleted editor do not belong to the one that is added again, and are purged', async () => {
     await addEditor();
     const { versionId } = await add({ name: 'old' });
-    await customer.ok('/v2/crdt/delete', { ...nda, editorIds: ['summary'] });
+    await remove();
     await addEditor('new');
     expect(await names()).toEqual([]);
     expect(await customer.error(`${VERSIONS}/get`, { ...editor, versionId })).toEqual([
@@ -105,17 +120,16 @@ describe('versions of an editor', () => {
       'NOT_FOUND',
       'Version does not exist.',
     ]);
-    const [job] = (await itemsOf('Job')).filter(({ kind }) => kind === 'purgeLeftover');
-    await new JobRunner(Date.now() + 61_000).finish({ tenant: customer.apiKey, jobId: job!.jobId as string });
+    await finish('purgeLeftover');
     expect([await itemsOf('EditorVersion'), await parts()]).toEqual([[], []]);
   });
 
   test('can be named, which keeps an automatic one', async () => {
-    await customer.ok('/v2/workspace/apikeyconfig/update', { editorVersions: { everyMinutes: 5, keepDays: 2 } });
+    await keepFor(2);
     await addEditor();
     const { versionId } = await add();
     expect((await get()).versions[0]).toMatchObject({ isAutomatic: true, expiresAt: expect.any(String) });
-    await customer.ok(`${VERSIONS}/update`, { ...editor, versionId, name: 'Kept', metadata: { by: 'ada' } });
+    await rename(versionId, 'Kept', { metadata: { by: 'ada' } });
     const [version] = (await get({ named: true })).versions;
     expect(version).toMatchObject({ name: 'Kept', metadata: { by: 'ada' }, isAutomatic: false });
     expect(version.expiresAt).toBeUndefined();
@@ -128,11 +142,9 @@ describe('versions of an editor', () => {
   ])('of one state keep it whatever is named, with %s', async (_what, settings) => {
     await addEditor();
     const { versionId } = await add({ name: 'Signed' });
-    await customer.ok('/v2/workspace/apikeyconfig/update', {
-      editorVersions: { everyMinutes: 5, keepDays: 2, ...settings },
-    });
+    await keepFor(2, settings);
     const [second, third] = [await add(), await add()];
-    await customer.ok(`${VERSIONS}/update`, { ...editor, versionId: third.versionId, name: 'Kept' });
+    await rename(third.versionId, 'Kept');
     await customer.ok(`${VERSIONS}/delete`, { ...editor, versionIds: [second.versionId] });
     const stored = await itemsOf('EditorVersion');
     for (const { blob, ttl } of stored) {
@@ -149,14 +161,12 @@ describe('versions of an editor', () => {
   test('do not end because they are named', async () => {
     await addEditor();
     const { versionId } = await add();
-    await customer.ok('/v2/workspace/apikeyconfig/update', {
-      editorVersions: { everyMinutes: 5, keepDays: 1, keepNamed: false },
-    });
-    await customer.ok(`${VERSIONS}/update`, { ...editor, versionId, name: 'Kept' });
+    await keepFor(1, { keepNamed: false });
+    await rename(versionId, 'Kept');
     expect((await get()).versions[0].expiresAt).toBeUndefined();
     await write('two');
     const { keptVersionId } = await restore(versionId);
-    await customer.ok(`${VERSIONS}/update`, { ...editor, versionId: keptVersionId, name: 'Mine' });
+    await rename(keptVersionId, 'Mine');
     const [{ createdAt, expiresAt }] = (await get()).versions;
     expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(30 * DAY);
   });
@@ -167,8 +177,7 @@ describe('versions of an editor', () => {
     const [{ PK, SK, ...item }] = (await itemsOf('EditorVersion')) as [any];
     await putItem(engine, { PK, SK, ...item, bytes: 64 * 1024 * 1024 });
     await write('two');
-    const rename = () => customer.ok(`${VERSIONS}/update`, { ...editor, versionId, name: 'Precious' });
-    beforeWrite(rename, writesItem('EditorVersion'));
+    beforeWrite(() => rename(versionId, 'Precious'), writesItem('EditorVersion'));
     await customer.call(`${VERSIONS}/add`, { ...editor, name: 'next' });
     expect(await names({ named: true })).toContain('Precious');
   });
@@ -178,9 +187,8 @@ describe('versions of an editor', () => {
     beforeWrite(() => Promise.reject(new Error('crash')), writesItem('EditorVersion'));
     await customer.call(`${VERSIONS}/add`, { ...editor, name: 'x' });
     expect(await parts()).toHaveLength(1);
-    await customer.ok('/v2/crdt/delete', { ...nda, editorIds: ['summary'] });
-    const [job] = (await itemsOf('Job')).filter(({ kind }) => kind === 'purgeLeftover');
-    await new JobRunner(Date.now() + 61_000).finish({ tenant: customer.apiKey, jobId: job!.jobId as string });
+    await remove();
+    await finish('purgeLeftover');
     expect(await parts()).toEqual([]);
   });
 
@@ -302,12 +310,6 @@ describe('a restore', () => {
 });
 
 describe('automatic versions', () => {
-  const settings = (everyMinutes = 5, keepDays = 90) =>
-    customer.ok('/v2/workspace/apikeyconfig/update', { editorVersions: { everyMinutes, keepDays } });
-  const jobsOf = async (wanted: string): Promise<StoredJob[]> =>
-    (await itemsOf('Job'))
-      .filter(({ kind }) => kind === wanted)
-      .map((item) => ({ ...JobEntity.fromItem(item, 0)!, tenant: customer.apiKey }));
   const runEventJobs = async () => {
     for (const { tenant, jobId } of await jobsOf('emitEditorUpdate'))
       await new JobRunner(Date.now() + 6_000).run({ tenant, jobId });
@@ -318,7 +320,7 @@ describe('automatic versions', () => {
   };
 
   test('are made once per interval while an editor changes, with the authors since the last', async () => {
-    await settings();
+    await keepFor(90);
     await addEditor('one');
     await write('two', 'ada');
     await runEventJobs();
@@ -341,7 +343,7 @@ describe('automatic versions', () => {
     await addEditor('one');
     await runEventJobs();
     expect(await jobsOf('keepEditorVersion')).toEqual([]);
-    await settings();
+    await keepFor(90);
     await write('two');
     await runEventJobs();
     const [job] = await jobsOf('keepEditorVersion');
@@ -359,43 +361,33 @@ describe('automatic versions', () => {
   });
 });
 
-test('an erasure removes the user from a version that is added meanwhile', async () => {
-  await addEditor('one');
-  await write('two', 'ada');
-  await customer.ok('/v2/users/data/delete', { userIds: ['ada'], organizationIds: ['acme'] });
-  const [job] = (await itemsOf('Job')).filter(({ kind }) => kind === 'eraseUsers');
-  const runner = new JobRunner(Date.now() + 61_000);
-  beforeWrite(() => add({ name: 'Two' }), writesItem('EditorUpdate'));
-  await runner.finish({ tenant: customer.apiKey, jobId: job!.jobId as string });
-  runner.now += 61_000;
-  await runner.finish({ tenant: customer.apiKey, jobId: job!.jobId as string });
-  expect((await get()).versions.map(({ authors }: any) => authors)).toEqual([[]]);
-});
+describe('an erasure removes the user', () => {
+  const erase = async () => {
+    await customer.ok('/v2/users/data/delete', { userIds: ['ada'], organizationIds: ['acme'] });
+    const runner = await finish('eraseUsers');
+    runner.now += 61_000;
+    return runner;
+  };
 
-test('an erasure removes the user from the changes of an editor whose id has characters of keys', async () => {
-  const other = { ...nda, editorId: 'a#b%/~ü' };
-  await customer.ok('/v2/crdt/add', { ...other, type: 'text', data: 'one', userId: 'ada' });
-  await customer.ok('/v2/users/data/delete', { userIds: ['ada'], organizationIds: ['acme'] });
-  const [job] = (await itemsOf('Job')).filter(({ kind }) => kind === 'eraseUsers');
-  const runner = new JobRunner(Date.now() + 61_000);
-  await runner.finish({ tenant: customer.apiKey, jobId: job!.jobId as string });
-  runner.now += 61_000;
-  await runner.finish({ tenant: customer.apiKey, jobId: job!.jobId as string });
-  expect((await customer.ok(`${VERSIONS}/add`, other)).authors).toEqual([]);
-});
+  test('from a version that is added meanwhile', async () => {
+    await addEditor('one');
+    await write('two', 'ada');
+    beforeWrite(() => add({ name: 'Two' }), writesItem('EditorUpdate'));
+    await erase();
+    expect((await get()).versions.map(({ authors }: any) => authors)).toEqual([[]]);
+  });
 
-test('an erasure removes the user from the authors', async () => {
-  await addEditor('one');
-  await write('two', 'ada');
-  await add({ name: 'Two' });
-  await write('three', 'ada');
-  await write('four', 'grace');
-  await customer.ok('/v2/users/data/delete', { userIds: ['ada'], organizationIds: ['acme'] });
-  const [job] = (await itemsOf('Job')).filter(({ kind }) => kind === 'eraseUsers');
-  const runner = new JobRunner(Date.now() + 61_000);
-  await runner.finish({ tenant: customer.apiKey, jobId: job!.jobId as string });
-  runner.now += 61_000;
-  await runner.finish({ tenant: customer.apiKey, jobId: job!.jobId as string });
-  expect((await add()).authors).toEqual(['grace']);
-  expect((await get()).versions.map(({ authors }: any) => authors)).toEqual([['grace'], []]);
+  test('from the authors, and from changes of an editor whose id has characters of keys', async () => {
+    const other = { ...nda, editorId: 'a#b%/~ü' };
+    await customer.ok('/v2/crdt/add', { ...other, type: 'text', data: 'one', userId: 'ada' });
+    await addEditor('one');
+    await write('two', 'ada');
+    await add({ name: 'Two' });
+    await write('three', 'ada');
+    await write('four', 'grace');
+    await erase();
+    expect((await add()).authors).toEqual(['grace']);
+    expect((await get()).versions.map(({ authors }: any) => authors)).toEqual([['grace'], []]);
+    expect((await customer.ok(`${VERSIONS}/add`, other)).authors).toEqual([]);
+  });
 });
