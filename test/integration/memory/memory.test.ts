@@ -1,10 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { JudgmentEntity } from '../../../lib/memory/entities.ts';
 import { Table } from '../../../lib/table/table.ts';
-import { forAllTests, invalid } from '../../support/acmeWorld.ts';
-import { itemsOf, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { startEngine } from '../../support/engine.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { JobRunner } from '../../support/jobRunner.ts';
 import { times } from '../../support/times.ts';
 
@@ -13,12 +11,7 @@ const SEARCH = '/v2/memory/search';
 const QUERY = '/v2/memory/judgments/query';
 const DAY_MS = 24 * 60 * 60_000;
 
-const engine = forAllTests(startEngine);
-let customer: Customer;
-async function begin(): Promise<void> {
-  customer = await newCustomer();
-  await customer.addDocuments(['nda', 'tos']);
-}
+const { customer, useNewCustomer, itemsOf: stored } = acmeWorld({ isShared: true, documents: ['nda', 'tos'] });
 
 const grace = { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' };
 const acme = { organizationId: 'acme' };
@@ -42,10 +35,9 @@ const query = async (data: object): Promise<{ ids: string[]; total: number }> =>
   return { ids: body.result.results.map(({ recordId }: { recordId: string }) => recordId), total: body.result.total };
 };
 const error = (path: string, data: object) => customer.error(path, data);
-const stored = (type: string) => itemsOf(engine, customer, type);
 
 describe('POST /v2/memory/judgments/add', () => {
-  beforeEach(begin);
+  beforeEach(useNewCustomer);
 
   test('returns a result by recordId, stores all fields, and makes the judgment searchable', async () => {
     const sent = judgment({
@@ -172,7 +164,7 @@ describe('POST /v2/memory/judgments/add', () => {
 });
 
 describe('POST /v2/memory/judgments/add with an invalid request', () => {
-  beforeAll(begin);
+  beforeAll(useNewCustomer);
 
   test.each([
     ['no judgments', { ...nda, judgments: [] }, 'judgments'],
@@ -197,7 +189,7 @@ describe('POST /v2/memory/judgments/add with an invalid request', () => {
 describe('POST /v2/memory/search', () => {
   const timeAfterDays = (days: number) => Date.now() - days * DAY_MS;
   beforeAll(async () => {
-    await begin();
+    await useNewCustomer();
     await customer.addDocuments(['nda'], { organizationId: 'beta' });
     await add([
       judgment({
@@ -257,42 +249,28 @@ describe('POST /v2/memory/search', () => {
   });
 
   test.each([
-    ['the API key without ids', {}, ['agent', 'colour', 'court', 'general', 'other', 'price'], 6],
-    ['the organization with its id', acme, ['agent', 'colour', 'court', 'general', 'price'], 5],
-    ['the document with both ids', nda, ['agent', 'court', 'price'], 3],
-    [
-      'the organization when requested, whatever the document',
-      { ...nda, scope: 'organization' },
-      ['agent', 'colour', 'court', 'general', 'price'],
-      5,
-    ],
+    ['the API key without ids', {}, ['agent', 'colour', 'court', 'general', 'other', 'price']],
+    ['the organization with its id', acme, ['agent', 'colour', 'court', 'general', 'price']],
+    ['the document with both ids', nda, ['agent', 'court', 'price']],
     [
       'the API key when requested, whatever the ids',
       { ...nda, scope: 'apiKey' },
       ['agent', 'colour', 'court', 'general', 'other', 'price'],
-      6,
     ],
-    ['the document when requested', { ...nda, scope: 'document' }, ['agent', 'court', 'price'], 3],
-    ['several documents', { ...acme, documentIds: ['tos', 'nda', 'tos'] }, ['agent', 'colour', 'court', 'price'], 4],
-    ['one of several documents', { ...acme, documentIds: ['tos'], scope: 'document' }, ['colour'], 1],
-    ['documentId alone beside documentIds', { ...nda, documentIds: ['tos'] }, ['agent', 'court', 'price'], 3],
-    ['documentIds in a wider scope', { ...nda, documentIds: ['tos'], scope: 'organization' }, ['colour'], 1],
-    ['documentIds in the widest scope', { ...acme, documentIds: ['tos'], scope: 'apiKey' }, ['colour'], 1],
-  ])('searches %s', async (_what, ids, expected, total) => {
+    ['several documents', { ...acme, documentIds: ['tos', 'nda', 'tos'] }, ['agent', 'colour', 'court', 'price']],
+    ['documentIds in a wider scope', { ...nda, documentIds: ['tos'], scope: 'organization' }, ['colour']],
+  ])('searches %s', async (_what, ids, expected) => {
     expect((await searchIds({ query: 'price', ...ids })).sort()).toEqual(expected);
-    expect((await search({ query: 'price', ...ids })).totalInScope).toBe(total);
+    expect((await search({ query: 'price', ...ids })).totalInScope).toBe(expected.length);
     expect((await searchIds({ recencyDays: 365, ...ids, limit: 50 })).sort()).toEqual(
       expected.filter((id) => id !== 'general'),
     );
   });
 
   test.each([
-    ['decision', { decision: 'rejected' }, ['court']],
     ['decision by exact match', { decision: 'reject' }, []],
     ['judgeType agent', { judgeType: 'agent' }, ['agent']],
     ['judgeType human', { judgeType: 'human' }, ['colour', 'court', 'general', 'other', 'price']],
-    ['contentType', { contentType: 'clause' }, ['court']],
-    ['reviewerId', { reviewerId: 'ada' }, ['colour']],
     ['two fields', { judgeType: 'human', contentType: 'text' }, ['price']],
     ['excludeDocumentIds, unknown ones too', { excludeDocumentIds: ['nda', 'unknown'] }, ['colour', 'general']],
     [
@@ -300,17 +278,9 @@ describe('POST /v2/memory/search', () => {
       { dateRange: { start: new Date(timeAfterDays(6)).toISOString(), end: timeAfterDays(2.5) } },
       ['agent', 'other'],
     ],
-    ['a start date', { dateRange: { start: timeAfterDays(2.5) } }, ['colour', 'court']],
-    ['an end date', { dateRange: { end: timeAfterDays(39) } }, ['general', 'price']],
-    [
-      'a range of dates and a decision',
-      { decision: 'approved', dateRange: { start: timeAfterDays(3.5), end: timeAfterDays(0) } },
-      ['agent', 'colour'],
-    ],
   ])('filters by %s', async (_what, filters, expected) => {
     expect((await searchIds({ query: 'price tax colours court', filters })).sort()).toEqual(expected);
-    const { totalInScope } = await search({ query: 'price', filters });
-    expect(totalInScope).toBe(6);
+    expect((await search({ query: 'price', filters })).totalInScope).toBe(6);
   });
 
   const isByMeaning = (data: object) => 'query' in data;
@@ -323,7 +293,6 @@ describe('POST /v2/memory/search', () => {
     ['recencyDays', { recencyDays: 7 }, ['court', 'colour', 'agent']],
     ['the reviewed content', { query: 'price', embeddingType: 'content' }, ['court', 'price']],
     ['a thread', { filters: { annotationId: 'thread' } }, ['price', 'agent', 'colour']],
-    ['a thread and a decision', { filters: { annotationId: 'thread', decision: 'rejected' } }, []],
   ])('searches several documents by %s', async (_what, data, expected) => {
     const { results, totalInScope } = await search({ ...acme, documentIds: ['nda', 'tos'], ...data });
     const ids = results.map(({ recordId }: { recordId: string }) => recordId);
@@ -354,37 +323,23 @@ describe('POST /v2/memory/search', () => {
   });
 
   test('returns the judgments of a thread, oldest first, for annotationId, and ignores query and recencyDays', async () => {
-    const { results, totalInScope } = await search({
-      ...acme,
-      query: 'court',
-      recencyDays: 1,
-      filters: { annotationId: 'thread' },
-    });
+    const ofThread = { ...acme, query: 'court', recencyDays: 1, filters: { annotationId: 'thread' } };
+    const { results, totalInScope } = await search(ofThread);
     expect(results.map(({ recordId, similarity }: any) => [recordId, similarity])).toEqual([
       ['price', 1],
       ['agent', 1],
       ['colour', 1],
     ]);
     expect(totalInScope).toBe(5);
-    expect(await searchIds({ ...nda, filters: { annotationId: 'thread' } })).toEqual(['price', 'agent']);
-    const ignored = { documentId: 'unknown' };
-    expect(await searchIds({ ...acme, ...ignored, scope: 'apiKey', filters: { annotationId: 'thread' } })).toEqual([
-      'price',
-      'agent',
-      'colour',
-    ]);
-    expect(await searchIds({ ...acme, scope: 'document', filters: { annotationId: 'thread' } })).toEqual([
-      'price',
-      'agent',
-      'colour',
-    ]);
-    expect(await searchIds({ ...acme, limit: 1, filters: { annotationId: 'thread', judgeType: 'agent' } })).toEqual([
-      'agent',
-    ]);
-    const filters = { annotationId: 'thread', dateRange: { start: timeAfterDays(10) } };
-    expect(await searchIds({ ...acme, filters })).toEqual(['agent', 'colour']);
-    expect(await searchIds({ ...acme, filters, recencyDays: 1 })).toEqual(['agent', 'colour']);
-    expect(await searchIds({ ...acme, filters: { annotationId: 'thread 2' } })).toEqual([]);
+    const found = (data: object, filters: object = {}) =>
+      searchIds({ ...acme, ...data, filters: { annotationId: 'thread', ...filters } });
+    expect(await found(nda)).toEqual(['price', 'agent']);
+    for (const wide of [{ documentId: 'unknown', scope: 'apiKey' }, { scope: 'document' }])
+      expect(await found(wide)).toEqual(['price', 'agent', 'colour']);
+    expect(await found({ limit: 1 }, { judgeType: 'agent' })).toEqual(['agent']);
+    for (const recent of [{}, { recencyDays: 1 }])
+      expect(await found(recent, { dateRange: { start: timeAfterDays(10) } })).toEqual(['agent', 'colour']);
+    expect(await found({}, { annotationId: 'thread 2' })).toEqual([]);
   });
 
   test('returns the latest judgments first for recencyDays, and ignores the date range', async () => {
@@ -427,13 +382,9 @@ describe('POST /v2/memory/search', () => {
     ],
     ['an invalid recencyDays next to a date range', { recencyDays: 400, filters: { dateRange: {} } }, 'recencyDays'],
     ['a document without an organization', { query: 'x', documentId: 'nda' }, 'organizationId'],
-    ['documents without an organization', { query: 'x', documentIds: ['nda'] }, 'organizationId'],
     ['no documents', { ...acme, query: 'x', documentIds: [] }, 'documentIds'],
     ['26 documents', { ...acme, query: 'x', documentIds: times(26, String) }, 'documentIds'],
     ['no excluded documents', { query: 'x', filters: { excludeDocumentIds: [] } }, 'excludeDocumentIds'],
-    ['a thread without an organization', { filters: { annotationId: 'thread' } }, 'organizationId'],
-    ['scope organization without an organization', { query: 'x', scope: 'organization' }, 'organizationId'],
-    ['scope document without a document', { query: 'x', scope: 'document', organizationId: 'acme' }, 'documentId'],
     ['an empty query', { query: '' }, 'query'],
     ['a blank query', { query: ' \n' }, 'query'],
     ['no query', {}, 'query is required without recencyDays and filters.annotationId'],
@@ -445,34 +396,16 @@ describe('POST /v2/memory/search', () => {
     expect(await error(SEARCH, data)).toEqual(invalid(expect.stringContaining(field)));
   });
 
-  test('returns no judgments of another API key', async () => {
-    const other = await newCustomer();
-    const { body } = await other.call(SEARCH, { query: 'price' });
-    expect(body.result).toMatchObject({ results: [], totalInScope: 0 });
-  });
-
-  test.each<[string, unknown]>([
-    ['empty', ''],
-    ['blank', ' \n'],
-    ['too long', 'x'.repeat(32_769)],
-    ['a number', 7],
-  ])('ignores a query that is %s if annotationId or recencyDays is set', async (_what, ignored) => {
+  test('ignores what it does not need, even if it is invalid', async () => {
     const ofThread = { ...acme, filters: { annotationId: 'thread' } };
-    expect(await searchIds({ ...ofThread, query: ignored })).toEqual(await searchIds(ofThread));
-    expect(await searchIds({ query: ignored, recencyDays: 7 })).toEqual(await searchIds({ recencyDays: 7 }));
-  });
-
-  test('ignores recencyDays that are invalid if annotationId is set', async () => {
-    const ofThread = { ...acme, filters: { annotationId: 'thread' } };
-    expect(await searchIds({ ...ofThread, recencyDays: 366 })).toEqual(await searchIds(ofThread));
-  });
-
-  test.each<[string, unknown]>([
-    ['invalid dates', { start: 'yesterday', end: 'x' }],
-    ['a start after the end', { start: '2026-01-02', end: '2026-01-01' }],
-    ['a number', 7],
-  ])('ignores an invalid dateRange if recencyDays is set: %s', async (_what, dateRange) => {
-    expect(await searchIds({ recencyDays: 7, filters: { dateRange } })).toEqual(await searchIds({ recencyDays: 7 }));
+    const recent = { recencyDays: 7 };
+    const queries = ['', ' \n', 'x'.repeat(32_769), 7].map((query) => ({ query }));
+    const ranges = [{ start: 'yesterday', end: 'x' }, { start: '2026-01-02', end: '2026-01-01' }, 7];
+    const [thread, latest] = [await searchIds(ofThread), await searchIds(recent)];
+    for (const ignored of [...queries, { recencyDays: 366 }])
+      expect([ignored, await searchIds({ ...ofThread, ...ignored })]).toEqual([ignored, thread]);
+    for (const ignored of [...queries, ...ranges.map((dateRange) => ({ filters: { dateRange } }))])
+      expect([ignored, await searchIds({ ...recent, ...ignored })]).toEqual([ignored, latest]);
   });
 
   test('returns whether a human or an agent made the decision', async () => {
@@ -516,9 +449,7 @@ describe('POST /v2/memory/search', () => {
       ['limit 0', { limit: 0 }, 'limit'],
       ['limit 101', { limit: 101 }, 'limit'],
       ['a document without an organization', { documentId: 'nda' }, 'organizationId'],
-      ['documents without an organization', { documentIds: ['nda'] }, 'organizationId'],
       ['no documents', { ...acme, documentIds: [] }, 'documentIds'],
-      ['a thread without an organization', { annotationId: 'thread' }, 'organizationId'],
     ])('rejects %s', async (_what, data, field) => {
       expect(await error(QUERY, data)).toEqual(invalid(expect.stringContaining(field)));
     });
@@ -526,13 +457,13 @@ describe('POST /v2/memory/search', () => {
 });
 
 test('stores a confidence that is too small for DynamoDB as 0', async () => {
-  await begin();
+  await useNewCustomer();
   await add([judgment({ recordId: 'r', confidence: 1e-200 })]);
   expect((await search({ recencyDays: 1 })).results).toMatchObject([{ recordId: 'r', confidence: 0 }]);
 });
 
 test('reads only as many judgments of a long thread as the answer needs, and counts all', async () => {
-  await begin();
+  await useNewCustomer();
   const inThread = (start: number) =>
     times(100, (n) => judgment({ recordId: `${start + n}`, annotationId: 'thread', createdAt: start + n }));
   for (const start of [0, 100]) await add(inThread(start));
@@ -547,10 +478,12 @@ test('reads only as many judgments of a long thread as the answer needs, and cou
 });
 
 describe('the judgments of deleted organizations, documents and users', () => {
-  beforeEach(begin);
+  beforeEach(useNewCustomer);
 
-  const jobs = async () =>
-    (await stored('Job')).map(({ PK }) => ({ tenant: customer.apiKey, jobId: PK.split('#').at(-1) as string }));
+  const runJobs = async () => {
+    const runner = new JobRunner(Date.now());
+    for (const { jobId } of await stored('Job')) await runner.finish({ tenant: customer.apiKey, jobId });
+  };
 
   test('are hidden from searches after documents/delete, and a job purges them', async () => {
     await add(times(30, (n) => judgment({ recordId: `gone-${n}`, annotationId: 'thread' })));
@@ -565,8 +498,7 @@ describe('the judgments of deleted organizations, documents and users', () => {
     expect(await searchIds({ ...acme, filters: { annotationId: 'thread' } })).toEqual([]);
     await customer.addDocuments(['nda']);
     expect(await search({ query: 'clause', ...nda })).toMatchObject({ results: [], totalInScope: 0 });
-    const runner = new JobRunner(Date.now());
-    for (const job of await jobs()) await runner.finish(job);
+    await runJobs();
     expect((await stored('Judgment')).map(({ recordId }) => recordId).sort()).toEqual(['general', 'stays']);
     expect(await stored('JudgmentVector')).toHaveLength(2);
     expect((await search({ query: 'clause' })).totalInScope).toBe(2);
@@ -580,8 +512,7 @@ describe('the judgments of deleted organizations, documents and users', () => {
       [],
       [],
     ]);
-    const runner = new JobRunner(Date.now());
-    for (const job of await jobs()) await runner.finish(job);
+    await runJobs();
     expect([await stored('Judgment'), await stored('JudgmentVector')]).toEqual([[], []]);
     await customer.addDocuments(['nda']);
     expect((await search({ query: 'clause', ...nda })).totalInScope).toBe(0);
@@ -596,15 +527,11 @@ describe('the judgments of deleted organizations, documents and users', () => {
     await add([judgment({ recordId: 'elsewhere' })], tos);
     const names = async () =>
       Object.fromEntries((await stored('Judgment')).map(({ recordId, actionUser }) => [recordId, actionUser.name]));
-    const run = async () => {
-      const runner = new JobRunner(Date.now());
-      for (const job of await jobs()) await runner.finish(job);
-    };
     await customer.ok('/v2/users/delete', { ...nda, userIds: ['grace'] });
-    await run();
+    await runJobs();
     expect(await names()).toEqual({ in: undefined, his: 'Bob', elsewhere: 'Grace Hopper' });
     await customer.ok('/v2/users/delete', { ...acme, userIds: ['grace'] });
-    await run();
+    await runJobs();
     expect(await names()).toEqual({ in: undefined, his: 'Bob', elsewhere: undefined });
     expect(await searchIds({ query: 'clause', filters: { reviewerId: 'grace' } })).toHaveLength(2);
   });
@@ -616,8 +543,7 @@ describe('the judgments of deleted organizations, documents and users', () => {
     ]);
     await add([judgment({ recordId: 'general' })], acme);
     await customer.ok('/v2/users/data/delete', { userIds: ['grace'] });
-    const runner = new JobRunner(Date.now());
-    for (const job of await jobs()) await runner.finish(job);
+    await runJobs();
     const { results } = await search({ query: 'clause', filters: { reviewerId: 'grace' } });
     expect(results.map(({ recordId, actionUser }: any) => [recordId, actionUser]).sort()).toEqual([
       ['general', { userId: 'grace' }],
