@@ -19,6 +19,13 @@ const saidByAda = 'Said-by-Ada';
 /** Texts that only this user's profile and comments contain. */
 export const traces = ['Ada-Name', 'Ada-Mail', 'ada-mail', 'Ada-Photo', 'A-L', 'ada-red', saidToGrace, saidByAda];
 
+/** Returns the type and the ids of stored records, sorted. */
+export const namesOf = (items: readonly Record<string, any>[]) => items.map(nameOf).sort();
+
+export function nameOf({ _t, annotationId, id, email, commentId }: Record<string, any>): string {
+  return [_t, annotationId ?? id ?? email, commentId].filter((part) => part !== undefined).join(' ');
+}
+
 const mention = (user: typeof ada | typeof grace | typeof max) => ({
   text: `@${user.name}`,
   userId: user.userId,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { rememberChannel } from '../../../lib/chat/chatStore.ts';
+import { ChatUserEntity, rememberChannel } from '../../../lib/chat/chatStore.ts';
 import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import { eraseUsersStep } from '../../../lib/deletion/eraseUsersStep.ts';
 import { removeFromRecords } from '../../../lib/deletion/userWalk.ts';
@@ -19,10 +19,11 @@ import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { itemsOfTenant } from '../../support/items.ts';
 import { runAsJob } from '../../support/jobRunner.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
+import { nextMillisecond } from '../../support/nextMillisecond.ts';
 import { storedOrganizationScope } from '../../support/storedScope.ts';
 import { addThreads } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
-import { ada, createUserRecords, saidToGrace, traces } from '../../support/userTraces.ts';
+import { ada, createUserRecords, namesOf, saidToGrace, traces } from '../../support/userTraces.ts';
 
 const DELETE = '/v2/users/data/delete';
 const STATUS = '/v2/users/data/delete/status';
@@ -86,6 +87,8 @@ class Runner {
   }
 }
 
+/** Twice, because the user has the same records in two organizations. */
+const twice = (...names: string[]) => names.flatMap((name) => [name, name]);
 const typesOf = (items: readonly Item[]) =>
   Object.fromEntries([...Map.groupBy(items, ({ _t }) => _t)].map(([type, some]) => [type, some.length]).toSorted());
 
@@ -95,6 +98,20 @@ describe('users/data/delete', () => {
   const customer = forEachTest(newCustomer);
   const begin = (data: object) => customer.untyped(DELETE, data);
   const status = (jobId: string) => customer.untyped(STATUS, { jobId });
+  const run = async () => (await Runner.of(customer)).run();
+  const createIn = async (...organizationIds: string[]) => {
+    for (const organizationId of organizationIds) await createUserRecords(customer, organizationId);
+  };
+  /** Returns what the user can do in the document `nda`. */
+  const rightsOf = async (userId: string) =>
+    (
+      await customer.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: [userId], documentIds: ['nda'] })
+    )[userId];
+  const storedUser = async () => (await itemsOf(engine, customer, 'User')).find(({ userId }) => userId === ada.userId);
+  const expectNoTraces = async () => {
+    const after = JSON.stringify([...(await dump(customer.apiKey))]);
+    for (const trace of traces) expect(after).not.toContain(trace);
+  };
 
   test('keeps a reply that another user adds while the last comment of a thread is erased', async () => {
     const COMMENTS = '/v2/commentannotations/comments';
@@ -118,7 +135,7 @@ describe('users/data/delete', () => {
   });
 
   test("erases name, address, picture and text everywhere, and changes other users' records only where necessary", async () => {
-    for (const organizationId of ['acme', 'beta']) await createUserRecords(customer, organizationId);
+    await createIn('acme', 'beta');
     const before = await dump(customer.apiKey);
     for (const trace of traces.filter((trace) => trace !== 'ada-mail'))
       expect(JSON.stringify([...before])).toContain(trace);
@@ -146,80 +163,50 @@ describe('users/data/delete', () => {
     // In each of two organizations, the user wrote two comments in other users' threads, two in the thread `byAda` and
     // 25 in the thread `long`.
     expect(typesOf(removed)).toMatchObject({
-      Thread: 4,
       Comment: 58,
       Recording: 2,
-      Reaction: 6,
-      Notification: 4,
-      Activity: 2,
       RecordId: 18,
       User: 1,
       Grant: 4,
       Contact: 2,
       NotificationSettings: 2,
     });
-    expect(
-      removed
-        .filter(({ _t }) => _t === 'Thread')
-        .map(({ annotationId }) => annotationId)
-        .sort(),
-    ).toEqual(['byAda', 'byAda', 'long', 'long']);
-    expect(
-      removed
-        .filter(({ _t }) => _t === 'Reaction')
-        .map(({ annotationId }) => annotationId)
-        .sort(),
-    ).toEqual(['onAda', 'onAda', 'onDocument', 'onDocument', 'onlyAda', 'onlyAda']);
-    expect(
-      removed
-        .filter(({ _t }) => _t === 'Notification')
-        .map(({ id }) => id)
-        .sort(),
-    ).toEqual(['byAda', 'byAda', 'toAda', 'toAda']);
-    expect(removed.filter(({ _t }) => _t === 'Activity').map(({ id }) => id)).toEqual(['ofAda', 'ofAda']);
+    const own = removed.filter(({ _t }) => ['Activity', 'Notification', 'Reaction', 'Thread'].includes(_t));
+    expect(namesOf(own)).toEqual(
+      twice(
+        'Activity ofAda',
+        'Notification byAda',
+        'Notification toAda',
+        'Reaction onAda',
+        'Reaction onDocument',
+        'Reaction onlyAda',
+        'Thread byAda',
+        'Thread long',
+      ),
+    );
     expect(await involvements(engine, customer, ada.userId)).toEqual([]);
 
     // The user's id stays only in records of other users that mention it.
     const named = [...after.values()].filter((item) => JSON.stringify(item).includes(ada.userId));
-    expect(
-      named
-        .map(({ _t, annotationId, id, commentId }) => `${_t} ${annotationId ?? id} ${commentId ?? ''}`.trim())
-        .sort(),
-    ).toEqual(
-      [
-        'Activity withAda',
-        'Comment byGrace 1',
-        'Comment byGrace 3',
-        'Notification toBoth',
-        'Reaction both',
-        'Reaction ofGrace',
-        'Recording ofGrace',
-        'Thread byGrace',
-      ].flatMap((step) => [step, step]),
-    );
-    expect(
-      changed
-        .map(({ after: { _t, annotationId, id, email, commentId } }) =>
-          `${_t} ${annotationId ?? id ?? email} ${commentId ?? ''}`.trim(),
-        )
-        .sort(),
-    ).toEqual(
-      [
-        'Activity aboutAda',
-        'Activity withAda',
-        'Comment byGrace 1',
-        'Comment byGrace 3',
-        'Invitation guest@example.com',
-        'Notification aboutAda',
-        'Notification toAll',
-        'Notification toBoth',
-        'Reaction both',
-        'Reaction ofGrace',
-        'Recording ofGrace',
-        'Thread byGrace',
-        'Thread offered',
-      ].flatMap((step) => [step, step]),
-    );
+    const mentioning = [
+      'Activity withAda',
+      'Comment byGrace 1',
+      'Comment byGrace 3',
+      'Notification toBoth',
+      'Reaction both',
+      'Reaction ofGrace',
+      'Recording ofGrace',
+      'Thread byGrace',
+    ];
+    expect(namesOf(named)).toEqual(twice(...mentioning));
+    const others = [
+      'Activity aboutAda',
+      'Invitation guest@example.com',
+      'Notification aboutAda',
+      'Notification toAll',
+      'Thread offered',
+    ];
+    expect(namesOf(changed.map((change) => change.after))).toEqual(twice(...[...mentioning, ...others].sort()));
 
     const thread = [...after.values()].find(({ _t, annotationId }) => _t === 'Thread' && annotationId === 'byGrace')!;
     expect(thread).not.toHaveProperty('assignedTo');
@@ -256,7 +243,7 @@ describe('users/data/delete', () => {
   });
 
   test('erases the user in the given organizations only, and keeps the profile', async () => {
-    for (const organizationId of ['acme', 'beta']) await createUserRecords(customer, organizationId);
+    await createIn('acme', 'beta');
     const before = await dump(customer.apiKey);
     expect(
       (await begin({ userIds: [ada.userId, ada.userId, 'nobody'], organizationIds: ['acme', 'acme'] })).tasksCount,
@@ -265,14 +252,10 @@ describe('users/data/delete', () => {
     await runner.run();
     const after = await dump(customer.apiKey);
     const { removed, changed, added } = differences(before, after);
-    const [acme] = (await customer.ok('/v2/organizations/get', { organizationIds: ['acme'] })) as Item[];
-    expect(acme).toBeDefined();
-    const organizations = [...before.values()].filter(({ _t }) => _t === 'Organization');
-    const beta = organizations.find(({ organizationId }) => organizationId === 'beta')!.internalId;
+    const beta = (await storedOrganizationScope(customer, { organizationId: 'beta' })).organizationKey;
     expect(
       [...removed, ...changed.map((change) => change.after)].filter((item) => JSON.stringify(item).includes(beta)),
     ).toEqual([]);
-    // Only tombstones of deleted threads and of hidden comments are added. They hold ids, times and who could see the record.
     expect(added.filter((line) => !isTombstone(line))).toEqual([]);
     expect(typesOf(removed)).toMatchObject({ Thread: 2, Comment: 29 });
     expect(removed.some(({ _t }) => _t === 'User')).toBe(false);
@@ -284,24 +267,16 @@ describe('users/data/delete', () => {
   test("hides a user's data, access and profile before the request returns", async () => {
     await createUserRecords(customer, 'acme');
     await customer.setAccess('restricted', ['nda']);
-    const permission = async () =>
-      await customer.ok('/v2/auth/permissions/get', {
-        organizationId: 'acme',
-        userIds: [ada.userId],
-        documentIds: ['nda'],
-      });
-    expect(JSON.stringify(await permission())).toContain('"accessRole":"editor"');
+    expect((await rightsOf(ada.userId)).documents.nda.accessRole).toBe('editor');
     await begin({ userIds: [ada.userId] });
-    expect(JSON.stringify(await permission())).not.toContain('"accessRole":"editor"');
+    expect((await rightsOf(ada.userId)).documents.nda.accessRole).not.toBe('editor');
     expect(await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: ada.userId })).toEqual({
       comments: [],
       reactions: [],
       recordings: [],
       notifications: [],
     });
-    expect((await itemsOf(engine, customer, 'User')).find(({ userId }) => userId === ada.userId)).not.toHaveProperty(
-      'name',
-    );
+    expect(await storedUser()).not.toHaveProperty('name');
     // The data of other users is unchanged.
     expect(
       (await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'grace' })).comments.length,
@@ -315,22 +290,16 @@ describe('users/data/delete', () => {
     for (const documentId of documentIds)
       await customer.ok('/v2/users/delete', { organizationId: 'acme', documentId, userIds: ['ada'] });
     await begin({ userIds: ['ada'] });
-    const request = { organizationId: 'acme', userIds: ['ada'], documentIds: ['nda'] };
-    const { documents, organization } = (await customer.ok('/v2/auth/permissions/get', request)).ada;
+    const { documents, organization } = await rightsOf('ada');
     expect([documents.nda.errorCode, organization.acme.errorCode]).toEqual(['permission_denied', 'permission_denied']);
   });
 
   test('does not count an erased user as a user before the job ends', async () => {
     await createUserRecords(customer, 'acme');
-    await customer.ok('/v2/organizations/usergroups/add', {
-      organizationId: 'acme',
-      organizationUserGroups: [{ groupId: 'lawyers' }],
-    });
+    await customer.addGroup('lawyers', []);
     const { userId } = ada;
     await begin({ userIds: [userId] });
-    const { documents } = (
-      await customer.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: [userId], documentIds: ['nda'] })
-    )[userId];
+    const { documents } = await rightsOf(userId);
     expect(documents.nda).toMatchObject({ errorCode: 'permission_denied', accessType: 'public' });
     for (const [path, data] of [
       ['/v2/users/update', { users: [{ userId, name: 'New name' }] }],
@@ -341,8 +310,8 @@ describe('users/data/delete', () => {
         success: false,
         message: 'User does not exist.',
       });
-    await (await Runner.of(customer)).run();
-    expect((await itemsOf(engine, customer, 'User')).map((user) => user.userId)).not.toContain(userId);
+    await run();
+    expect(await storedUser()).toBeUndefined();
   });
 
   test.each([
@@ -352,19 +321,12 @@ describe('users/data/delete', () => {
       { user: { userId: ada.userId }, permissions: { resources: [{ type: 'organization', id: 'beta' }] } },
     ],
   ])('%s makes an erased user a user of all organizations again, also before the job ends', async (path, data) => {
-    for (const organizationId of ['acme', 'beta']) await createUserRecords(customer, organizationId);
+    await createIn('acme', 'beta');
     await begin({ userIds: [ada.userId] });
     await customer.call(path, data);
-    const roleInNda = async () =>
-      (
-        await customer.ok('/v2/auth/permissions/get', {
-          organizationId: 'acme',
-          userIds: [ada.userId],
-          documentIds: ['nda'],
-        })
-      )[ada.userId].documents.nda.accessRole;
+    const roleInNda = async () => (await rightsOf(ada.userId)).documents.nda.accessRole;
     expect(await roleInNda()).toBe('editor');
-    await (await Runner.of(customer)).run();
+    await run();
     expect(await roleInNda()).toBe('editor');
   });
 
@@ -389,11 +351,14 @@ describe('users/data/delete', () => {
     }
     await begin({ userIds: ['ada'] });
     await addEntries('ada', Date.now() + 1_000);
-    await (await Runner.of(customer)).run();
+    await run();
     const left = (await itemsOfTenant(engine, tenant)).filter(({ _t }) => ['WaitingEntry', 'ChatUser'].includes(_t));
-    expect(
-      left.map(({ _t, PK }) => `${_t} ${PK.split('#').find((part: string) => /^(ada|bob)$/.test(part))}`).sort(),
-    ).toEqual(['ChatUser bob', ...['ada', 'ada', 'bob', 'bob'].map((userId) => `WaitingEntry ${userId}`)]);
+    const partitionsOf = (userId: string) =>
+      (['email', 'slack'] as const).map((channel) =>
+        WaitingEntryEntity.partition({ tenant, organizationKey, userId, channel }),
+      );
+    const chats = ChatUserEntity.partition({ tenant, userId: 'bob' });
+    expect(left.map(({ PK }) => PK).sort()).toEqual([...partitionsOf('ada'), ...partitionsOf('bob'), chats].sort());
   });
 
   test('ends the presence of a user in the first pass', async () => {
@@ -406,11 +371,11 @@ describe('users/data/delete', () => {
   });
 
   test('keeps access and content of a user who is added again during the erasure', async () => {
-    await createUserRecords(customer, 'acme');
+    await createIn('acme');
     await begin({ userIds: [ada.userId] });
     const runner = await Runner.of(customer);
     await runner.run(table, true);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    nextMillisecond();
     await customer.addUsers([{ userId: ada.userId, name: 'New name' }]);
     const comment = { commentText: 'Back again', from: { userId: ada.userId, name: 'New name' } };
     await customer.ok('/v2/commentannotations/comments/add', {
@@ -431,49 +396,44 @@ describe('users/data/delete', () => {
       ['byGrace', 'Back again'],
       ['new', 'Back again'],
     ]);
-    expect((await itemsOf(engine, customer, 'User')).find(({ userId }) => userId === ada.userId)).not.toHaveProperty(
-      'revocations',
-    );
+    expect(await storedUser()).not.toHaveProperty('revocations');
     expect(JSON.stringify([...(await dump(customer.apiKey))])).not.toContain('Ada-Name');
   });
 
   test("erases comments in other users' threads that an earlier removal had kept", async () => {
     await createUserRecords(customer, 'acme');
-    const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
-    const scope = { tenant: customer.apiKey, organizationKey: internalId };
+    const scope = await storedOrganizationScope(customer);
     const budget = { clock: Date.now, deadline: Infinity };
     await removeFromRecords({ table, scope, mode: 'remove' }, ada.userId, Date.now(), undefined, budget);
     expect(JSON.stringify([...(await dump(customer.apiKey))])).toContain(saidToGrace);
     await begin({ userIds: [ada.userId] });
-    await (await Runner.of(customer)).run();
-    const after = JSON.stringify([...(await dump(customer.apiKey))]);
-    for (const trace of traces) expect(after).not.toContain(trace);
+    await run();
+    await expectNoTraces();
   });
 
   test('continues the job of an earlier version, and begins its organization again', async () => {
     await createUserRecords(customer, 'acme');
-    const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
+    const { organizationKey } = await storedOrganizationScope(customer);
     await begin({ userIds: [ada.userId] });
     const runner = await Runner.of(customer);
     await runner.run(table, true);
-    const place = { organizationId: 'acme', organizationKey: internalId, index: 0, users: 0, tasksDone: 0, kept: [] };
+    const place = { organizationId: 'acme', organizationKey, index: 0, users: 0, tasksDone: 0, kept: [] };
     const content = { listed: 'offer', open: [{ documentKey: 'doc_0', part: 4, after: 'a' }] };
     const progress = { pass: 2, ...place, content, judgments: { after: 'a' } };
     runner.job = { ...runner.job, progress: JSON.stringify(progress) };
     await runner.run();
-    const after = JSON.stringify([...(await dump(customer.apiKey))]);
-    for (const trace of traces) expect(after).not.toContain(trace);
+    await expectNoTraces();
   });
 
   test('succeeds and changes nothing if the user is already erased', async () => {
-    await createUserRecords(customer, 'acme');
+    await createIn('acme');
     await begin({ userIds: [ada.userId] });
     const first = await Runner.of(customer);
     await first.run();
     const before = await dump(customer.apiKey);
     await table.removeKeys([JobEntity.key(first.job)]);
     const again = await begin({ userIds: [ada.userId] });
-    await (await Runner.of(customer)).run();
+    await run();
     expect(await dump(customer.apiKey)).toEqual(before);
     expect(await status(again.jobId)).toMatchObject({ isDeleteCompleted: true, tasksLeft: 0 });
   });
@@ -493,12 +453,11 @@ describe('users/data/delete', () => {
   test('rejects unknown organizations and names each of them', async () => {
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
     const organizationIds = ['acme', 'nowhere', 'acme', 'elsewhere'];
-    const { status: code, body } = await customer.call(DELETE, { userIds: ['ada'], organizationIds });
-    expect([code, body.error.status]).toEqual([400, 'INVALID_ARGUMENT']);
-    expect(body.error.details.issues.map(({ message }: { message: string }) => message)).toEqual([
-      'organizationIds[1] does not exist',
-      'organizationIds[3] does not exist',
-    ]);
+    const { body } = await customer.call(DELETE, { userIds: ['ada'], organizationIds });
+    expect(body.error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      details: { issues: [1, 3].map((index) => ({ message: `organizationIds[${index}] does not exist` })) },
+    });
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
   });
 
@@ -507,19 +466,14 @@ describe('users/data/delete', () => {
     await customer.addUsers(userIds.map((userId) => ({ userId, name: 'X' })));
     const { tasksCount } = await begin({ userIds: ['u0', ...userIds], organizationIds: ['acme'] });
     expect(tasksCount).toBe(30);
-    const remainingUsers = await customer.ok('/v2/users/get', { organizationId: 'acme' });
-    expect(
-      remainingUsers
-        .map(({ userId }: any) => userId)
-        .filter((userId: string) => userIds.includes(userId))
-        .toSorted(),
-    ).toEqual(['u30', 'u31']);
+    const left = await customer.ok('/v2/users/get', { organizationId: 'acme' });
+    expect(left.map(({ userId }: Item) => userId).sort()).toEqual(['u30', 'u31']);
   });
 
   test('accepts unknown users. Its status returns NOT_FOUND for unknown jobs and jobs of other tenants', async () => {
     const { jobId, tasksCount } = await begin({ userIds: ['nobody'] });
     expect(tasksCount).toBe(1);
-    await (await Runner.of(customer)).run();
+    await run();
     expect(await status(jobId)).toMatchObject({ isDeleteCompleted: true });
     const other = await newCustomer();
     for (const [who, id] of [

@@ -31,6 +31,8 @@ interface Step {
 
 /** The state before a step: the organization (if it exists), and the errors that requests to it must get. */
 interface StateBefore {
+  /** Sends a request about the organization, and expects this outcome of it. */
+  readonly send: (expected: string, path: string, data: object, item?: string) => Promise<void>;
   readonly world: DirectorySimulation;
   readonly organizationId: string;
   readonly org: ModelOrganization | undefined;
@@ -60,6 +62,8 @@ function defineStep<A extends object>(
         {
           world,
           organizationId,
+          send: async (expected, path, data, item) =>
+            expect(await world.outcome(`/v2/${path}`, { organizationId, ...data }, item)).toBe(expected),
           org,
           unknown,
           closed: org?.disabled ? 'FAILED_PRECONDITION' : unknown,
@@ -128,19 +132,18 @@ const addFolder = defineStep(
   'addFolder',
   5,
   { folder, parent: maybe(folder), accessType: maybe(accessType) },
-  async ({ world, organizationId, org, closed }, { folder: folderId, parent: parentFolderId, accessType: own }) => {
+  async ({ send, world, org, closed }, { folder: folderId, parent: parentFolderId, accessType: own }) => {
     const parent = org?.folders.get(parentFolderId ?? '');
     const existing = org?.folders.get(folderId);
     const hasNoParent = parentFolderId !== undefined && !parent;
     const refused = hasNoParent ? undefined : await world.refusedMove(existing, existing?.parent, parent);
     const expected = closed ?? refused ?? (existing || hasNoParent ? 'failed' : 'done');
-    expect(
-      await world.outcome(
-        '/v2/organizations/folders/add',
-        { organizationId, folders: [{ folderId, parentFolderId, accessType: own }] },
-        folderId,
-      ),
-    ).toBe(expected);
+    await send(
+      expected,
+      'organizations/folders/add',
+      { folders: [{ folderId, parentFolderId, accessType: own }] },
+      folderId,
+    );
     if (expected === 'done') org?.folders.set(folderId, { id: folderId, ownAccessType: own, parent });
   },
 );
@@ -149,18 +152,12 @@ const moveFolder = defineStep(
   'moveFolder',
   6,
   { folder, into },
-  async ({ world, organizationId, org, closed }, { folder: folderId, into: parentFolderId }) => {
+  async ({ send, world, org, closed }, { folder: folderId, into: parentFolderId }) => {
     const [moved, parent] = [org?.folders.get(folderId), org?.folders.get(parentFolderId)];
     const fails = !moved || (parentFolderId !== 'root' && (!parent || folderWithAncestors(parent).includes(moved)));
     const refused = fails ? undefined : await world.refusedMove(moved, moved.parent, parent);
     const expected = closed ?? refused ?? (fails ? 'failed' : 'done');
-    expect(
-      await world.outcome(
-        '/v2/organizations/folders/update',
-        { organizationId, folders: [{ folderId, parentFolderId }] },
-        folderId,
-      ),
-    ).toBe(expected);
+    await send(expected, 'organizations/folders/update', { folders: [{ folderId, parentFolderId }] }, folderId);
     if (moved && expected === 'done') moved.parent = parent;
   },
 );
@@ -169,49 +166,32 @@ const changeFolderAccess = defineStep(
   'changeFolderAccess',
   4,
   { folder, accessType: maybe(accessType) },
-  async ({ world, organizationId, org, closed }, { folder: folderId, accessType: own }) => {
+  async ({ send, org, closed }, { folder: folderId, accessType: own }) => {
     const opened = org?.folders.get(folderId);
     const expected = closed ?? (opened ? 'done' : 'failed');
-    const data = {
-      organizationId,
-      folderIds: [folderId],
-      ...(own ? { accessType: own } : { inheritFromParent: true }),
-    };
-    expect(await world.outcome('/v2/organizations/folders/access/update', data, folderId)).toBe(expected);
+    const data = { folderIds: [folderId], ...(own ? { accessType: own } : { inheritFromParent: true }) };
+    await send(expected, 'organizations/folders/access/update', data, folderId);
     if (opened && expected === 'done') opened.ownAccessType = own;
   },
 );
 
-const deleteFolder = defineStep(
-  'deleteFolder',
-  2,
-  { folder },
-  async ({ world, organizationId, org, unknown }, { folder: folderId }) => {
-    const deleted = org?.folders.get(folderId);
-    expect(await world.outcome('/v2/organizations/folders/delete', { organizationId, folderId })).toBe(
-      unknown ?? (deleted ? 'done' : 'NOT_FOUND'),
-    );
-    if (deleted) org?.deleteFolder(deleted);
-  },
-);
+const deleteFolder = defineStep('deleteFolder', 2, { folder }, async ({ send, org, unknown }, { folder: folderId }) => {
+  const deleted = org?.folders.get(folderId);
+  await send(unknown ?? (deleted ? 'done' : 'NOT_FOUND'), 'organizations/folders/delete', { folderId });
+  if (deleted) org?.deleteFolder(deleted);
+});
 
 const addDocument = defineStep(
   'addDocument',
   4,
   { document, into: maybe(folder) },
-  async ({ world, organizationId, org, closed }, { document: documentId, into: folderId }) => {
+  async ({ send, world, org, closed }, { document: documentId, into: folderId }) => {
     const folder = org?.folders.get(folderId ?? '');
     const missing = folderId !== undefined && !folder ? 'NOT_FOUND' : undefined;
     const existing = org?.documents.get(documentId);
     const refused = missing ?? (await world.refusedMove(existing, existing?.folder, folder));
     const expected = closed ?? refused ?? (existing ? 'failed' : 'done');
-    expect(
-      await world.outcome(
-        '/v2/organizations/documents/add',
-        { organizationId, folderId, documents: [{ documentId }] },
-        documentId,
-      ),
-    ).toBe(expected);
+    await send(expected, 'organizations/documents/add', { folderId, documents: [{ documentId }] }, documentId);
     if (expected === 'done')
       org?.documents.set(documentId, {
         id: documentId,
@@ -227,15 +207,13 @@ const moveDocument = defineStep(
   'moveDocument',
   4,
   { document, into },
-  async ({ world, organizationId, org, closed }, { document: documentId, into: folderId }) => {
+  async ({ send, world, org, closed }, { document: documentId, into: folderId }) => {
     const [moved, folder] = [org?.documents.get(documentId), org?.folders.get(folderId)];
     const missing = !moved || (folderId !== 'root' && !folder) ? 'NOT_FOUND' : undefined;
     const refused =
       missing ?? (moved?.disabled ? 'FAILED_PRECONDITION' : await world.refusedMove(moved, moved?.folder, folder));
     const expected = closed ?? refused ?? 'done';
-    expect(
-      await world.outcome('/v2/organizations/documents/move', { organizationId, documentIds: [documentId], folderId }),
-    ).toBe(expected);
+    await send(expected, 'organizations/documents/move', { documentIds: [documentId], folderId });
     if (moved && expected === 'done') moved.folder = folder;
   },
 );
@@ -244,16 +222,15 @@ const changeDocumentAccess = defineStep(
   'changeDocumentAccess',
   2,
   { document, accessType },
-  async ({ world, organizationId, org, closed }, { document: documentId, accessType: own }) => {
+  async ({ send, org, closed }, { document: documentId, accessType: own }) => {
     const opened = org?.documents.get(documentId);
     const expected = closed ?? (opened && !opened.disabled ? 'done' : 'failed');
-    expect(
-      await world.outcome(
-        '/v2/organizations/documents/access/update',
-        { organizationId, documentIds: [documentId], accessType: own },
-        documentId,
-      ),
-    ).toBe(expected);
+    await send(
+      expected,
+      'organizations/documents/access/update',
+      { documentIds: [documentId], accessType: own },
+      documentId,
+    );
     if (opened && expected === 'done') opened.ownAccessType = own;
   },
 );
@@ -262,16 +239,15 @@ const disableDocument = defineStep(
   'disableDocument',
   1,
   { document, disabled },
-  async ({ world, organizationId, org, unknown }, { document: documentId, ...args }) => {
+  async ({ send, org, unknown }, { document: documentId, ...args }) => {
     const changed = org?.documents.get(documentId);
     const expected = unknown ?? (changed ? 'done' : 'failed');
-    expect(
-      await world.outcome(
-        '/v2/organizations/documents/access/disablestate/update',
-        { organizationId, documentIds: [documentId], ...args },
-        documentId,
-      ),
-    ).toBe(expected);
+    await send(
+      expected,
+      'organizations/documents/access/disablestate/update',
+      { documentIds: [documentId], ...args },
+      documentId,
+    );
     if (changed && expected === 'done') changed.disabled = args.disabled;
   },
 );
@@ -280,15 +256,14 @@ const deleteDocument = defineStep(
   'deleteDocument',
   2,
   { document },
-  async ({ world, organizationId, org, unknown }, { document: documentId }) => {
+  async ({ send, org, unknown }, { document: documentId }) => {
     const deleted = org?.documents.get(documentId);
-    expect(
-      await world.outcome(
-        '/v2/organizations/documents/delete',
-        { organizationId, documentIds: [documentId] },
-        documentId,
-      ),
-    ).toBe(unknown ?? (deleted ? 'done' : 'failed'));
+    await send(
+      unknown ?? (deleted ? 'done' : 'failed'),
+      'organizations/documents/delete',
+      { documentIds: [documentId] },
+      documentId,
+    );
     if (deleted) org?.deleteDocument(deleted);
   },
 );
@@ -298,20 +273,14 @@ const addComment = defineStep(
   'addComment',
   2,
   { document },
-  async ({ world, organizationId, org, closed }, { document: documentId }) => {
+  async ({ send, world, org, closed }, { document: documentId }) => {
     const about = org?.documents.get(documentId);
     const annotationId = world.newThread();
     const expected = closed ?? (!about ? 'NOT_FOUND' : about.disabled ? 'FAILED_PRECONDITION' : 'done');
     const commentAnnotations = [
       { annotationId, commentData: [{ commentText: 'A comment', from: { userId: 'writer' } }] },
     ];
-    expect(
-      await world.outcome(
-        '/v2/commentannotations/add',
-        { organizationId, documentId, commentAnnotations },
-        annotationId,
-      ),
-    ).toBe(expected);
+    await send(expected, 'commentannotations/add', { documentId, commentAnnotations }, annotationId);
     if (expected === 'done') about?.threads.add(annotationId);
   },
 );
@@ -329,15 +298,9 @@ const addUser = defineStep(
   5,
   { to: resource, user, accessRole: maybe(accessRole) },
   async (before, { to, user: userId, accessRole: role }) => {
-    const { world, organizationId, org } = before;
+    const { send, world, org } = before;
     const expected = refused(before, to) ?? 'done';
-    expect(
-      await world.outcome(
-        '/v2/users/add',
-        { organizationId, ...scopeOf(to), users: [{ userId, accessRole: role }] },
-        userId,
-      ),
-    ).toBe(expected);
+    await send(expected, 'users/add', { ...scopeOf(to), users: [{ userId, accessRole: role }] }, userId);
     const target = org?.find(to);
     if (!org || !target || expected !== 'done') return;
     world.existingUserIds.add(userId);
@@ -414,37 +377,20 @@ const removeUsers = defineStep(
   },
 );
 
-const addGroup = defineStep(
-  'addGroup',
-  1,
-  { group },
-  async ({ world, organizationId, org, closed }, { group: groupId }) => {
-    const expected = closed ?? (org?.groups.has(groupId) ? 'failed' : 'done');
-    expect(
-      await world.outcome(
-        '/v2/organizations/usergroups/add',
-        { organizationId, organizationUserGroups: [{ groupId }] },
-        groupId,
-      ),
-    ).toBe(expected);
-    if (expected === 'done') org?.groups.set(groupId, new Set());
-  },
-);
+const addGroup = defineStep('addGroup', 1, { group }, async ({ send, org, closed }, { group: groupId }) => {
+  const expected = closed ?? (org?.groups.has(groupId) ? 'failed' : 'done');
+  await send(expected, 'organizations/usergroups/add', { organizationUserGroups: [{ groupId }] }, groupId);
+  if (expected === 'done') org?.groups.set(groupId, new Set());
+});
 
 const addToGroup = defineStep(
   'addToGroup',
   2,
   { group, user },
-  async ({ world, organizationId, org, closed }, { group: organizationUserGroupId, user: userId }) => {
+  async ({ send, world, org, closed }, { group: organizationUserGroupId, user: userId }) => {
     const members = org?.groups.get(organizationUserGroupId);
     const expected = closed ?? (!members ? 'NOT_FOUND' : world.existingUserIds.has(userId) ? 'done' : 'failed');
-    expect(
-      await world.outcome(
-        '/v2/organizations/usergroups/users/add',
-        { organizationId, organizationUserGroupId, userIds: [userId] },
-        userId,
-      ),
-    ).toBe(expected);
+    await send(expected, 'organizations/usergroups/users/add', { organizationUserGroupId, userIds: [userId] }, userId);
     if (expected === 'done') members?.add(userId);
   },
 );

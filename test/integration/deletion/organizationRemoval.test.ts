@@ -1,5 +1,6 @@
 import '../../../functions/index.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import { documentPurges } from '../../../lib/deletion/documentPurges.ts';
 import { purgeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
 import { organizationPurges, purgeOrganizationStep } from '../../../lib/deletion/purgeOrganizations.ts';
@@ -10,11 +11,13 @@ import { LiveChannelEntity } from '../../../lib/live/entities.ts';
 import { entities, type Entity } from '../../../lib/table/entity.ts';
 import { insert, remove, Table } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { fillDocument, fillOrganization } from '../../support/fillOrganization.ts';
 import { itemsByKey, itemsOfOrganization, restoreItems } from '../../support/items.ts';
 import { JobRunner } from '../../support/jobRunner.ts';
 import { asDocumentClient, type Command, dyingClient } from '../../support/leanClient.ts';
 import { startQueues } from '../../support/queues.ts';
+import { storedDocumentScope, storedOrganizationScope } from '../../support/storedScope.ts';
 import { times } from '../../support/times.ts';
 
 const DELETE = '/v2/organizations/delete';
@@ -28,9 +31,10 @@ beforeEach(async () => {
 });
 
 const items = () => itemsByKey(engine, customer);
-const internalId = async (organizationId: string) =>
-  [...(await items()).values()].find(({ _t, organizationId: id }) => _t === 'Organization' && id === organizationId)!
-    .internalId as string;
+const scopeOf = (organizationId: string) => storedOrganizationScope(customer, { organizationId });
+const internalId = async (organizationId: string) => (await scopeOf(organizationId)).organizationKey;
+const keyOf = async (documentId: string) =>
+  (await storedDocumentScope(customer, { organizationId: 'acme', documentId })).documentKey;
 const toJobMessages = (messages: { body: any }[]) => messages.map(({ body }) => body as JobMessage);
 /** Returns the messages of purge jobs. The queue also holds messages of jobs for editors. */
 const purgeMessages = async () => {
@@ -50,7 +54,7 @@ const containsDocument = ({ _t, ...item }: Record<string, any>, document: string
   !['Event', 'EventPayload', 'Job'].includes(_t) && JSON.stringify(item).includes(document);
 
 async function removeDocument(organizationId: string, documentId: string): Promise<JobMessage> {
-  const scope = { tenant: customer.apiKey, organizationKey: await internalId(organizationId) };
+  const scope = await scopeOf(organizationId);
   const document = (await table.get(DocumentEntity, { ...scope, documentId }))!;
   const { tenant, organizationKey } = scope;
   const documents = [{ internalId: document.internalId, documentId }];
@@ -60,22 +64,27 @@ async function removeDocument(organizationId: string, documentId: string): Promi
 }
 
 /** Writes a push channel for each document of an organization. */
-async function openChannels(organizationKey: string): Promise<void> {
-  const scope = { tenant: customer.apiKey, organizationKey };
-  const documents = [...(await items()).values()].filter(
-    ({ _t, PK }) => _t === 'Document' && PK.includes(organizationKey),
-  );
-  const channel = { organizationId: 'acme', version: 0, epoch: 1, activeUntil: Date.now(), marks: {} };
+async function openChannels(organizationId: string): Promise<void> {
+  const scope = await scopeOf(organizationId);
+  const { values } = await table.query(DocumentEntity, scope, { limit: 10 });
+  const channel = { organizationId, version: 0, epoch: 1, activeUntil: Date.now(), marks: {} };
   await table.write(
-    documents.map(({ internalId: documentKey, documentId }) =>
+    values.map(({ internalId: documentKey, documentId }) =>
       insert(LiveChannelEntity, { ...scope, ...channel, documentKey, documentId }),
     ),
   );
 }
 
+/** Returns the job that purges an organization. */
+const purgeJobOf = (organizationKey: string, createdAt = 0) => ({
+  tenant: customer.apiKey,
+  createdAt,
+  data: JSON.stringify({ organizationKey }),
+});
+
 describe('purge of a deleted organization', () => {
-  test('keeps the content until no earlier request can read it, then purges all of it and nothing else', async () => {
-    await fillOrganization(customer, 'acme');
+  test('keeps the content until no earlier request can read it, then purges all of it, and nothing of a new organization with the same ids', async () => {
+    await fillOrganization(customer, 'acme', { mark: 'old' });
     await fillOrganization(customer, 'other');
     await customer.ok('/v2/organizations/folders/access/update', {
       organizationId: 'acme',
@@ -84,7 +93,7 @@ describe('purge of a deleted organization', () => {
     });
     await customer.ok('/v2/users/delete', { organizationId: 'acme', folderId: 'drafts', userIds: ['nobody'] });
     const acme = await internalId('acme');
-    await openChannels(acme);
+    await openChannels('acme');
     const before = await items();
     // The fixture must have items of every entity type that a purge covers.
     const reached = entities()
@@ -105,38 +114,20 @@ describe('purge of a deleted organization', () => {
     const runner = new JobRunner(Date.now());
     await runner.run(message!);
     expect(itemsOfOrganization(await items(), acme)).toEqual(itemsOfOrganization(before, acme));
-    await runner.finish(message!);
-    const after = withoutJobs(await items());
-    const others = [...withoutJobs(before)].filter(
-      ([, item]) => !itemsOfOrganization(before, acme).includes(item) && item.internalId !== acme,
-    );
-    expect(after).toEqual(new Map(others));
-    expect(await purgeMessages()).toEqual([]);
-  });
-
-  test('keeps all content of a new organization with the same ids', async () => {
-    await fillOrganization(customer, 'acme', { mark: 'old' });
-    const old = await internalId('acme');
-    await customer.ok(DELETE, { organizationIds: ['acme'] });
-    const [message] = await purgeMessages();
-    const runner = new JobRunner(Date.now());
-    await runner.run(message!);
 
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
-    expect(itemsOfOrganization(await items(), await internalId('acme'))).toEqual([]);
-    expect(await customer.ok('/v2/users/get', { organizationId: 'acme' })).toEqual([]);
-    expect(await customer.ok('/v2/organizations/documents/get', { organizationId: 'acme' })).toEqual([]);
+    const added = await internalId('acme');
+    expect(itemsOfOrganization(await items(), added)).toEqual([]);
+    for (const path of ['/v2/users/get', '/v2/organizations/documents/get'] as const)
+      expect(await customer.ok(path, { organizationId: 'acme' })).toEqual([]);
     await fillOrganization(customer, 'acme', { mark: 'new' });
-    const filled = await internalId('acme');
-    const before = itemsOfOrganization(await items(), filled);
+    const filled = withoutJobs(await items());
     await runner.finish(message!);
-    const after = await items();
-    expect(itemsOfOrganization(after, old)).toEqual([]);
-    expect(itemsOfOrganization(after, filled)).toEqual(before);
+    const old = new Set(itemsOfOrganization(filled, acme));
+    expect(withoutJobs(await items())).toEqual(new Map([...filled].filter(([, item]) => !old.has(item))));
+    expect(await purgeMessages()).toEqual([]);
     expect(
-      (await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'nda' })).map(
-        ({ comments }: any) => comments[0].commentText,
-      ),
+      (await customer.ok('/v2/commentannotations/get', nda)).map(({ comments }: any) => comments[0].commentText),
     ).toEqual(['new', 'new']);
   });
 
@@ -147,23 +138,9 @@ describe('purge of a deleted organization', () => {
     const all = itemsOfOrganization(before, acme);
     const otherItems = new Map([...before].filter(([, item]) => !all.includes(item) && item.internalId !== acme));
     await customer.ok(DELETE, { organizationIds: ['acme'] });
-    const job = { tenant: customer.apiKey, createdAt: Date.now(), data: JSON.stringify({ organizationKey: acme }) };
+    const job = purgeJobOf(acme, Date.now());
     await killedAtEveryCall((table) => purgeOrganizationStep(table, job, () => job.createdAt + MINUTE), all);
     expect(withoutJobs(await items())).toEqual(otherItems);
-  });
-
-  test('takes several steps if one step is too short', async () => {
-    await fillOrganization(customer, 'acme', { documents: ['a', 'b', 'c'], each: 1 });
-    const more = times(20, (index) => ({ documentId: `more-${index}` }));
-    await customer.addDocuments(more);
-    const acme = await internalId('acme');
-    const job = { tenant: customer.apiKey, createdAt: 0, data: JSON.stringify({ organizationKey: acme }) };
-    // The clock advances by a second each time it is read.
-    let now = MINUTE;
-    let steps = 1;
-    while ((await purgeOrganizationStep(table, job, () => (now += 1_000))) !== 'done') steps += 1;
-    expect(steps).toBeGreaterThan(2);
-    expect(itemsOfOrganization(await items(), acme)).toEqual([]);
   });
 
   test('sends twelve queries for a document without content', async () => {
@@ -179,8 +156,7 @@ describe('purge of a deleted organization', () => {
           return engine.lean.send(command);
         },
       });
-      const data = JSON.stringify({ organizationKey: await internalId(organizationId) });
-      const job = { tenant: customer.apiKey, createdAt: 0, data };
+      const job = purgeJobOf(await internalId(organizationId));
       expect(await purgeOrganizationStep(new Table(counting, 'table'), job, () => MINUTE)).toBe('done');
       return queries;
     };
@@ -190,6 +166,7 @@ describe('purge of a deleted organization', () => {
 
   test('makes progress in each step, even if each query takes longer than a step', async () => {
     await fillOrganization(customer, 'acme', { each: 1 });
+    await customer.addDocuments(times(20, (index) => `more-${index}`));
     const acme = await internalId('acme');
     await customer.ok('/v2/organizations/folders/delete', { organizationId: 'acme', folderId: 'contracts' });
     let now = MINUTE;
@@ -200,75 +177,58 @@ describe('purge of a deleted organization', () => {
         return answer;
       },
     });
-    const job = { tenant: customer.apiKey, createdAt: 0, data: JSON.stringify({ organizationKey: acme }) };
+    const job = purgeJobOf(acme);
+    let steps = 1;
     let before = itemsOfOrganization(await items(), acme).length;
     while ((await purgeOrganizationStep(new Table(slow, 'table'), job, () => now)) !== 'done') {
       const count = itemsOfOrganization(await items(), acme).length;
       expect(count).toBeLessThan(before);
       before = count;
+      steps += 1;
     }
+    expect(steps).toBeGreaterThan(2);
     expect(itemsOfOrganization(await items(), acme)).toEqual([]);
   });
 });
 
 describe('purge of deleted documents', () => {
-  test('deletes all content of the document, and nothing of other documents', async () => {
+  /** Returns whether an item names the document in its key or in `documentKey`. */
+  const belongsTo =
+    (document: string) =>
+    ({ _t, PK, SK, documentKey, internalId: id }: Record<string, any>) =>
+      documentKey === document || `${PK} ${SK}`.includes(document) || (_t === 'Document' && id === document);
+
+  test('deletes all content of the document, and nothing of other documents or of a new one with the same ids', async () => {
     await fillOrganization(customer, 'acme');
     const before = withoutJobs(await items());
-    const document = [...before.values()].find(
-      ({ _t, documentId }) => _t === 'Document' && documentId === 'nda',
-    )!.internalId;
+    const old = await keyOf('nda');
     const message = await removeDocument('acme', 'nda');
     const runner = new JobRunner(Date.now());
     await runner.run(message);
     expect(withoutJobs(await items()).size).toBe(before.size - 1);
-    await runner.finish(message);
-    const after = withoutJobs(await items());
-    expect([...after.values()].filter((item) => containsDocument(item, document))).toEqual([]);
-    // Every item that names the document in its key or in `documentKey` is removed. All other items are unchanged.
-    const belongs = ({ _t, PK, SK, documentKey: of }: Record<string, any>) =>
-      of === document || `${PK} ${SK}`.includes(document) || (_t === 'Document' && SK === 'nda');
-    expect(after).toEqual(new Map([...before].filter(([, item]) => !belongs(item))));
-  });
-
-  test('keeps all content of a new document with the same id and record ids', async () => {
-    await fillOrganization(customer, 'acme');
-    const message = await removeDocument('acme', 'nda');
-    const runner = new JobRunner(Date.now());
-    await runner.run(message);
-    const nda = { organizationId: 'acme', documentId: 'nda' };
     await customer.addDocuments(['nda']);
     await fillDocument(customer, nda, { mark: 'new' });
-    const mine = [...(await items()).values()].find(
-      ({ _t, documentId }) => _t === 'Document' && documentId === 'nda',
-    )!.internalId;
-    const ofMine = async () => [...(await items()).values()].filter((item) => containsDocument(item, mine));
-    const before = await ofMine();
+    const filled = withoutJobs(await items());
     await runner.finish(message);
-    expect(await ofMine()).toEqual(before);
-    expect(
+    const after = withoutJobs(await items());
+    expect([...after.values()].filter((item) => containsDocument(item, old))).toEqual([]);
+    expect(after).toEqual(new Map([...filled].filter(([, item]) => !belongsTo(old)(item))));
+    const { organizationId } = nda;
+    expect([
       (await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: ['thread-0'] }))[0].comments[0]
         .commentText,
-    ).toBe('new');
-    expect(
-      (
-        await customer.ok('/v2/notifications/get', { organizationId: 'acme', notificationIds: ['nda-notification-0'] })
-      )[0].displayBodyMessage,
-    ).toBe('new');
-    expect(
-      (await customer.ok('/v2/activities/get', { organizationId: 'acme', activityIds: ['nda-activity-0'] }))[0]
-        .actionType,
-    ).toBe('new');
+      (await customer.ok('/v2/notifications/get', { organizationId, notificationIds: ['nda-notification-0'] }))[0]
+        .displayBodyMessage,
+      (await customer.ok('/v2/activities/get', { organizationId, activityIds: ['nda-activity-0'] }))[0].actionType,
+    ]).toEqual(['new', 'new', 'new']);
   });
 
   test('continues after a crash at any database call, and purges everything', async () => {
     await fillOrganization(customer, 'acme', { documents: ['nda'], each: 1 });
     const acme = await internalId('acme');
     const before = withoutJobs(await items());
-    const document = [...before.values()].find(({ _t }) => _t === 'Document')!.internalId;
-    const belongs = ({ _t, PK, SK, documentKey: of }: Record<string, any>) =>
-      of === document || `${PK} ${SK}`.includes(document) || _t === 'Document';
-    const all = [...before.values()].filter(belongs);
+    const document = await keyOf('nda');
+    const all = [...before.values()].filter(belongsTo(document));
     const { jobId } = await removeDocument('acme', 'nda');
     const job = {
       tenant: customer.apiKey,
@@ -316,11 +276,10 @@ describe('purge of deleted documents', () => {
     await fillOrganization(customer, 'acme', { documents: ['nda'], each: 1 });
     const all = await items();
     const head = [...all.values()].find(({ _t }) => _t === 'Thread')!;
-    const acme = await internalId('acme');
     const { annotationId, createdAt, first, assignedTo } = head;
-    const [document] = [head.PK.split('#')[5]];
+    const document = await keyOf('nda');
     const leftover = {
-      organizationKey: acme,
+      organizationKey: await internalId('acme'),
       documentKey: document,
       documentId: 'nda',
       thread: { annotationId, createdAt, first, assignedTo },
@@ -328,8 +287,7 @@ describe('purge of deleted documents', () => {
     await table.write([{ remove: { PK: head.PK, SK: head.SK } }]);
     const runner = new JobRunner(Date.now());
     await runner.finish(await removeDocument('acme', 'nda'));
-    const { purgeLeftover: removeRest } = await import('../../../lib/comments/deleteThreads.ts');
-    await removeRest(table, customer.apiKey, leftover);
+    await purgeLeftover(table, customer.apiKey, leftover);
     expect([...withoutJobs(await items()).values()].filter((item) => containsDocument(item, document))).toEqual([]);
     expect([...(await items()).values()].filter(({ _t }) => ['RecordId', 'Involvement'].includes(_t))).toEqual([]);
   });
