@@ -1,8 +1,10 @@
 import type { Customer } from './customer.ts';
+import type { Headers } from './requests.ts';
 
 /** Returns functions that call agent endpoints as a customer. Paths are relative to `/v2/agents/`. */
 export function agentCalls(customer: Customer) {
-  const call = (path: string, data: object) => customer.call(`/v2/agents/${path}`, data);
+  const call = (path: string, data: object, headers: Headers = {}) =>
+    customer.call(`/v2/agents/${path}`, data, headers);
   const ok = (path: string, data: object) => customer.untyped(`/v2/agents/${path}`, data);
   return {
     call,

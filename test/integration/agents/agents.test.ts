@@ -19,7 +19,7 @@ const REDACTED = '__redacted__';
 const lines = capturedLog();
 const { engine, customer, useNewCustomer } = acmeWorld();
 
-const { create, ok, status } = agentCalls(customer);
+const { call, create, ok, status } = agentCalls(customer);
 const get = async (agentId: string) => (await ok('get', { agentId })).agent;
 const change = async (agentId: string, fields: object): Promise<number> =>
   (await ok('version/update', { agentId, ...fields })).version;
@@ -61,8 +61,8 @@ describe('POST /v2/agents/create and /v2/agents/get', () => {
     });
     const { agentId } = body.result.data;
     for (const ignored of [{ filter: 'noSuchFilter' }, { filter: 7 }, { groupId: '' }, { groupId: 7 }])
-      expect((await customer.call('/v2/agents/get', { agentId, ...ignored })).body.result?.data.agent.id).toBe(agentId);
-    const read = await customer.call('/v2/agents/get', { agentId, filter: 'defaultOnly', groupId: 'none' });
+      expect((await call('get', { agentId, ...ignored })).body.result?.data.agent.id).toBe(agentId);
+    const read = await call('get', { agentId, filter: 'defaultOnly', groupId: 'none' });
     expect(read.body.result.message).toBe('Agent fetched successfully');
     const { createdAt, updatedAt, ...agent } = read.body.result.data.agent;
     expect(agent).toEqual({
@@ -86,23 +86,21 @@ describe('POST /v2/agents/create and /v2/agents/get', () => {
 
   test('rejects server-managed fields with one issue per field', async () => {
     const agentId = await create();
+    const messages = ['managedBy', 'metadata.internal', 'metadata.apiKey'].map(
+      (key) => `${key} is a server-managed field and cannot be set via the API.`,
+    );
     for (const [path, fields] of [
       ['create', { name: 'A' }],
       ['version/update', { agentId }],
     ] as const) {
-      const { status: http, body } = await customer.call(`/v2/agents/${path}`, {
-        ...fields,
-        managedBy: 'me',
-        metadata: { internal: true, apiKey: 'k' },
+      const metadata = { internal: true, apiKey: 'k' };
+      const { body } = await call(path, { ...fields, managedBy: 'me', metadata });
+      expect(body.error).toMatchObject({
+        status: 'INVALID_ARGUMENT',
+        message: messages.join(' '),
+        details: { issues: messages.map((message) => ({ message })) },
       });
-      const messages = ['managedBy', 'metadata.internal', 'metadata.apiKey'].map(
-        (key) => `${key} is a server-managed field and cannot be set via the API.`,
-      );
-      expect([http, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', messages.join(' ')]);
-      expect(body.error.details.issues.map(({ message }: any) => message)).toEqual(messages);
     }
-    const { body } = await customer.call('/v2/agents/version/update', { agentId, managedBy: 'me' });
-    expect(body.error.message).toBe('managedBy is a server-managed field and cannot be set via the API.');
     expect((await get(agentId)).version).toBe(1);
   });
 
@@ -143,7 +141,7 @@ describe('POST /v2/agents/create and /v2/agents/get', () => {
     );
     await fc.assert(
       fc.asyncProperty(agent, async (fields) => {
-        const { status: http, body } = await customer.call('/v2/agents/create', { name: 'A', ...fields });
+        const { status: http, body } = await call('create', { name: 'A', ...fields });
         fc.pre(http === 200);
         const {
           metadata: { apiKey: _, ...metadata },
@@ -187,51 +185,27 @@ describe('POST /v2/agents/update', () => {
     expect(await versions(agentId)).toHaveLength(1);
   });
 
-  test.each([
-    ['a missing agentId', { name: 'A' }, 'INVALID_ARGUMENT', 'agentId is required'],
-    ['an empty name', { agentId: 'agt', name: '' }, 'INVALID_ARGUMENT', 'name must not be empty'],
-    [
-      'a request without changes',
-      { agentId: 'agt' },
-      'INVALID_ARGUMENT',
-      'At least one of these must be given: name, description, enabled.',
-    ],
-    [
-      'a field of a version',
-      { agentId: 'agt', enabled: true, instructions: 'not here' },
-      'INVALID_ARGUMENT',
-      'instructions: unknown field.',
-    ],
-    ['an unknown agent', { agentId: 'agt', name: 'A' }, 'NOT_FOUND', 'Agent not found.'],
-    [
-      'the name of a built-in agent',
-      { agentId: 'spell-check', name: 'A' },
-      'INVALID_ARGUMENT',
-      'agentId must name a custom agent: built-in agents can only be enabled and disabled',
-    ],
+  const noChange = 'At least one of these must be given: name, description, enabled.';
+  const isBuiltIn = 'agentId must name a custom agent: built-in agents can only be enabled and disabled';
+  test.each<[string, object, string, string?]>([
+    ['a request without changes', { agentId: 'agt' }, noChange],
+    ['an unknown agent', { agentId: 'agt', name: 'A' }, 'Agent not found.', 'NOT_FOUND'],
+    ['the name of a built-in agent', { agentId: 'spell-check', name: 'A' }, isBuiltIn],
     [
       'the description of a built-in agent next to enabled',
       { agentId: 'spell-check', description: 'A', enabled: false },
-      'INVALID_ARGUMENT',
-      'agentId must name a custom agent: built-in agents can only be enabled and disabled',
+      isBuiltIn,
     ],
-    [
-      'a request without changes of a built-in agent',
-      { agentId: 'spell-check' },
-      'INVALID_ARGUMENT',
-      'At least one of these must be given: name, description, enabled.',
-    ],
+    ['a request without changes of a built-in agent', { agentId: 'spell-check' }, noChange],
     ...['id', 'apiKey', 'managedBy', 'metadata', 'version', 'createdAt', 'updatedAt'].map(
-      (key) =>
-        [
-          `the server-managed field ${key}`,
-          { agentId: 'agt', [key]: {} },
-          'INVALID_ARGUMENT',
-          `${key} is a server-managed field and cannot be set via the API.`,
-        ] as const,
+      (key): [string, object, string] => [
+        `the server-managed field ${key}`,
+        { agentId: 'agt', [key]: {} },
+        `${key} is a server-managed field and cannot be set via the API.`,
+      ],
     ),
-  ] as const)('rejects %s', async (_what, data, expected, message) => {
-    const { body } = await customer.call('/v2/agents/update', data);
+  ])('rejects %s', async (_what, data, message, expected = 'INVALID_ARGUMENT') => {
+    const { body } = await call('update', data);
     expect(body.error).toMatchObject({ status: expected, message });
   });
 
@@ -312,20 +286,19 @@ describe('versions of an agent', () => {
   test('versions/list pages through versions that do not fit into one page', async () => {
     const agentId = await create({ text: 'x'.repeat(200_000) });
     for (let n = 2; n <= 24; n++) await change(agentId, { n });
-    const pages: number[][] = (await customer.pages('/v2/agents/versions/list', { agentId })).map(
-      ({ versions: page }) => page.map(({ version }: any) => version),
+    const pages = await customer.pages('/v2/agents/versions/list', { agentId });
+    expect(pages.map(({ versions: page }) => page.length)).toEqual([expect.any(Number), expect.any(Number)]);
+    expect(pages.flatMap(({ versions: page }) => page.map(({ version }: any) => version))).toEqual(
+      times(24, (n) => 24 - n),
     );
-    expect(pages.flat()).toEqual(times(24, (n) => 24 - n));
-    expect(pages.length).toBe(2);
-    expect((await ok('versions/list', { agentId, pageSize: 3 })).versions).toHaveLength(3);
   });
 });
 
 describe('concurrent changes of an agent', () => {
-  test('version/update succeeds for all of 30 parallel calls and gives consecutive version numbers', async () => {
+  test('version/update succeeds for all of 30 parallel calls, keeps their changes and gives consecutive version numbers', async () => {
     const agentId = await create();
     const outcomes = await Promise.all(
-      times(30, (n) => customer.call('/v2/agents/version/update', { agentId, instructions: `writer ${n}` })),
+      times(30, (n) => call('version/update', { agentId, instructions: `writer ${n}`, [`k${n}`]: n })),
     );
     expect(outcomes.map(({ body }) => body.error?.status ?? 'success')).toEqual(times(30, () => 'success'));
     const written = new Map(
@@ -336,21 +309,7 @@ describe('concurrent changes of an agent', () => {
       ...times(30, (n) => [31 - n, written.get(31 - n)]),
       [1, undefined],
     ]);
-  });
-
-  test('version/update keeps parallel changes of different blocks', async () => {
-    const agentId = await create();
-    await Promise.all([
-      change(agentId, { instructions: 'kept' }),
-      change(agentId, { response: { useAiFormatting: true } }),
-      change(agentId, { phaseTimeoutMs: 60_000 }),
-    ]);
-    expect(await get(agentId)).toMatchObject({
-      version: 4,
-      instructions: 'kept',
-      response: { useAiFormatting: true },
-      phaseTimeoutMs: 60_000,
-    });
+    expect(await get(agentId)).toMatchObject(Object.fromEntries(times(30, (n) => [`k${n}`, n])));
   });
 
   test('update and version/update in parallel keep both changes', async () => {
@@ -462,23 +421,15 @@ describe('the secrets of an agent', () => {
     const answers = [await customer.call('/v2/agents/create', { name: 'A', ...sent }, { 'idempotency-key': 'one' })];
     const { agentId } = answers[0]!.body.result.data;
     answers.push(
-      await customer.call('/v2/agents/version/update', {
+      await call('version/update', {
         agentId,
         execution: { ...sent.execution, mcpServers: [{ ...sent.execution.mcpServers[0], command: 1 }] },
       }),
     );
     answers.push(
-      await customer.call(
-        '/v2/agents/version/update',
-        { agentId, ...sent, instructions: 'more' },
-        { 'idempotency-key': 'two' },
-      ),
+      await call('version/update', { agentId, ...sent, instructions: 'more' }, { 'idempotency-key': 'two' }),
     );
-    answers.push(
-      await customer.call('/v2/agents/get', { agentId }),
-      await customer.call('/v2/agents/get', {}),
-      await customer.call('/v2/agents/versions/list', { agentId }),
-    );
+    answers.push(await call('get', { agentId }), await call('get', {}), await call('versions/list', { agentId }));
     expect(answers.map(({ status: http }) => http)).toEqual([200, 400, 200, 200, 200, 200]);
     expect(answers[3]!.body.result.data.agent).toMatchObject(hidden);
     expect(answers[5]!.body.result.data.versions).toMatchObject([hidden, hidden]);
@@ -509,7 +460,7 @@ describe('the secrets of an agent', () => {
 
   test('are required by version/update, which rejects __redacted__ for a secret that is not stored', async () => {
     const agentId = await create(sent);
-    const { body } = await customer.call('/v2/agents/version/update', {
+    const { body } = await call('version/update', {
       agentId,
       execution: {
         mcpServers: [{ id: 'new', url: 'https://mcp.example.com', auth: { type: 'bearer', token: REDACTED } }],
@@ -519,7 +470,6 @@ describe('the secrets of an agent', () => {
       status: 'INVALID_ARGUMENT',
       message: 'execution.mcpServers[0].auth.token must be a secret: there is no stored secret to keep',
     });
-    expect(await status('create', { name: 'A', ...hidden })).toBe('INVALID_ARGUMENT');
   });
 
   test('cannot be decrypted for another agent or another customer', async () => {

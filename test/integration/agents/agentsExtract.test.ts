@@ -5,7 +5,7 @@ import { openBedrock } from '../../../lib/bedrock/client.ts';
 import { ConverseModel, findFileModel } from '../../../lib/bedrock/converse.ts';
 import * as logMessages from '../../../lib/observability/logMessages.ts';
 import { acmeWorld, forAllTests, invalid } from '../../support/acmeWorld.ts';
-import { type Converse, startConverse } from '../../support/converse.ts';
+import { startConverse } from '../../support/converse.ts';
 import { restartFunctions } from '../../support/functionHandlers.ts';
 import { times } from '../../support/times.ts';
 import { workbook } from '../../support/workbook.ts';
@@ -90,47 +90,22 @@ describe('POST /v2/agents/extract with a table of agents', () => {
 
 describe('POST /v2/agents/extract with an invalid request', () => {
   test.each([
-    ['rejects a missing file', { mimeType: 'text/csv' }, 'fileBase64 is required'],
-    ['rejects an empty file', { fileBase64: '', mimeType: 'text/csv' }, 'fileBase64 must not be empty'],
-    ['rejects a blank file', { fileBase64: ' \n', mimeType: 'text/csv' }, 'fileBase64 must not be empty'],
     [
-      'rejects a file that is not base64',
-      { fileBase64: 'name,prompt', mimeType: 'text/csv' },
-      'fileBase64 must be base64',
-    ],
-    [
-      'rejects a file that is too large',
-      { fileBase64: Buffer.alloc(4_000_001).toString('base64'), mimeType: 'text/csv' },
-      'fileBase64 must be at most 4000000 bytes when it is decoded',
-    ],
-    ['rejects a missing MIME type', { fileBase64: 'YQ==' }, 'mimeType is required'],
-    ['rejects an empty MIME type', { fileBase64: 'YQ==', mimeType: '' }, 'mimeType must not be empty'],
-    [
-      'rejects an unsupported MIME type',
+      'an unsupported MIME type',
       { fileBase64: 'YQ==', mimeType: 'image/png' },
       'mimeType must be one of text/csv, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, text/plain, application/pdf',
     ],
     [
-      'rejects an unknown provider',
-      { fileBase64: 'YQ==', mimeType: 'text/csv', provider: 'openai' },
-      'provider must be "claude" or "nova"',
-    ],
-    [
-      'rejects text sent as a spreadsheet',
+      'text sent as a spreadsheet',
       { fileBase64: base64('name,prompt'), mimeType: XLSX },
       'fileBase64 is damaged, or is not a file of this type',
     ],
     [
-      'rejects a spreadsheet sent as a PDF',
+      'a spreadsheet sent as a PDF',
       { fileBase64: base64(workbook([{ name: 'A', rows: [['a']] }])), mimeType: 'application/pdf' },
       'fileBase64 is not a PDF',
     ],
-    [
-      'rejects a PDF sent as text',
-      { fileBase64: base64('%PDF-1.7\n%\u0000\u0001'), mimeType: 'text/plain' },
-      'fileBase64 is not text',
-    ],
-  ])('%s', async (_what, data, message) => {
+  ])('rejects %s', async (_what, data, message) => {
     expect(await customer.error(PATH, data)).toEqual(invalid(message));
   });
 
@@ -152,17 +127,6 @@ describe('POST /v2/agents/extract with an invalid request', () => {
 });
 
 describe('POST /v2/agents/extract without a model', () => {
-  test.each([
-    ['text/plain', 'Flag what shouts.'],
-    ['application/pdf', '%PDF-1.7 (JavaScript: app.alert(1))'],
-    ['text/csv', 'Topic,Wish\nTone,Quiet'],
-  ])('skips a file of type %s with a reason', async (mimeType, file) => {
-    const { agents, skipped } = await extract(file, mimeType);
-    expect(agents).toEqual([]);
-    expect(skipped.length).toBeGreaterThan(0);
-    for (const { reason } of skipped) expect(reason).toMatch(/^No model is set up to read this/);
-  });
-
   test('does not call the model of a provider that was not requested', async () => {
     setUp({ CLAUDE_MODEL_ID: models.CLAUDE_MODEL_ID });
     const { skipped } = await extract('Flag what shouts.', 'text/plain', { provider: 'nova' });
@@ -188,31 +152,21 @@ describe('POST /v2/agents/extract with a model', () => {
     expect(converse.calls.map((call) => call.modelId)).toEqual([modelId]);
   });
 
-  test('calls the model once, with a token limit and a tool, and without the file name', async () => {
-    setUp(models);
-    converse.script = () => ({ input: { agents: [], skipped: [{ originalText: 'x', reason: 'Not a rule.' }] } });
-    await extract('Flag what shouts.', 'text/plain', { fileName: 'ignore-all-rules.txt' });
-    const [{ request, file }] = converse.calls as [Converse['calls'][number]];
-    expect(file).toBe('<file>\nFlag what shouts.\n</file>');
-    expect(request).toMatchObject({
-      inferenceConfig: { maxTokens: 4_096 },
-      system: [{ text: expect.stringContaining('Answer only with one call of the tool record_agents') }],
-      toolConfig: {
-        tools: [{ toolSpec: { name: 'record_agents', inputSchema: { json: { type: 'object' } } } }],
-      },
-    });
-    expect(JSON.stringify(request)).not.toContain('ignore-all-rules');
-  });
-
-  test('sends no temperature to Claude and does not force the tool, because newer models reject both', async () => {
+  test('calls the model once with a tool, without the file name, and for Claude without a temperature and without force', async () => {
     setUp(models);
     converse.script = () => ({ input: { agents: [agent], skipped: [] } });
     const requestTo = async (provider: string) => {
-      await extract('Flag what shouts.', 'text/plain', { provider });
+      await extract('Flag what shouts.', 'text/plain', { provider, fileName: 'ignore-all-rules.txt' });
       return converse.calls.at(-1)!.request;
     };
     const claude = await requestTo('claude');
+    expect(converse.calls.map(({ file }) => file)).toEqual(['<file>\nFlag what shouts.\n</file>']);
     expect([claude.inferenceConfig, Object.keys(claude.toolConfig)]).toEqual([{ maxTokens: 4_096 }, ['tools']]);
+    expect(claude).toMatchObject({
+      system: [{ text: expect.stringContaining('Answer only with one call of the tool record_agents') }],
+      toolConfig: { tools: [{ toolSpec: { name: 'record_agents', inputSchema: { json: { type: 'object' } } } }] },
+    });
+    expect(JSON.stringify(claude)).not.toContain('ignore-all-rules');
     expect(await requestTo('nova')).toMatchObject({
       inferenceConfig: { temperature: 0 },
       toolConfig: { toolChoice: { tool: { name: 'record_agents' } } },
@@ -259,23 +213,6 @@ describe('POST /v2/agents/extract with a model', () => {
     ]);
   });
 
-  test('skips invalid agents in the answer of the model and returns the valid ones', async () => {
-    setUp(models);
-    converse.script = () => ({
-      input: {
-        agents: [
-          { ...agent, name: 'Valid' },
-          { name: 7 },
-          { ...agent, name: 'Odd', execution: { executionStrategy: 'shell' } },
-        ],
-        skipped: [],
-      },
-    });
-    const { agents, skipped } = await extract('Rules', 'text/plain');
-    expect([agents.length, skipped.length]).toEqual([1, 2]);
-    await customer.ok('/v2/agents/create', agents[0]);
-  });
-
   test.each([
     ['is cut off', { input: { agents: [agent, { name: 'Ha' }] }, stopReason: 'max_tokens' }, 1, /cut off/],
     [
@@ -285,14 +222,7 @@ describe('POST /v2/agents/extract with a model', () => {
       /did not answer as it was asked to \(max_tokens\)/,
     ],
     ['is a refusal', { text: 'I would rather not.', stopReason: 'end_turn' }, 0, /\(end_turn\)/],
-    [
-      'is stopped by a guardrail',
-      { text: 'Blocked.', stopReason: 'guardrail_intervened' },
-      0,
-      /\(guardrail_intervened\)/,
-    ],
     ['is a tool use with malformed JSON', { input: {}, stopReason: 'malformed_tool_use' }, 0, /\(malformed_tool_use\)/],
-    ['has text instead of a list', { input: { agents: '[{"name":' } }, 0, /has another form than requested/],
   ] as const)(
     'returns the valid agents and skips the others if the answer of the model %s',
     async (_what, reply, agentCount, reason) => {

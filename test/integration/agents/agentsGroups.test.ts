@@ -11,7 +11,6 @@ import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { agentCalls } from '../../support/agents.ts';
 import { beforeWrite } from '../../support/beforeWrite.ts';
 import { itemsOf } from '../../support/content.ts';
-import { newCustomer } from '../../support/customer.ts';
 import { runAsJob } from '../../support/jobRunner.ts';
 import { times } from '../../support/times.ts';
 
@@ -75,7 +74,6 @@ describe('POST /v2/agents/get as a list', () => {
     expect((await listedIds({})).toSorted()).toEqual([...agentIds, ...builtIn].toSorted());
     expect((await listedIds({ filter: 'customOnly' })).toSorted()).toEqual(agentIds);
     expect(await listedIds({ filter: 'defaultOnly' })).toEqual(builtIn);
-    expect(await status('get', { filter: 'all' })).toBe('INVALID_ARGUMENT');
   });
 
   test("returns the agents of a group in the group's order, also with a filter", async () => {
@@ -85,8 +83,6 @@ describe('POST /v2/agents/get as a list', () => {
     expect(await listedIds({ groupId, filter: 'customOnly' })).toEqual([b, a]);
     expect(await listedIds({ groupId, filter: 'defaultOnly' })).toEqual(['lorem-ipsum', 'spell-check']);
     expect(await status('get', { groupId: 'agrp_unknown' })).toBe('NOT_FOUND');
-    expect(await status('get', { groupId: '' })).toBe('INVALID_ARGUMENT');
-    expect(await status('get', { agentId: '' })).toBe('INVALID_ARGUMENT');
     expect(await status('get', { agentId: 'agt_unknown' })).toBe('NOT_FOUND');
   });
 
@@ -136,27 +132,15 @@ describe('POST /v2/agents/get as a list', () => {
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringContaining('groupId') });
   });
 
-  test('names agentId if the agents of a group are too large for a response', async () => {
-    const groupId = await createGroup(await store(100, 'x'.repeat(60_000)));
-    expect((await call('get', { groupId })).body.error).toMatchObject({
-      status: 'INVALID_ARGUMENT',
-      message: 'The answer would be larger than 5000000 bytes: narrow it by agentId',
-    });
-  });
-
-  test('lists built-in agents even if the custom agents are too large for a response', async () => {
+  test('lists built-in agents even if the others are too large for a response, and names agentId for a large group', async () => {
     await store(220, 'x'.repeat(30_000));
     expect(await status('get', {})).toBe('INVALID_ARGUMENT');
     expect(await listedIds({ filter: 'defaultOnly' })).toEqual(builtIn);
-  });
-
-  test('creates at most 1,000 custom agents', async () => {
-    const [first] = await store(MAX_AGENTS - 1, 'An agent');
-    expect(await status('create', { name: 'The last' })).toBe('success');
-    expect(await status('create', { name: 'One more' })).toBe('RESOURCE_EXHAUSTED');
-    expect(await listedIds({ filter: 'customOnly' })).toHaveLength(MAX_AGENTS);
-    await ok('delete', { agentId: first });
-    expect(await status('create', { name: 'In its place' })).toBe('success');
+    const larger = await createGroup(await store(100, 'x'.repeat(60_000)));
+    expect((await call('get', { groupId: larger })).body.error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: 'The answer would be larger than 5000000 bytes: narrow it by agentId',
+    });
   });
 
   test('keeps the limit of agents for parallel calls, and allows one more agent after a deletion', async () => {
@@ -305,27 +289,9 @@ describe('POST /v2/agents/groups/*', () => {
 
   test.each([
     ['a blank name', 'create', { name: ' ' }, 'INVALID_ARGUMENT'],
-    ['a name of 201 characters', 'create', { name: 'x'.repeat(201) }, 'INVALID_ARGUMENT'],
     ['a name of 200 characters and a trailing space', 'create', { name: `${'x'.repeat(200)} ` }, 'success'],
-    ['a description of 2,001 characters', 'create', { name: 'A', description: 'x'.repeat(2_001) }, 'INVALID_ARGUMENT'],
-    [
-      '101 agents that are the same agent',
-      'create',
-      { name: 'A', agentIds: times(101, () => 'spell-check') },
-      'INVALID_ARGUMENT',
-    ],
-    [
-      '100 agents that are the same agent',
-      'create',
-      { name: 'A', agentIds: times(100, () => 'spell-check') },
-      'success',
-    ],
-    ['an unknown field', 'create', { name: 'A', more: 1 }, 'INVALID_ARGUMENT'],
     ['an unknown agent', 'create', { name: 'A', agentIds: ['spell-check', 'agt_unknown'] }, 'NOT_FOUND'],
     ['no change', 'update', { groupId: 'agrp' }, 'INVALID_ARGUMENT'],
-    ['agents', 'update', { groupId: 'agrp', name: 'A', agentIds: [] }, 'INVALID_ARGUMENT'],
-    ['no agents', 'add-agents', { groupId: 'agrp', agentIds: [] }, 'INVALID_ARGUMENT'],
-    ['no agents', 'remove-agents', { groupId: 'agrp', agentIds: [] }, 'INVALID_ARGUMENT'],
   ])('return the documented status for %s in groups/%s', async (_what, path, data, expected) => {
     expect(await status(`groups/${path}`, data)).toBe(expected);
   });
@@ -357,12 +323,6 @@ describe('POST /v2/agents/groups/*', () => {
     expect(await listedIds({ groupId })).toEqual(custom.slice(0, 100));
   });
 
-  test('groups/create keeps at most 50 groups', async () => {
-    for (let i = 0; i < 50; i++) await createGroup([]);
-    expect(await status('groups/create', { name: 'One more' })).toBe('RESOURCE_EXHAUSTED');
-    expect((await ok('groups/list', {})).groups).toHaveLength(50);
-  });
-
   test('groups/create keeps the limit for parallel calls, and allows one more group after a deletion', async () => {
     const groups: string[] = [];
     for (let i = 0; i < 45; i++) groups.push(await createGroup([]));
@@ -381,26 +341,4 @@ describe('POST /v2/agents/groups/*', () => {
     await Promise.all(builtIn.map((agentId) => ok('groups/add-agents', { groupId, agentIds: [agentId] })));
     expect((await membersOf(groupId)).toSorted()).toEqual(builtIn.toSorted());
   });
-});
-
-test('the endpoints of agents and groups return NOT_FOUND for agents and groups of another customer', async () => {
-  const agentId = await create({ instructions: 'Look.' });
-  const groupId = await createGroup([agentId]);
-  const other = agentCalls(await newCustomer());
-  for (const [path, data] of [
-    ['get', { agentId }],
-    ['get', { groupId }],
-    ['update', { agentId, name: 'A' }],
-    ['version/update', { agentId, instructions: 'A' }],
-    ['versions/list', { agentId }],
-    ['versions/restore', { agentId }],
-    ['groups/get', { groupId }],
-    ['groups/update', { groupId, name: 'A' }],
-    ['groups/delete', { groupId }],
-    ['groups/add-agents', { groupId, agentIds: ['spell-check'] }],
-    ['groups/create', { name: 'A', agentIds: [agentId] }],
-  ] as const)
-    expect([path, await other.status(path, data)]).toEqual([path, 'NOT_FOUND']);
-  await other.ok('delete', { agentId });
-  expect(await listedIds({ groupId })).toEqual([agentId]);
 });

@@ -438,18 +438,6 @@ describe('users/data/delete', () => {
     expect(await status(again.jobId)).toMatchObject({ isDeleteCompleted: true, tasksLeft: 0 });
   });
 
-  test.each([
-    ['no users', { userIds: [] }, 'userIds'],
-    ['501 users', { userIds: times(501, (i) => `u${i}`) }, 'userIds'],
-    ['31 organizations', { userIds: ['ada'], organizationIds: times(31, (i) => `o${i}`) }, 'organizationIds'],
-    ['no organizations', { userIds: ['ada'], organizationIds: [] }, 'organizationIds'],
-  ])('rejects %s with INVALID_ARGUMENT', async (_what, data, field) => {
-    const { status: code, body } = await customer.call(DELETE, data);
-    expect([code, body.error.status]).toEqual([400, 'INVALID_ARGUMENT']);
-    expect(body.error.message).toContain(field);
-    expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
-  });
-
   test('rejects unknown organizations and names each of them', async () => {
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
     const organizationIds = ['acme', 'nowhere', 'acme', 'elsewhere'];

@@ -147,8 +147,7 @@ describe('POST /v2/crdt/update', () => {
     expect(await values()).toEqual([['summary', 'one 2 three four']]);
   });
 
-  test('rejects a value above 4 MB, and accepts, reads and syncs one of nearly 4 MB', async () => {
-    expect(await answer(ADD, { ...text, data: 'x'.repeat(4 * 1024 * 1024) })).toEqual(invalid('data'));
+  test('accepts, reads and syncs a value of nearly 4 MB', async () => {
     // Random letters hardly compress.
     const data = times(500_000, (index) =>
       Math.imul(index + 1, 0x9e3779b1)
@@ -268,7 +267,6 @@ describe('POST /v2/crdt/delete', () => {
     expect(await values()).toEqual([]);
     expect(await values({ ...nda, documentId: 'tos' })).toEqual([['summary', 'one']]);
     expect(await answer(DELETE, nda)).toMatchObject({ status: 'success', data: {}, hasMore: false });
-    expect(await answer(DELETE, { ...nda, editorIds: [] })).toMatchObject({ http: 400 });
   });
 
   test('finds many small editors beside a large one and beside deleted ones with few queries', async () => {

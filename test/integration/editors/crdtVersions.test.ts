@@ -70,20 +70,14 @@ describe('versions of an editor', () => {
     expect(await value()).toBe('four');
   });
 
-  test('are listed in pages, the newest first, all or only the named ones', async () => {
+  test('are listed with the newest first, all or only the named ones', async () => {
     await addEditor();
-    for (const name of ['a', undefined, 'b', 'c', undefined]) {
+    for (const name of ['a', undefined, 'b', undefined]) {
       await add({ name });
       await write(`after ${name}`);
     }
-    const pages: string[] = [];
-    for (let pageToken: string | null = null; pageToken !== null || pages.length === 0;) {
-      const page = await get({ pageSize: 2, pageToken });
-      pages.push(...page.versions.map(({ name }: any) => name));
-      pageToken = page.nextPageToken;
-    }
-    expect(pages).toEqual([undefined, 'c', 'b', undefined, 'a']);
-    expect(await names({ named: true })).toEqual(['c', 'b', 'a']);
+    expect(await names()).toEqual([undefined, 'b', undefined, 'a']);
+    expect(await names({ named: true })).toEqual(['b', 'a']);
   });
 
   test('of the same state share one blob, which stays until the last of them is deleted', async () => {

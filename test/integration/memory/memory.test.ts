@@ -147,19 +147,12 @@ describe('POST /v2/memory/judgments/add', () => {
     expect([first.recordId, first.similarity]).toEqual(['r7', 1]);
   });
 
-  test('rejects missing documents and disabled organizations', async () => {
+  test('rejects missing documents', async () => {
     expect(await error(ADD, { ...acme, documentId: 'nowhere', judgments: [judgment()] })).toEqual([
       404,
       'NOT_FOUND',
       'Document does not exist',
     ]);
-    await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
-    for (const scope of [acme, nda])
-      expect(await error(ADD, { ...scope, judgments: [judgment()] })).toEqual([
-        400,
-        'FAILED_PRECONDITION',
-        'The organization is disabled',
-      ]);
   });
 });
 
@@ -167,18 +160,7 @@ describe('POST /v2/memory/judgments/add with an invalid request', () => {
   beforeAll(useNewCustomer);
 
   test.each([
-    ['no judgments', { ...nda, judgments: [] }, 'judgments'],
-    ['more than 100', { ...nda, judgments: times(101, () => judgment()) }, 'judgments'],
     ['an empty decision', { ...nda, judgments: [judgment({ decision: ' ' })] }, 'decision'],
-    ['an empty reasoning', { ...nda, judgments: [judgment({ reasoning: '' })] }, 'reasoning'],
-    [
-      'a reasoning of over 10,000 characters',
-      { ...nda, judgments: [judgment({ reasoning: 'x'.repeat(10_001) })] },
-      'reasoning',
-    ],
-    ['a content of over 32 KB', { ...nda, judgments: [judgment({ content: 'x'.repeat(32_769) })] }, 'content'],
-    ['a confidence of over 100', { ...nda, judgments: [judgment({ confidence: 101 })] }, 'confidence'],
-    ['an invalid time', { ...nda, judgments: [judgment({ createdAt: 1.5 })] }, 'createdAt'],
     ['an organization that does not exist', { organizationId: 'nobody', judgments: [judgment()] }, 'organizationId'],
   ])('rejects %s', async (_what, data, field) => {
     expect(await error(ADD, data)).toEqual(invalid(expect.stringContaining(field)));
@@ -355,42 +337,15 @@ describe('POST /v2/memory/search', () => {
   });
 
   test.each([
-    ['limit 0', { query: 'x', limit: 0 }, 'limit'],
-    ['limit 51', { query: 'x', limit: 51 }, 'limit'],
-    ['limit 1.5', { query: 'x', limit: 1.5 }, 'limit'],
-    ['recencyDays 0', { recencyDays: 0 }, 'recencyDays'],
-    ['recencyDays 366', { recencyDays: 366 }, 'recencyDays'],
     [
-      'a start after the end',
-      { query: 'x', filters: { dateRange: { start: '2026-01-02', end: '2026-01-01' } } },
-      'start',
-    ],
-    [
-      'an invalid date',
-      { query: 'x', filters: { dateRange: { start: 'yesterday' } } },
-      'filters.dateRange.start must be an ISO 8601 time or epoch milliseconds',
-    ],
-    [
-      'a date of another type',
-      { query: 'x', filters: { dateRange: { end: true } } },
-      'filters.dateRange.end must be an ISO 8601 time or epoch milliseconds',
-    ],
-    [
-      'an invalid date range next to annotationId',
+      'an invalid date next to annotationId',
       { organizationId: 'acme', filters: { annotationId: 'thread', dateRange: { start: 'yesterday' } } },
-      'start',
+      'filters.dateRange.start must be an ISO 8601 time or epoch milliseconds',
     ],
     ['an invalid recencyDays next to a date range', { recencyDays: 400, filters: { dateRange: {} } }, 'recencyDays'],
     ['a document without an organization', { query: 'x', documentId: 'nda' }, 'organizationId'],
-    ['no documents', { ...acme, query: 'x', documentIds: [] }, 'documentIds'],
-    ['26 documents', { ...acme, query: 'x', documentIds: times(26, String) }, 'documentIds'],
-    ['no excluded documents', { query: 'x', filters: { excludeDocumentIds: [] } }, 'excludeDocumentIds'],
-    ['an empty query', { query: '' }, 'query'],
     ['a blank query', { query: ' \n' }, 'query'],
     ['no query', {}, 'query is required without recencyDays and filters.annotationId'],
-    ['an unknown scope', { query: 'x', scope: 'folder' }, 'scope'],
-    ['an unknown type of embedding', { query: 'x', embeddingType: 'image' }, 'embeddingType'],
-    ['an unknown type of judge', { query: 'x', filters: { judgeType: 'robot' } }, 'judgeType'],
     ['an organization that does not exist', { query: 'x', organizationId: 'nobody' }, 'organizationId'],
   ])('rejects %s', async (_what, data, field) => {
     expect(await error(SEARCH, data)).toEqual(invalid(expect.stringContaining(field)));
@@ -445,13 +400,8 @@ describe('POST /v2/memory/search', () => {
       expect(body.result.results[0]).not.toHaveProperty('similarity');
     });
 
-    test.each([
-      ['limit 0', { limit: 0 }, 'limit'],
-      ['limit 101', { limit: 101 }, 'limit'],
-      ['a document without an organization', { documentId: 'nda' }, 'organizationId'],
-      ['no documents', { ...acme, documentIds: [] }, 'documentIds'],
-    ])('rejects %s', async (_what, data, field) => {
-      expect(await error(QUERY, data)).toEqual(invalid(expect.stringContaining(field)));
+    test('rejects a document without an organization', async () => {
+      expect(await error(QUERY, { documentId: 'nda' })).toEqual(invalid(expect.stringContaining('organizationId')));
     });
   });
 });

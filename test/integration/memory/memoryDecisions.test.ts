@@ -122,9 +122,7 @@ describe('POST /v2/commentannotations/update with a reason', () => {
 
   test.each([
     ['a missing actionUser', { actionUser: undefined, reason: 'why' }, 'actionUser is required with reason'],
-    ['an empty reason', { reason: '' }, 'reason'],
     ['a blank reason', { reason: ' ' }, 'reason must not be blank'],
-    ['a reason of more than 4,000 characters', { reason: 'x'.repeat(4_001) }, 'reason'],
   ])('rejects %s', async (_what, data, message) => {
     expect(
       await customer.error(UPDATE, {

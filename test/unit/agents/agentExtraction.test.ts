@@ -63,10 +63,12 @@ describe('ExtractionRequest', () => {
     },
   );
 
-  test.each(['', ' \n\t', 'a', 'Zm9v!', 'data:text/csv;base64,YQ==', 'YQ===', '=', 'é'])(
+  test.each([' \n\t', 'a', 'Zm9v!', 'data:text/csv;base64,YQ==', 'YQ===', '=', 'é'])(
     'rejects %p as fileBase64 and names the field',
     (fileBase64) => {
-      expect(problem({ fileBase64 })).toMatch(/^fileBase64: /);
+      expect(problem({ fileBase64 })).toBe(
+        `fileBase64: must ${fileBase64.trim() === '' ? 'not be empty' : 'be base64'}`,
+      );
     },
   );
 
@@ -82,15 +84,6 @@ describe('ExtractionRequest', () => {
     expect(problem({ fileBase64: Buffer.alloc(FILE_BYTES + 1).toString('base64') })).toBe(
       'fileBase64: must be at most 4000000 bytes when it is decoded',
     );
-  });
-
-  test('accepts two providers and file names of 1 to 255 characters', () => {
-    expect(parse({ provider: 'nova', fileName: 'x'.repeat(255) }).error).toBeUndefined();
-    expect(problem({ provider: 'gemini' })).toMatch(/^provider/);
-    expect([problem({ fileName: '' }), problem({ fileName: 'x'.repeat(256) })]).toEqual([
-      expect.stringMatching(/^fileName/),
-      expect.stringMatching(/^fileName/),
-    ]);
   });
 });
 
@@ -123,11 +116,12 @@ describe('readSource: columns of a table', () => {
     ]);
   });
 
-  test.each(
-    ['name', 'title', 'agent'].flatMap((name) =>
-      ['instructions', 'prompt', 'rule', 'check'].map((text) => [name, text]),
-    ),
-  )('recognises columns named %s and %s', (name, text) => {
+  test.each([
+    ['name', 'instructions'],
+    ['title', 'prompt'],
+    ['agent', 'rule'],
+    ['agent', 'check'],
+  ])('recognises columns named %s and %s', (name, text) => {
     expect(fromCsv(`${text},${name}\nLook.,One`).agents).toEqual([{ name: 'One', instructions: 'Look.' }]);
   });
 

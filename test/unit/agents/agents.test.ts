@@ -119,13 +119,6 @@ describe('CreateAgent', () => {
   });
 
   test.each([
-    ['a missing name', { name: undefined }, 'name is required'],
-    ['an empty name', { name: '' }, 'name must not be empty'],
-    [
-      'an empty list of strategies',
-      { contextGathering: { strategies: [] } },
-      'contextGathering.strategies must not be empty',
-    ],
     [
       'rest-api without its options',
       { contextGathering: { strategies: ['rest-api'] } },
@@ -152,36 +145,10 @@ describe('CreateAgent', () => {
       'execution.mcpServers is required when executionStrategy is mcp-tools: at least one server',
     ],
     [
-      'an unknown executionStrategy',
-      { execution: { executionStrategy: 'magic' } },
-      'execution.executionStrategy must be "ai" or "service" or "service+ai" or "stagehand-agent" or "mcp-tools"',
-    ],
-    [
-      'an unknown key of knowledge',
-      { execution: { knowledge: { sourceIds: [] } } },
-      'execution.knowledge.sourceIds: unknown field.',
-    ],
-    [
-      'an unknown key of aiConfig',
-      { contextGathering: { aiConfig: { temperature: 1 } } },
-      'contextGathering.aiConfig.temperature: unknown field.',
-    ],
-    [
-      'an unknown key of an MCP server',
-      { execution: { mcpServers: [server({ command: 'sh' })] } },
-      'execution.mcpServers[0].command: unknown field.',
-    ],
-    [
-      'too many servers',
-      { execution: { mcpServers: times(6, (n) => server({ id: `${n}` })) } },
-      'execution.mcpServers must have at most 5 items',
-    ],
-    [
       'two servers with the same id',
       { execution: { mcpServers: [server(), server()] } },
       'execution.mcpServers[1].id must be unique in the list',
     ],
-    ['a server without a URL', { execution: { mcpServers: [{ id: 'a' }] } }, 'execution.mcpServers[0].url is required'],
     [
       'a server with a file URL',
       { execution: { mcpServers: [server({ url: 'file:///etc/passwd' })] } },
@@ -193,11 +160,6 @@ describe('CreateAgent', () => {
       'execution.mcpServers[0].url must not contain credentials: they belong into auth',
     ],
     [
-      'an unknown type of authentication',
-      { execution: { mcpServers: [server({ auth: { type: 'oauth' } })] } },
-      'execution.mcpServers[0].auth.type must be "none" or "bearer" or "basic" or "header"',
-    ],
-    [
       'bearer authentication without a token',
       { execution: { mcpServers: [server({ auth: { type: 'bearer' } })] } },
       'execution.mcpServers[0].auth.token is required when type is bearer',
@@ -206,36 +168,6 @@ describe('CreateAgent', () => {
       'a header value with a line break',
       restApi(restEndpoint({ auth: { type: 'header', headers: { 'x-key': 'a\nb' } } })),
       'contextGathering.strategyOptions.rest-api.endpoints[0].auth.headers.x-key must be of visible ASCII characters and spaces, since it is sent in a header',
-    ],
-    [
-      'maxToolTurns above its maximum',
-      { execution: { aiConfig: { maxToolTurns: 17 } } },
-      'execution.aiConfig.maxToolTurns must be at most 16',
-    ],
-    [
-      'a flag that is not a boolean',
-      { postProcess: { guardrails: { enabled: 'false' } } },
-      'postProcess.guardrails.enabled must be a boolean',
-    ],
-    [
-      'an unknown annotation strategy',
-      { postProcess: { annotations: { strategy: 'line-level' } } },
-      'postProcess.annotations.strategy must be "findings" or "word-level" or "page-level" or "none"',
-    ],
-    [
-      'an unknown responseAdapter',
-      { response: { responseAdapter: 'other' } },
-      'response.responseAdapter must be "broken-links-response" or "crawler-response" or "screenshot-response" or "accessibility-checker-response" or "og-image-checker-response"',
-    ],
-    [
-      'a context field without a title',
-      { input: { userContextFields: [{ id: 'a', title: '', type: 'string' }] } },
-      'input.userContextFields[0].title must not be empty',
-    ],
-    [
-      'a context field of an unknown type',
-      { input: { userContextFields: [{ id: 'a', title: 'b', type: 'date' }] } },
-      'input.userContextFields[0].type must be "string" or "number" or "boolean"',
     ],
     [
       '__redacted__ where no secret is stored',
