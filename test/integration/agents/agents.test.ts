@@ -357,32 +357,19 @@ describe('concurrent changes of an agent', () => {
   });
 });
 
-describe('a repeated call', () => {
-  test('agents/create creates one agent under the same Idempotency-Key', async () => {
-    const send = () => customer.call('/v2/agents/create', { name: 'Once' }, { 'idempotency-key': 'key' });
-    const [first, second] = [await send(), await send()];
-    expect(second.body).toEqual(first.body);
-    expect((await ok('get', { filter: 'customOnly' })).agents).toHaveLength(1);
-  });
-
-  test('AgentWriter writes each change once if a call is repeated after a crash', async () => {
-    const writer = new AgentWriter(table);
-    const call = (callId: string) => ({ callId, now: Date.now() });
-    const twice = async <T>(work: () => Promise<T>): Promise<T[]> => [await work(), await work()];
-    const tenant = customer.apiKey;
-    expect(
-      await twice(() =>
-        writer.create(tenant, { agentId: 'agt_1', name: 'A', enabled: true }, { behaviour: '{}' }, call('a')),
-      ),
-    ).toEqual(['done', 'done']);
-    expect(await twice(() => writer.addVersion(tenant, 'agt_1', async () => ({ behaviour: '{}' }), call('b')))).toEqual(
-      [2, 2],
-    );
-    expect(await twice(() => writer.addVersion(tenant, 'agt_1', async () => ({ behaviour: '{}' }), call('c')))).toEqual(
-      [3, 3],
-    );
-    expect(await twice(() => writer.restore(tenant, 'agt_1', call('d')))).toEqual([2, 2]);
-  });
+test('AgentWriter writes each change once if a call is repeated after a crash', async () => {
+  const writer = new AgentWriter(table);
+  const tenant = customer.apiKey;
+  const version = async () => ({ behaviour: '{}' });
+  const twice = async <T>(
+    callId: string,
+    work: (call: { callId: string; now: number }) => Promise<T>,
+  ): Promise<T[]> => [await work({ callId, now: Date.now() }), await work({ callId, now: Date.now() })];
+  const agent = { agentId: 'agt_1', name: 'A', enabled: true };
+  expect(await twice('a', (call) => writer.create(tenant, agent, { behaviour: '{}' }, call))).toEqual(['done', 'done']);
+  expect(await twice('b', (call) => writer.addVersion(tenant, 'agt_1', version, call))).toEqual([2, 2]);
+  expect(await twice('c', (call) => writer.addVersion(tenant, 'agt_1', version, call))).toEqual([3, 3]);
+  expect(await twice('d', (call) => writer.restore(tenant, 'agt_1', call))).toEqual([2, 2]);
 });
 
 describe('the secrets of an agent', () => {

@@ -91,11 +91,6 @@ describe('POST /v2/crdt/add', () => {
       expect(await values({ ...nda, editorId: type })).toEqual([[type, data]]);
     }
   });
-
-  test('adds an editor once for several concurrent calls', async () => {
-    const answers = await Promise.all(['one', 'two', 'three'].map((data) => answer(ADD, { ...text, data })));
-    expect(answers.map(({ status }) => status).sort()).toEqual(['ALREADY_EXISTS', 'ALREADY_EXISTS', 'success']);
-  });
 });
 
 describe('POST /v2/crdt/update', () => {

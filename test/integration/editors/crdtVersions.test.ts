@@ -95,14 +95,6 @@ describe('versions of an editor', () => {
     expect([await parts(), (await get()).versions]).toEqual([[], []]);
   });
 
-  test('are made once by repeated calls with the same Idempotency-Key', async () => {
-    await addEditor();
-    const call = () => customer.call(`${VERSIONS}/add`, { ...editor, name: 'once' }, { 'idempotency-key': 'key-1' });
-    const [first, second] = [await call(), await call()];
-    expect(second.body).toEqual(first.body);
-    expect(await names()).toEqual(['once']);
-  });
-
   test('of a deleted editor do not belong to the one that is added again, and are purged', async () => {
     await addEditor();
     const { versionId } = await add({ name: 'old' });

@@ -145,6 +145,21 @@ describe('CreateAgent', () => {
       'execution.mcpServers is required when executionStrategy is mcp-tools: at least one server',
     ],
     [
+      'an unknown key of knowledge',
+      { execution: { knowledge: { sourceIds: [] } } },
+      'execution.knowledge.sourceIds: unknown field.',
+    ],
+    [
+      'an unknown key of aiConfig',
+      { contextGathering: { aiConfig: { temperature: 1 } } },
+      'contextGathering.aiConfig.temperature: unknown field.',
+    ],
+    [
+      'an unknown key of an MCP server',
+      { execution: { mcpServers: [server({ command: 'sh' })] } },
+      'execution.mcpServers[0].command: unknown field.',
+    ],
+    [
       'two servers with the same id',
       { execution: { mcpServers: [server(), server()] } },
       'execution.mcpServers[1].id must be unique in the list',
