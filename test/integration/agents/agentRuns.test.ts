@@ -109,13 +109,6 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
     expect(lastExecutedAt).toBeGreaterThanOrEqual(before);
     expect(lastExecutedAt).toBeLessThanOrEqual(Date.now());
   });
-
-  test('ignore external agents and comments without an executionId', async () => {
-    const external = findingComment('run-1', { agentSource: 'external', agentName: 'Lint' });
-    await addThreads(customer, [thread('other', { commentData: [external, findingComment(), comment()] })]);
-    expect((await reply(external, findingComment())).status).toBe(200);
-    expect([await runs(), await jobs(), await executions()]).toEqual([[], [], 0]);
-  });
 });
 
 describe('an execution of an agent', () => {

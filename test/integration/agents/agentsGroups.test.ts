@@ -314,15 +314,6 @@ describe('POST /v2/agents/groups/*', () => {
       ]);
   });
 
-  test('groups/add-agents keeps at most 100 agents in a group', async () => {
-    const custom = await Promise.all(times(101, () => create()));
-    const groupId = await createGroup(custom.slice(0, 99));
-    expect(await status('groups/add-agents', { groupId, agentIds: custom.slice(98) })).toBe('RESOURCE_EXHAUSTED');
-    expect(await membersOf(groupId)).toHaveLength(99);
-    expect(await status('groups/add-agents', { groupId, agentIds: custom.slice(0, 100) })).toBe('success');
-    expect(await listedIds({ groupId })).toEqual(custom.slice(0, 100));
-  });
-
   test('groups/create keeps the limit for parallel calls, and allows one more group after a deletion', async () => {
     const groups: string[] = [];
     for (let i = 0; i < 45; i++) groups.push(await createGroup([]));

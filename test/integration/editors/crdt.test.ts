@@ -128,20 +128,6 @@ describe('POST /v2/crdt/update', () => {
     expect((await client()).getText('default').toJSON()).toBe('three');
   });
 
-  test('keeps concurrent changes of clients, and writes nothing if the value is equal', async () => {
-    await add({ data: 'one two three' });
-    const doc = await client();
-    const { version } = await customer.ok(PULL, editor);
-    await customer.untyped(UPDATE, { ...text, data: 'one two three' });
-    expect((await customer.ok(PULL, editor)).version).toBe(version);
-    await customer.untyped(UPDATE, { ...text, data: 'one 2 three' });
-    await customer.ok(PUSH, {
-      ...editor,
-      update: updateOf(doc, (changed) => changed.getText('content').insert(13, ' four')),
-    });
-    expect(await values()).toEqual([['summary', 'one 2 three four']]);
-  });
-
   test('accepts, reads and syncs a value of nearly 4 MB', async () => {
     // Random letters hardly compress.
     const data = times(500_000, (index) =>
@@ -202,11 +188,6 @@ describe('POST /v2/crdt/get', () => {
     expect(await answer(ADD, { ...nda, type: 'text', data: 'x' })).toEqual(
       invalid('editorId', 'Editor ID is required.'),
     );
-  });
-
-  test('returns an empty list for an unknown editor and for a document without editors', async () => {
-    expect(await values()).toEqual([]);
-    expect(await values(editor)).toEqual([]);
   });
 
   test('rejects an unknown organization or document, as all CRDT endpoints do', async () => {
@@ -326,21 +307,6 @@ describe('POST /v2/crdt/delete', () => {
 });
 
 describe('POST /v2/crdt/updates/get', () => {
-  test('returns the changes that a client lacks and the state vector of the server', async () => {
-    await add({ data: 'one' });
-    const doc = await client();
-    await customer.untyped(UPDATE, { ...text, data: 'one two' });
-    const { update, stateVector, version } = await customer.ok(PULL, {
-      ...editor,
-      stateVector: base64(Y.encodeStateVector(doc)),
-    });
-    expect(bytes(update).length).toBeLessThan(40);
-    expect(version).toEqual(expect.any(Number));
-    Y.applyUpdate(doc, bytes(update));
-    expect(doc.getText('content').toJSON()).toBe('one two');
-    expect(stateVector).toBe(base64(Y.encodeStateVector(doc)));
-  });
-
   test('returns only the updates after a version', async () => {
     await add();
     const { editorKey, version } = await customer.ok(PULL, editor);
@@ -403,20 +369,6 @@ describe('POST /v2/crdt/updates/push', () => {
     const deletion = updateOf(doc, (changed) => changed.getText('content').delete(0, 1));
     expect(await customer.ok(PUSH, { ...editor, update: deletion })).toEqual({ version: Number(version) + 1 });
     expect(await customer.ok(PUSH, { ...editor, update: deletion })).toEqual({ version: Number(version) + 1 });
-  });
-
-  test('stores updates that arrive out of order, also across a restart', async () => {
-    await add();
-    const doc = await client();
-    const updates = ['a', 'b', 'c'].map((letter) =>
-      updateOf(doc, (changed) => changed.getText('content').insert(changed.getText('content').length, letter)),
-    );
-    await customer.untyped(PUSH, { ...editor, update: updates[2] });
-    await customer.untyped(PUSH, { ...editor, update: updates[1] });
-    expect(await values()).toEqual([['summary', 'one']]);
-    restartFunctions();
-    await customer.untyped(PUSH, { ...editor, update: updates[0] });
-    expect(await values()).toEqual([['summary', 'oneabc']]);
   });
 
   test.each<[string, string | ((state: { stateVector: string }) => string)]>([

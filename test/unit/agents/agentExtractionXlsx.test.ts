@@ -14,6 +14,12 @@ const titles = ['Name', 'Instructions'];
 const workbookOf = (rows: readonly (readonly TestCell[])[], options = {}) =>
   workbook([{ name: 'Checks', rows }], options);
 const ofXml = (xml: string, options = {}) => workbook([{ name: 'Checks', rows: [], xml }], options);
+/** Returns a workbook with this XML as its first sheet, or as other parts. */
+const ofParts = (parts: Readonly<Record<string, string>>, rows: readonly (readonly TestCell[])[] = []) =>
+  workbookOf(rows, {
+    parts: Object.fromEntries(Object.entries(parts).map(([path, xml]) => [`xl/${path}`, Buffer.from(xml)])),
+  });
+const SHEET = 'worksheets/sheet1.xml';
 const cellsOf = (file: Buffer) => readWorkbook(file)[0]!.rows.map(({ cells }) => cells);
 function resultOf(file: Buffer) {
   const source = readSource('xlsx', file);
@@ -123,9 +129,7 @@ describe('readWorkbook and readSource on XLSX files', () => {
   test('accepts namespace prefixes, missing cell addresses and absolute paths', () => {
     const sheet =
       '<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData><x:row><x:c t="inlineStr"><x:is><x:t>Name</x:t></x:is></x:c><x:c t="inlineStr"><x:is><x:t>Rule</x:t></x:is></x:c></x:row><x:row><x:c t="inlineStr"><x:is><x:t>A</x:t></x:is></x:c><x:c><x:v>7</x:v></x:c></x:row></x:sheetData></x:worksheet>';
-    expect(resultOf(workbookOf([], { parts: { 'xl/worksheets/sheet1.xml': Buffer.from(sheet) } })).agents).toEqual([
-      { name: 'A', instructions: '7' },
-    ]);
+    expect(resultOf(ofParts({ [SHEET]: sheet })).agents).toEqual([{ name: 'A', instructions: '7' }]);
   });
 
   test('reads ten sheets and names the others in the summary', () => {
@@ -179,32 +183,24 @@ describe('readSource throws INVALID_ARGUMENT for an invalid XLSX file', () => {
     ],
     [
       'a part with a document type',
-      workbookOf([], {
-        parts: { 'xl/worksheets/sheet1.xml': Buffer.from('<!DOCTYPE worksheet><worksheet><sheetData/></worksheet>') },
-      }),
+      ofParts({ [SHEET]: '<!DOCTYPE worksheet><worksheet><sheetData/></worksheet>' }),
       /its XML is malformed/,
     ],
     ['a workbook without visible sheets', workbook([{ name: 'A', rows: [titles], hidden: true }]), /no visible sheet/],
     ['broken XML', ofXml('<sheetData><row></sheetData>'), /its XML is malformed/],
     [
       'a path that leads out of the archive',
-      workbookOf([], {
-        parts: {
-          'xl/_rels/workbook.xml.rels': Buffer.from(
-            '<Relationships><Relationship Id="rId1" Type="x/worksheet" Target="../../../../../../etc/passwd"/></Relationships>',
-          ),
-        },
+      ofParts({
+        '_rels/workbook.xml.rels':
+          '<Relationships><Relationship Id="rId1" Type="x/worksheet" Target="../../../../../../etc/passwd"/></Relationships>',
       }),
       /no visible sheet/,
     ],
     [
       'an external target',
-      workbookOf([], {
-        parts: {
-          'xl/_rels/workbook.xml.rels': Buffer.from(
-            '<Relationships><Relationship Id="rId1" TargetMode="External" Type="x/worksheet" Target="https://evil.example/sheet.xml"/></Relationships>',
-          ),
-        },
+      ofParts({
+        '_rels/workbook.xml.rels':
+          '<Relationships><Relationship Id="rId1" TargetMode="External" Type="x/worksheet" Target="https://evil.example/sheet.xml"/></Relationships>',
       }),
       /no visible sheet/,
     ],
@@ -237,8 +233,6 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
       () => ofXml(`<dimension ref="A1:XFD1048576"/>${row('<c r="A1"><v>1</v></c>')}`),
       /^taken$/,
     ],
-    'a million cells': [() => ofXml(row(filled('<c><v>1</v></c>'))), /too many elements/],
-    'very many rows': [() => ofXml(`<sheetData>${filled('<row/>')}</sheetData>`), /too many elements/],
     'deeply nested elements': [() => ofXml(filled('<a>', 1)), /its XML is malformed/],
     'an element with 100,000 attributes': [
       () => ofXml(`<a ${times(100_000, (index) => `a${index}=""`).join(' ')}/>`),
@@ -246,61 +240,44 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
     ],
     'entities that expand exponentially': [
       () =>
-        ofXml(text('&d;'), {
-          parts: {
-            'xl/worksheets/sheet1.xml': Buffer.from(
-              `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "${'&a;'.repeat(100)}"><!ENTITY c "${'&b;'.repeat(100)}"><!ENTITY d "${'&c;'.repeat(100)}">]><worksheet>${text('&d;')}</worksheet>`,
-            ),
-          },
+        ofParts({
+          [SHEET]: `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "${'&a;'.repeat(100)}"><!ENTITY c "${'&b;'.repeat(100)}"><!ENTITY d "${'&c;'.repeat(100)}">]><worksheet>${text('&d;')}</worksheet>`,
         }),
       /its XML is malformed/,
     ],
     'an entity that refers to a local file': [
       () =>
-        ofXml('', {
-          parts: {
-            'xl/sharedStrings.xml': Buffer.from(
-              '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]><sst><si><t>&f;</t></si></sst>',
-            ),
-            'xl/worksheets/sheet1.xml': Buffer.from(`<worksheet>${row('<c t="s"><v>0</v></c>')}</worksheet>`),
-          },
+        ofParts({
+          'sharedStrings.xml': '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]><sst><si><t>&f;</t></si></sst>',
+          [SHEET]: `<worksheet>${row('<c t="s"><v>0</v></c>')}</worksheet>`,
         }),
       /its XML is malformed/,
     ],
     'one long text': [() => ofXml(text(filled('x'))), /^taken$/],
-    'one long text of escaped characters': [() => ofXml(text(filled('&lt;'))), /^taken$/],
-    'very many line breaks': [() => ofXml(text(filled('\r'))), /^taken$/],
     'very many shared texts': [
       () =>
-        workbookOf([['a']], {
-          parts: {
-            'xl/sharedStrings.xml': Buffer.from(`<sst>${filled('<si/>', 4)}</sst>`),
-            'xl/worksheets/sheet1.xml': Buffer.from(`<worksheet>${row('<c t="s"><v>9999999</v></c>')}</worksheet>`),
-          },
+        ofParts({
+          'sharedStrings.xml': `<sst>${filled('<si/>', 4)}</sst>`,
+          [SHEET]: `<worksheet>${row('<c t="s"><v>9999999</v></c>')}</worksheet>`,
         }),
       /too many elements/,
     ],
     'one shared text in every cell': [
       () =>
-        workbookOf([], {
-          parts: {
-            'xl/sharedStrings.xml': Buffer.from(`<sst><si><t>${filled('x', 4)}</t></si></sst>`),
-            'xl/worksheets/sheet1.xml': Buffer.from(
-              `<worksheet><sheetData>${`<row>${'<c t="s"><v>0</v></c>'.repeat(100)}</row>`.repeat(400)}</sheetData></worksheet>`,
-            ),
-          },
+        ofParts({
+          'sharedStrings.xml': `<sst><si><t>${filled('x', 4)}</t></si></sst>`,
+          [SHEET]: `<worksheet><sheetData>${`<row>${'<c t="s"><v>0</v></c>'.repeat(100)}</row>`.repeat(400)}</sheetData></worksheet>`,
         }),
       /^taken$/,
     ],
     'a very long number format': [
       () =>
-        workbookOf([[{ number: 1, style: 1 }]], {
-          parts: {
-            'xl/styles.xml': Buffer.from(
-              `<styleSheet><numFmts><numFmt numFmtId="200" formatCode="${filled('[', 4)}"/></numFmts></styleSheet>`,
-            ),
+        ofParts(
+          {
+            'styles.xml': `<styleSheet><numFmts><numFmt numFmtId="200" formatCode="${filled('[', 4)}"/></numFmts></styleSheet>`,
           },
-        }),
+          [[{ number: 1, style: 1 }]],
+        ),
       /^taken$/,
     ],
     'a very long sheet name': [() => workbook([{ name: filled('n', 4), rows: [titles, ['A', 'Look.']] }]), /^taken$/],
@@ -392,27 +369,20 @@ describe('readWorkbook limits work across all parts of a workbook', () => {
     [
       'shared texts',
       () =>
-        workbook([{ name: 'A', rows: times(499, () => ['x'.repeat(20)]) }], {
-          parts: { 'xl/sharedStrings.xml': Buffer.from(`<sst>${'<si><t>a</t></si>'.repeat(500_000)}</sst>`) },
-        }),
+        ofParts(
+          { 'sharedStrings.xml': `<sst>${'<si><t>a</t></si>'.repeat(500_000)}</sst>` },
+          times(499, () => ['x'.repeat(20)]),
+        ),
     ],
     [
       'number formats',
       () =>
-        workbook([{ name: 'A', rows: [['a']] }], {
-          parts: {
-            'xl/styles.xml': Buffer.from(`<a>${'<numFmt numFmtId="9" formatCode="[[[[[[[["/>'.repeat(200_000)}</a>`),
-          },
-        }),
+        ofParts({ 'styles.xml': `<a>${'<numFmt numFmtId="9" formatCode="[[[[[[[["/>'.repeat(200_000)}</a>` }, [['a']]),
     ],
     [
       'sheets',
       () =>
-        workbook([{ name: 'A', rows: [['a']] }], {
-          parts: {
-            'xl/workbook.xml': Buffer.from(`<workbook>${'<sheet name="a" r:id="rId1"/>'.repeat(100_000)}</workbook>`),
-          },
-        }),
+        ofParts({ 'workbook.xml': `<workbook>${'<sheet name="a" r:id="rId1"/>'.repeat(100_000)}</workbook>` }, [['a']]),
     ],
     [
       'a path with many steps up and down',

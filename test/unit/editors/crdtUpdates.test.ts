@@ -24,7 +24,7 @@ import { findUpdateFault } from '../../../lib/editors/rules/yjs/updateFaults.ts'
 import { crdtLimits, type CrdtType, crdtTypes, type CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
 import { times } from '../../support/times.ts';
-import { anyUpdate, contents, encodeUpdate, type Item } from '../../support/yjsUpdates.ts';
+import { anyUpdate, contents, encodeUpdate, type Item, type UpdateParts } from '../../support/yjsUpdates.ts';
 
 function stored(type: CrdtType, value: CrdtValue): Y.Doc {
   return openDocument([replaceValue(openDocument([]), type, 'content', value)!]);
@@ -46,13 +46,20 @@ function itemsOf(client: number, ...items: readonly Omit<Item, 'kind'>[]): Uint8
   return encodeUpdate({ clients: [{ client, clock: 0, structs: items.map((item) => ({ kind: 'item', ...item })) }] });
 }
 
+/** Returns the fault of an update under the content key `content`. */
+const faultIn = (doc: Y.Doc, type: CrdtType, update: Uint8Array) => findUpdateFault(doc, type, 'content', update);
+
 const malformed = /^Update must be a Yjs update/;
 
 describe('findUpdateFault for malformed updates', () => {
   const doc = stored('map', { a: { b: [1, 2, 3] }, c: 'text' });
   const state = encodeState(doc);
 
-  test.each([
+  const at = (clock: number, ...structs: UpdateParts['clients'][number]['structs']) =>
+    encodeUpdate({ clients: [{ client: 1, clock, structs }] });
+  const ranges = (...deleted: [number, number][]) =>
+    encodeUpdate({ clients: [], deletions: [{ client: 1, ranges: deleted }] });
+  test.each<[string, Uint8Array]>([
     ['nothing', new Uint8Array()],
     ['text', new TextEncoder().encode('hello')],
     ['an update of format 2', Y.encodeStateAsUpdateV2(doc)],
@@ -64,25 +71,11 @@ describe('findUpdateFault for malformed updates', () => {
       'arrays nested deeper than any stack',
       new Uint8Array([1, 1, 1, 0, 8, 1, 1, 97, 1, ...times(2_000_000, (index) => (index % 2 ? 1 : 117)), 0]),
     ],
-  ])('rejects %s and leaves the document unchanged', (_what, update) => {
-    expect(findUpdateFault(doc, 'map', 'content', update)).toMatch(malformed);
-    expect(encodeState(doc)).toEqual(state);
-  });
-
-  test.each<[string, Uint8Array]>([
+    // Yjs reads the following updates differently, or not at all, after they were stored.
     ['an empty struct', itemsOf(1, { content: contents.text('') })],
-    [
-      'a waiting struct that refers to a later one',
-      encodeUpdate({ clients: [{ client: 1, clock: 5, structs: [{ ...letter, origin: [1, 9] }] }] }),
-    ],
-    [
-      'a waiting struct in a type that comes later',
-      encodeUpdate({ clients: [{ client: 1, clock: 5, structs: [{ ...letter, parent: [1, 9] }] }] }),
-    ],
-    [
-      'a struct whose clock is too large to encode',
-      encodeUpdate({ clients: [{ client: 1, clock: 2 ** 51, structs: [letter] }] }),
-    ],
+    ['a waiting struct that refers to a later one', at(5, { ...letter, origin: [1, 9] })],
+    ['a waiting struct in a type that comes later', at(5, { ...letter, parent: [1, 9] })],
+    ['a struct whose clock is too large to encode', at(2 ** 51, letter)],
     [
       'a reference to a clock that is too large to encode',
       itemsOf(1, { origin: [2, 2 ** 51], content: contents.text('a') }),
@@ -92,42 +85,12 @@ describe('findUpdateFault for malformed updates', () => {
       encodeUpdate({ clients: [1, 2].map((client) => ({ client, clock: 0, structs: [letter] })) }),
     ],
     ['one client twice', encodeUpdate({ clients: [1, 1].map((client) => ({ client, clock: 0, structs: [letter] })) })],
-    [
-      'deletions in descending order',
-      encodeUpdate({
-        clients: [],
-        deletions: [
-          {
-            client: 1,
-            ranges: [
-              [5, 1],
-              [2, 1],
-            ],
-          },
-        ],
-      }),
-    ],
-    [
-      'deletions that overlap',
-      encodeUpdate({
-        clients: [],
-        deletions: [
-          {
-            client: 1,
-            ranges: [
-              [2, 3],
-              [4, 1],
-            ],
-          },
-        ],
-      }),
-    ],
-    [
-      'deletions with a length that is too large to encode',
-      encodeUpdate({ clients: [], deletions: [{ client: 1, ranges: [[0, 2 ** 51]] }] }),
-    ],
-  ])('rejects an update that Yjs reads differently, or not at all, after it was stored: %s', (_what, update) => {
-    expect(findUpdateFault(doc, 'map', 'content', update)).toMatch(malformed);
+    ['deletions in descending order', ranges([5, 1], [2, 1])],
+    ['deletions that overlap', ranges([2, 3], [4, 1])],
+    ['deletions with a length that is too large to encode', ranges([0, 2 ** 51])],
+  ])('rejects %s and leaves the document unchanged', (_what, update) => {
+    expect(faultIn(doc, 'map', update)).toMatch(malformed);
+    expect(encodeState(doc)).toEqual(state);
   });
 });
 
@@ -175,7 +138,7 @@ describe('an update that findUpdateFault accepts', () => {
   /** Checks that the document with an accepted update has one value, however it is stored, sent and read. */
   function checkAccepted(log: readonly Uint8Array[], type: CrdtType, sent: Uint8Array): void {
     const doc = openDocument(log);
-    if (findUpdateFault(doc, type, 'content', sent) !== undefined) return;
+    if (faultIn(doc, type, sent) !== undefined) return;
     const update = withoutKnownChanges(doc, sent);
     const merged = openDocument([...log, update]);
     const value = readValue(merged, type, 'content');
@@ -237,9 +200,9 @@ describe('findUpdateFault for changes of a type', () => {
       `${type} ${other}` === 'array xml' ||
       `${type} ${other}` === 'xml text' ||
       (other === 'map' && type !== 'array');
-    if (isFine) expect(findUpdateFault(doc, type, 'content', update)).toBeUndefined();
+    if (isFine) expect(faultIn(doc, type, update)).toBeUndefined();
     else
-      expect(findUpdateFault(doc, type, 'content', update)).toMatch(
+      expect(faultIn(doc, type, update)).toMatch(
         new RegExp(`^Update must hold a Y\\..* under "content", for type ${type}\\.$`),
       );
   });
@@ -247,10 +210,9 @@ describe('findUpdateFault for changes of a type', () => {
   test('rejects a change of another root type and names it', () => {
     const doc = stored('xml', '<a x="1" />');
     const fault = (name: string) =>
-      findUpdateFault(
+      faultIn(
         doc,
         'xml',
-        'content',
         pushOf(doc, (client) => void client.getMap(name).set('x', 1)),
       );
     expect(fault('meta')).toBe('Update must change only what is under "content", and not "meta".');
@@ -266,7 +228,7 @@ describe('findUpdateFault for changes of a type', () => {
       encodeState(stored('xml', '<a x="1" />')),
       pushOf(openDocument([]), (client) => void client.getMap('meta').set('x', 1)),
     ]);
-    expect(findUpdateFault(doc, 'xml', 'content', encodeState(doc))).toBeUndefined();
+    expect(faultIn(doc, 'xml', encodeState(doc))).toBeUndefined();
   });
 });
 
@@ -284,17 +246,16 @@ describe('findUpdateFault for content that no client writes', () => {
     ['formatting in an array', { parent: idOf('array'), content: contents.format('bold', true) }],
     ['list elements in a map', { parent: idOf('map'), content: contents.values(1) }],
   ])('rejects %s', (_what, item) => {
-    expect(findUpdateFault(doc, 'map', 'content', itemsOf(1, item))).toBe(misplaced);
+    expect(faultIn(doc, 'map', itemsOf(1, item))).toBe(misplaced);
   });
 
   test('rejects an item that is not between its neighbours, or has neighbours in two lists', () => {
     const lists = stored('array', [1, 2, [3]]);
     const { client } = lists.getArray('content')._first!.id;
     const faultOf = (left: number, right: number) =>
-      findUpdateFault(
+      faultIn(
         lists,
         'array',
-        'content',
         itemsOf(1, { origin: [client, left], rightOrigin: [client, right], content: contents.values('x') }),
       );
     // Clocks 0 and 1 are the numbers, 2 is the inner array, and 3 is the number in it.
@@ -308,7 +269,7 @@ describe('findUpdateFault for content that no client writes', () => {
       client.getMap('content').set('element', element);
       element.setAttribute('a', { toString: 1, valueOf: 1 });
     });
-    expect(findUpdateFault(doc, 'map', 'content', update)).toBe('Update must leave the document readable.');
+    expect(faultIn(doc, 'map', update)).toBe('Update must leave the document readable.');
   });
 
   test('rejects formatting that is nested deeper than any stack', () => {
@@ -324,7 +285,7 @@ describe('findUpdateFault for content that no client writes', () => {
         },
       ],
     });
-    expect(findUpdateFault(openDocument([]), 'text', 'content', update)).toMatch(malformed);
+    expect(faultIn(openDocument([]), 'text', update)).toMatch(malformed);
   });
 });
 
@@ -349,7 +310,7 @@ test('withoutKnownChanges drops structs under ids that the document has, whateve
 
 describe('findUpdateFault for limits of the document', () => {
   test('rejects an update of more than 4 MB', () => {
-    expect(findUpdateFault(openDocument([]), 'text', 'content', new Uint8Array(crdtLimits.stateBytes + 1))).toBe(
+    expect(faultIn(openDocument([]), 'text', new Uint8Array(crdtLimits.stateBytes + 1))).toBe(
       'Update must not be larger than 4194304 bytes.',
     );
   });
@@ -357,33 +318,37 @@ describe('findUpdateFault for limits of the document', () => {
   test('rejects an update that makes the state of the document larger than 4194304 bytes', () => {
     const doc = stored('text', 'a'.repeat(3_000_000));
     expect(
-      findUpdateFault(
+      faultIn(
         doc,
         'text',
-        'content',
         pushOf(doc, (client) => client.getText('content').insert(0, 'b'.repeat(1_000_000))),
       ),
     ).toBeUndefined();
     expect(
-      findUpdateFault(
+      faultIn(
         doc,
         'text',
-        'content',
         pushOf(doc, (client) => client.getText('content').insert(0, 'b'.repeat(2_000_000))),
       ),
     ).toBe('The document must not be larger than 4194304 bytes.');
   });
+
+  /** Writes a text with a long link, and with formatting marks at every second letter. */
+  const format = (text: Y.XmlText, length: number, href: number) => {
+    text.insert(0, 'ab'.repeat(length / 2), { link: { href: 'x'.repeat(href) } });
+    for (let index = 0; index < length; index += 2) text.format(index, 1, { bold: {} });
+  };
+  const tooLarge = 'Data must not be larger than 4194304 bytes as JSON.';
 
   test('rejects a value that formatting marks enlarge above 4 MB, though its state is small', () => {
     const doc = openDocument([]);
     const update = pushOf(doc, (client) => {
       const text = new Y.XmlText();
       client.getXmlFragment('content').insert(0, [text]);
-      text.insert(0, 'ab'.repeat(1_000), { link: { href: 'x'.repeat(100_000) } });
-      for (let index = 0; index < 2_000; index += 2) text.format(index, 1, { bold: {} });
+      format(text, 2_000, 100_000);
     });
     expect(update.length).toBeLessThan(400_000);
-    expect(findUpdateFault(doc, 'xml', 'content', update)).toBe('Data must not be larger than 4194304 bytes as JSON.');
+    expect(faultIn(doc, 'xml', update)).toBe(tooLarge);
   });
 
   test('rejects formatting marks in a map that Yjs would write with gigabytes, without writing them', () => {
@@ -393,43 +358,37 @@ describe('findUpdateFault for limits of the document', () => {
       const text = new Y.XmlText();
       client.getMap('content').set('a', element);
       element.insert(0, [text]);
-      text.insert(0, 'ab'.repeat(2_500), { link: { href: 'x'.repeat(300_000) } });
-      for (let index = 0; index < 5_000; index += 2) text.format(index, 1, { bold: {} });
+      format(text, 5_000, 300_000);
     });
     expect(update.length).toBeLessThan(500_000);
-    expect(findUpdateFault(doc, 'map', 'content', update)).toBe('Data must not be larger than 4194304 bytes as JSON.');
+    expect(faultIn(doc, 'map', update)).toBe(tooLarge);
   });
 
+  const nest = (list: Y.Array<unknown>, levels: number) => {
+    let outer = list;
+    for (let level = 0; level < levels; level++) {
+      const inner = new Y.Array<unknown>();
+      outer.insert(0, [inner]);
+      outer = inner;
+    }
+  };
   test.each([
     [100, undefined],
     [101, 'Data must not be nested deeper than 100 levels.'],
     [3_000, 'Data must not be nested deeper than 100 levels.'],
   ])('limits nested types to 100 levels: %d levels', (levels, fault) => {
     const doc = openDocument([]);
-    const update = pushOf(doc, (client) => {
-      let list = client.getArray<unknown>('content');
-      for (let level = 1; level < levels; level++) {
-        const inner = new Y.Array<unknown>();
-        list.insert(0, [inner]);
-        list = inner;
-      }
-    });
-    expect(findUpdateFault(doc, 'array', 'content', update)).toBe(fault);
+    const update = pushOf(doc, (client) => nest(client.getArray('content'), levels - 1));
+    expect(faultIn(doc, 'array', update)).toBe(fault);
   });
 
   test('limits nested types in attributes, although no value contains attributes', () => {
     const update = pushOf(openDocument([]), (client) => {
-      let list = new Y.Array<unknown>();
+      const list = new Y.Array<unknown>();
       client.getText('content').setAttribute('lists', list);
-      for (let level = 0; level < 200; level++) {
-        const inner = new Y.Array<unknown>();
-        list.insert(0, [inner]);
-        list = inner;
-      }
+      nest(list, 200);
     });
-    expect(findUpdateFault(openDocument([]), 'text', 'content', update)).toBe(
-      'Data must not be nested deeper than 100 levels.',
-    );
+    expect(faultIn(openDocument([]), 'text', update)).toBe('Data must not be nested deeper than 100 levels.');
   });
 });
 
@@ -497,7 +456,7 @@ describe('findUpdateFault for costly updates', () => {
   const refused = (doc: Y.Doc, update: Uint8Array, expectedFault: string) => {
     const state = encodeState(doc);
     let fault: string | undefined;
-    const find = () => (fault = findUpdateFault(doc, 'text', 'content', update));
+    const find = () => (fault = faultIn(doc, 'text', update));
     expect(cpuMilliseconds(find, { limit: 1_500, runs: 1 })).toBeLessThan(1_500);
     expect(fault).toBe(expectedFault);
     expect(encodeState(doc)).toEqual(state);
@@ -517,7 +476,7 @@ describe('findUpdateFault for costly updates', () => {
     const tooMany = 'The document must not have changes of more than 10000 clients of Yjs.';
     refused(openDocument([]), manyClients(30_000), tooMany);
     const doc = openDocument([manyClients(9_999)]);
-    expect(findUpdateFault(doc, 'text', 'content', manyClients(1, 20_000))).toBeUndefined();
+    expect(faultIn(doc, 'text', manyClients(1, 20_000))).toBeUndefined();
     refused(doc, manyClients(2, 20_000), tooMany);
   });
 
@@ -560,7 +519,7 @@ describe('findUpdateFault for costly updates', () => {
 
   test('rejects in little time concurrent changes in one place that take quadratic time to order', () => {
     refused(openDocument([]), conflicting(10_000), 'Update has too many concurrent changes in one place.');
-    expect(findUpdateFault(openDocument([]), 'text', 'content', conflicting(500))).toBeUndefined();
+    expect(faultIn(openDocument([]), 'text', conflicting(500))).toBeUndefined();
   });
 
   test('rejects in little time an update of more than 64 KB that depends on missing updates', () => {
@@ -576,7 +535,7 @@ describe('findUpdateFault for costly updates', () => {
       second!,
       'Update must not wait for others with more than 65536 bytes: send the missing updates first.',
     );
-    expect(findUpdateFault(openDocument([encodeState(whole), first!]), 'text', 'content', second!)).toBeUndefined();
+    expect(faultIn(openDocument([encodeState(whole), first!]), 'text', second!)).toBeUndefined();
   });
 
   test('accepts a large document that many clients edited one after the other', () => {
@@ -587,8 +546,8 @@ describe('findUpdateFault for costly updates', () => {
       text.clientID = 1 + ((edit * 7) % 300);
       text.getText('content').insert((edit * 31) % (text.getText('content').length + 1), 'ab');
     }
-    expect(findUpdateFault(openDocument([]), 'text', 'content', encodeState(text))).toBeUndefined();
-    expect(findUpdateFault(openDocument(updates.slice(0, -1)), 'text', 'content', updates.at(-1)!)).toBeUndefined();
+    expect(faultIn(openDocument([]), 'text', encodeState(text))).toBeUndefined();
+    expect(faultIn(openDocument(updates.slice(0, -1)), 'text', updates.at(-1)!)).toBeUndefined();
   });
 });
 
@@ -597,9 +556,9 @@ describe('findUpdateFault for changes with client ids of the service', () => {
     const old = stored('text', 'old');
     const push = pushOf(old, (client) => client.getText('content').insert(3, '!'));
     const whole = openDocument([encodeState(old), push]);
-    expect(findUpdateFault(old, 'text', 'content', encodeState(whole))).toBeUndefined();
+    expect(faultIn(old, 'text', encodeState(whole))).toBeUndefined();
     for (const update of [encodeState(whole), push])
-      expect(findUpdateFault(stored('text', 'new'), 'text', 'content', update)).toBe(
+      expect(faultIn(stored('text', 'new'), 'text', update)).toBe(
         'Update has changes of another document: one of this name may have been deleted.',
       );
   });
@@ -608,8 +567,7 @@ describe('findUpdateFault for changes with client ids of the service', () => {
     const doc = stored('map', { a: 1 });
     const [[client, clock]] = [...Y.decodeStateVector(stateVectorOf(doc))] as [[number, number]];
     const content = contents.values('x');
-    const faultOf = (item: Omit<Item, 'kind' | 'content'>) =>
-      findUpdateFault(doc, 'map', 'content', itemsOf(1, { ...item, content }));
+    const faultOf = (item: Omit<Item, 'kind' | 'content'>) => faultIn(doc, 'map', itemsOf(1, { ...item, content }));
     // The next replacement of the value would get this clock. The waiting change would then be applied without a check.
     for (const writer of [client, client + 1]) {
       const next: readonly [number, number] = [writer, writer === client ? clock : 0];
@@ -626,7 +584,7 @@ describe('findUpdateFault for changes with client ids of the service', () => {
     const encoder = new Y.UpdateEncoderV1();
     writeVarUint(encoder.restEncoder, 0);
     for (const number of [1, client, 1, clock, 1]) writeVarUint(encoder.restEncoder, number);
-    expect(findUpdateFault(doc, 'text', 'content', encoder.toUint8Array())).toMatch(/another document/);
+    expect(faultIn(doc, 'text', encoder.toUint8Array())).toMatch(/another document/);
   });
 
   test('rejects changes that the document does not have, even if they depend on missing updates', () => {
@@ -635,8 +593,8 @@ describe('findUpdateFault for changes with client ids of the service', () => {
     const second = replaceValue(later, 'text', 'content', 'one two')!;
     Y.applyUpdate(later, second);
     const third = replaceValue(later, 'text', 'content', 'one two three')!;
-    expect(findUpdateFault(doc, 'text', 'content', second)).toMatch(/another document/);
-    expect(findUpdateFault(doc, 'text', 'content', third)).toMatch(/another document/);
+    expect(faultIn(doc, 'text', second)).toMatch(/another document/);
+    expect(faultIn(doc, 'text', third)).toMatch(/another document/);
   });
 });
 
@@ -648,7 +606,7 @@ test('findUpdateFault accepts an update that arrives before the update that it d
   client.getText('content').insert(1, 'b');
   client.getText('content').insert(2, 'c');
   const [first, second] = updates as [Uint8Array, Uint8Array];
-  expect(findUpdateFault(doc, 'text', 'content', second)).toBeUndefined();
+  expect(faultIn(doc, 'text', second)).toBeUndefined();
   const waiting = openDocument([encodeState(openDocument([encodeState(doc), second]))]);
   expect(readValue(waiting, 'text', 'content')).toBe('a');
   expect(readValue(openDocument([encodeState(waiting), first]), 'text', 'content')).toBe('abc');
