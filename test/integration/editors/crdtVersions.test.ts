@@ -95,21 +95,6 @@ describe('versions of an editor', () => {
     expect([await parts(), (await get()).versions]).toEqual([[], []]);
   });
 
-  test('of a deleted editor do not belong to the one that is added again, and are purged', async () => {
-    await addEditor();
-    const { versionId } = await add({ name: 'old' });
-    await remove();
-    await addEditor('new');
-    expect(await names()).toEqual([]);
-    expect(await customer.error(`${VERSIONS}/get`, { ...editor, versionId })).toEqual([
-      404,
-      'NOT_FOUND',
-      'Version does not exist.',
-    ]);
-    await finish('purgeLeftover');
-    expect([await itemsOf('EditorVersion'), await parts()]).toEqual([[], []]);
-  });
-
   test('can be named, which keeps an automatic one', async () => {
     await keepFor(2);
     await addEditor();
@@ -168,14 +153,22 @@ describe('versions of an editor', () => {
     expect(await names({ named: true })).toContain('Precious');
   });
 
-  test('leave no parts with the editor after an interrupted call', async () => {
+  test('are purged with the editor, with the parts of an interrupted call', async () => {
     await addEditor();
+    const { versionId } = await add({ name: 'old' });
+    await write('two');
     beforeWrite(() => Promise.reject(new Error('crash')), writesItem('EditorVersion'));
     await customer.call(`${VERSIONS}/add`, { ...editor, name: 'x' });
-    expect(await parts()).toHaveLength(1);
+    expect(await parts()).toHaveLength(2);
     await remove();
+    await addEditor();
+    expect(await customer.error(`${VERSIONS}/get`, { ...editor, versionId })).toEqual([
+      404,
+      'NOT_FOUND',
+      'Version does not exist.',
+    ]);
     await finish('purgeLeftover');
-    expect(await parts()).toEqual([]);
+    expect([await itemsOf('EditorVersion'), await parts()]).toEqual([[], []]);
   });
 
   test('number at most 200 with a name', async () => {
