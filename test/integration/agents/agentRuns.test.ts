@@ -112,24 +112,6 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
 });
 
 describe('an execution of an agent', () => {
-  test('is counted once although several comments, threads and calls name it', async () => {
-    await addThreads(customer, [
-      thread('other', { commentData: [findingComment('run-1'), findingComment('run-1')] }),
-      finding('second', 'run-1'),
-      finding('third', 'run-2'),
-    ]);
-    expect((await reply(findingComment('run-1'), findingComment('run-3'), findingComment('run-3'))).status).toBe(200);
-    await count();
-    expect(await executions()).toBe(3);
-    expect((await reply(findingComment('run-1'))).status).toBe(200);
-    await addThreads(customer, [finding('fourth', 'run-2')]);
-    expect([await count(), await executions(), await runs()]).toEqual([
-      0,
-      3,
-      ['COUNTED#run-1', 'COUNTED#run-2', 'COUNTED#run-3'],
-    ]);
-  });
-
   test('is counted once when updates of several comments name it', async () => {
     await addThreads(customer, [thread('other', { commentData: times(45, () => comment()) })]);
     const update = () =>
