@@ -1,6 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import * as Y from 'yjs';
 import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import type { DocumentContext } from '../../../lib/content/documentScope.ts';
@@ -20,7 +18,6 @@ import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { scan } from '../../support/items.ts';
 import { asDocumentClient, type Command, type TableClient } from '../../support/leanClient.ts';
 import { times } from '../../support/times.ts';
-import { codePoint, unicodeText } from '../../support/unicodeText.ts';
 
 const START = Date.UTC(2026, 10, 20);
 const MINUTE = 60_000;
@@ -498,44 +495,6 @@ describe('a change of an editor whose database calls fail', () => {
       },
     );
   });
-});
-
-test('an editor returns every value as it was written, also after compaction and in a new process', async () => {
-  const any = unicodeText();
-  const values = {
-    text: any,
-    map: fc
-      .dictionary(any, fc.jsonValue({ stringUnit: codePoint }))
-      .map((value) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>),
-    array: fc
-      .array(fc.jsonValue({ stringUnit: codePoint }))
-      .map((value) => JSON.parse(JSON.stringify(value)) as unknown[]),
-  };
-  for (const type of ['text', 'map', 'array'] as const) {
-    context = newContext();
-    const [own, filler] = [editorOf(), new Y.Doc()];
-    let now = START;
-    await own.add({ type, data: { text: '', map: {}, array: [] }[type] }, now);
-    const fill = () => {
-      const stateVector = Y.encodeStateVector(filler);
-      if (type === 'text') filler.getText('content').insert(0, letters(60_000, now));
-      if (type === 'map') filler.getMap('content').set('large', letters(60_000, now));
-      if (type === 'array') filler.getArray('content').insert(0, [letters(60_000, now)]);
-      return Y.encodeStateAsUpdate(filler, stateVector);
-    };
-    await fc.assert(
-      fc.asyncProperty(values[type], async (data) => {
-        // The text is long enough to start a compaction.
-        await own.push(fill(), now);
-        await own.replace({ type, data }, (now += MINUTE));
-        expect(isDeepStrictEqual(await valueOf(), data)).toBe(true);
-        await compact(now);
-        expect(isDeepStrictEqual(await valueOf(), data)).toBe(true);
-      }),
-      { seed: 20_261_122, numRuns: 20 },
-    );
-    expect((await items()).Editor![0]!.snapshot).toBeDefined();
-  }
 });
 
 describe('purgeEditors.purge', () => {
