@@ -1,7 +1,4 @@
-import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { worker as deliverWebhook } from '../../../functions/workers/deliverWebhook.ts';
-import { worker as fanOutEvents } from '../../../functions/workers/fanOutEvents.ts';
 import type { QueueName } from '../../../lib/app/capability.ts';
 import { EventEntity } from '../../../lib/events/outbox.ts';
 import { JobEntity, startJob } from '../../../lib/jobs/jobStore.ts';
@@ -16,21 +13,17 @@ import { WebhookEndpointStore } from '../../../lib/webhooks/endpoints.ts';
 import { parkingJob } from '../../../lib/webhooks/parkingJob.ts';
 import { EndpointSlotsEntity } from '../../../lib/webhooks/rateSlots.ts';
 import type { WebhookEndpoint } from '../../../lib/webhooks/rules/endpoints.ts';
-import { MAX_RECEIVE_COUNT } from '../../../lib/workers/queues.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { Cloud } from '../../support/cloud.ts';
 import { itemsOf, nda } from '../../support/content.ts';
-import { allFailures, everyFault, type Fault, faultsOfEveryKind, InjectedError, Trial } from '../../support/crashes.ts';
+import { allFailures, everyFault, type Fault, faultsOfEveryKind, Trial } from '../../support/crashes.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
-import { workerHandler } from '../../support/functionHandlers.ts';
 import { clearTable, everyItem } from '../../support/items.ts';
-import { startQueues } from '../../support/queues.ts';
 import { type Receiver, startHttp } from '../../support/receivers.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 import { addWebhookTenant, writeHuddleEvent } from '../../support/webhookTenants.ts';
-import { insertsEvent, lambdaContext, messagesEvent } from '../../support/workers.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -647,81 +640,6 @@ describe('queue messages', () => {
     await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], allDelivered(25));
   });
 
-  test('are redelivered alone if the worker throws for one of ten', async () => {
-    const tenant = await newTenant([{ mode: 'good' }]);
-    const events = await Promise.all(times(10, () => writeEvent(tenant)));
-    let remainingFaults = 2;
-    cloud.stubs.table = async ({ constructor: { name }, input }) => {
-      if (
-        remainingFaults > 0 &&
-        name === 'PutCommand' &&
-        input.Item._t === DeliveryEntity.type &&
-        input.Item.eventId === events[3]
-      ) {
-        remainingFaults--;
-        throw new InjectedError('one of ten');
-      }
-      return undefined;
-    };
-    await cloud.run(cloud.now);
-    expect(arrivals.size).toBe(10);
-    expect(cloud.messagesOf('deliver')).toMatchObject([{ body: expect.stringContaining(events[3]!), receives: 1 }]);
-    await cloud.run();
-    // Both faults come after the POST, so their attempts are repeated. This trial allows two repetitions.
-    const trial = new Trial();
-    trial.injected.push('write of a delivery', 'write of a delivery');
-    await expectNothingLost([{ trial, tenant, events }], { 0: ['DELIVERED', 1] });
-    expect(events.filter((eventId) => arrivals.get(`${eventId} ${tenant}_ep_0`) !== 1)).toEqual([events[3]]);
-  });
-
-  test('move to the dead-letter queue after five deliveries if they are unreadable, and others are processed', async () => {
-    const sqs = await startQueues();
-    const client = new SQSClient({ useQueueUrlAsEndpoint: false });
-    try {
-      const { queueArn } = sqs.server.createQueue('dead');
-      const { queueUrl: QueueUrl } = sqs.server.createQueue('live', {
-        attributes: {
-          VisibilityTimeout: '0',
-          RedrivePolicy: JSON.stringify({ deadLetterTargetArn: queueArn, maxReceiveCount: MAX_RECEIVE_COUNT }),
-        },
-      });
-      process.env.DELIVER_QUEUE_URL = QueueUrl;
-      const [fanOut, deliver] = [workerHandler(fanOutEvents), workerHandler(deliverWebhook)];
-      const tenant = await newTenant([{ mode: 'good' }]);
-      cloud.stubs.tries = () => 0;
-      const eventId = await writeEvent(tenant);
-      await fanOut(insertsEvent(await itemsOfType(EventEntity.type)), lambdaContext());
-      sqs.server.sendMessage('live', '{"no":"ids"}');
-      sqs.server.sendMessage('live', 'no JSON');
-      let receives = 0;
-      for (;;) {
-        const { Messages = [] } = await client.send(
-          new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 0 }),
-        );
-        if (Messages.length === 0) break;
-        receives++;
-        const { batchItemFailures } = (await deliver(
-          messagesEvent(Messages.map(({ Body }) => Body)),
-          lambdaContext(),
-        )) as { batchItemFailures: { itemIdentifier: string }[] };
-        const failed = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
-        for (const { ReceiptHandle } of Messages.filter((_message, index) => !failed.includes(`message-${index}`)))
-          await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-      }
-      expect(receives).toBe(MAX_RECEIVE_COUNT);
-      expect(arrivals.get(`${eventId} ${tenant}_ep_0`)).toBe(1);
-      expect(
-        sqs.server
-          .inspectQueue('dead')!
-          .messages.ready.map(({ body }) => body)
-          .sort(),
-      ).toEqual(['no JSON', '{"no":"ids"}']);
-    } finally {
-      client.destroy();
-      await sqs.stop();
-    }
-  });
-
   test('of the same retry cause one attempt if two workers receive them', async () => {
     cloud.webhookTiming = { schedule: [0, 20 * MINUTE, MINUTE], marginMs: 5 * MINUTE };
     const tenant = await newTenant([{ mode: 'bad' }]);
@@ -736,6 +654,7 @@ describe('queue messages', () => {
     await cloud.run();
     expect(events.map((eventId) => arrivals.get(`${eventId} ${tenant}_ep_0`))).toEqual(events.map(() => 2));
     await expectNothingLost([{ trial: new Trial(), tenant, events }], { 0: ['DELIVERED', 2] });
+    expect(cloud.measures.counted.get('DuplicateMessages')).toBe(5);
   });
 });
 
@@ -771,25 +690,19 @@ describe('the write of a delivery during conflicts with other transactions', () 
     return () => remaining;
   }
 
-  async function exhausted(): Promise<{ tenant: string; eventId: string; told: number }> {
+  test.each([
+    ['without another HTTP request', 5, 1],
+    ['with another attempt if the conflict lasts long', 10, 2],
+  ])('is repeated for an exhausted delivery %s', async (_how, times, requests) => {
+    const remainingConflicts = conflicts('TransactWriteCommand', times);
     cloud.webhookTiming = { schedule: [0], marginMs: 5 * MINUTE };
     const tenant = await newTenant([{ mode: 'bad', fields: { filterTypes: ['huddle.create'] } }]);
     const eventId = await writeEvent(tenant);
     await cloud.run();
-    return { tenant, eventId, told: (await exhaustedEvents()).length };
-  }
-
-  test('is repeated for an exhausted delivery without another HTTP request', async () => {
-    const remainingConflicts = conflicts('TransactWriteCommand', 5);
-    const { tenant, eventId, told } = await exhausted();
-    expect([remainingConflicts(), told, arrivals.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 1]);
-    await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], { 0: ['EXHAUSTED', 1] });
-  });
-
-  test('is repeated with another attempt if the conflict of an exhausted delivery lasts long', async () => {
-    const remainingConflicts = conflicts('TransactWriteCommand', 10);
-    const { tenant, eventId, told } = await exhausted();
-    expect([remainingConflicts(), told, arrivals.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 2]);
+    const told = (await exhaustedEvents()).length;
+    expect([remainingConflicts(), told, arrivals.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, requests]);
+    if (requests === 1)
+      await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], { 0: ['EXHAUSTED', 1] });
   });
 
   test.each([

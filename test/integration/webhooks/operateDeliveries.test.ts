@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { worker as runJobs } from '../../../functions/workers/runJobs.ts';
 import { environment, openAll } from '../../../lib/app/capability.ts';
-import { JobEntity, type JobMessage, JobStore, startJob } from '../../../lib/jobs/jobStore.ts';
+import { JobEntity, type JobMessage, JobStore } from '../../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { DeliveryEntity, DeliveryStore } from '../../../lib/webhooks/deliveries.ts';
@@ -11,10 +11,8 @@ import { EndpointSlotsEntity } from '../../../lib/webhooks/rateSlots.ts';
 import { recoverStep, startRecovery } from '../../../lib/webhooks/recover.ts';
 import type { DeliveryStatus } from '../../../lib/webhooks/rules/delivery.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
-import { nda } from '../../support/content.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { workerHandler } from '../../support/functionHandlers.ts';
-import { everyItem } from '../../support/items.ts';
 import { startQueues } from '../../support/queues.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
@@ -29,7 +27,7 @@ const [TEST, RECOVER, RESEND] = [
 ];
 const DAY = 24 * HOUR;
 
-const { engine, customer, hooks, system, createEndpoint, stateOf, useBasicWebhooks } = webhookWorld({
+const { customer, hooks, system, createEndpoint, stateOf, useBasicWebhooks } = webhookWorld({
   table: 'memory',
 });
 const queues = forAllTests(startQueues);
@@ -257,7 +255,10 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     expect(await workOn('deliverSlow')).toEqual([{ tenant, eventId: messageId, endpointId, attemptNo: 2 }]);
     expect(hooks.at('/a').map(({ headers }) => headers['webhook-id'])).toEqual([messageId, messageId]);
     expect(await stateOf(messageId, endpointId)).toEqual(['DELIVERED', 2]);
-    expect((await attempts(messageId)).map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect((await system.attempts(messageId)).map(({ attempt, byHand }) => [attempt, byHand])).toEqual([
+      [1, false],
+      [2, true],
+    ]);
   });
 
   test('makes one attempt for two calls on a pending delivery, and keeps the schedule of its attempts', () =>
@@ -296,6 +297,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
       ['EXHAUSTED', 2],
       ['DELIVERED', 3],
     ]);
+    expect(system.measures.counted.get('DeliveriesExhausted')).toBe(1);
   });
 
   test('delivers a message to an endpoint that did not match the message', async () => {
@@ -447,6 +449,8 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     await workOn('deliverSlow');
     expect(hooks.received.map(({ headers }) => headers['webhook-id']).sort()).toEqual(ids.slice(0, 2).sort());
     expect(await stateOf(ids[0]!, endpointId)).toEqual(['DELIVERED', 9]);
+    const delivered = { ...(await system.delivery(ids[2]!, endpointId))!, tenant };
+    expect(await store().recover(delivered, system.now, system.timing)).toBeUndefined();
   });
 
   test('continues after a crash from the last completed step, and sends each message once', async () => {
@@ -532,49 +536,5 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     expect(await job(message)).toBeUndefined();
     expect(await store().countFailed({ tenant, endpointId, since, until: Date.now() }, 1_000)).toBe(0);
     await runJob(deps, { ...call, deadline: Infinity });
-  });
-});
-
-describe('POST /v2/commentannotations/delete', () => {
-  test('is completed by a job if the function stops after its first transaction', async () => {
-    await customer.addDocuments(['nda']);
-    await customer.ok('/v2/commentannotations/add', {
-      ...nda,
-      commentAnnotations: [
-        { annotationId: 't', commentData: [1, 2, 3].map((n) => ({ commentText: `${n}`, from: { userId: 'ada' } })) },
-      ],
-    });
-    const items = async () => (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${tenant}#`));
-    const head = (await items()).find(({ _t }) => _t === 'Thread')!;
-    const [, , , organization, , document] = head.PK.split('#');
-    const [comment] = (await items()).filter(({ _t }) => _t === 'Comment');
-    const thread = {
-      annotationId: 't',
-      createdAt: head.createdAt,
-      first: { commentId: comment!.commentId, createdAt: comment!.createdAt },
-    };
-    // Writes what is stored if the function ends right after its first transaction.
-    await system.table.write([
-      { remove: { PK: head.PK, SK: head.SK } },
-      startJob(
-        tenant,
-        {
-          jobId: 'job_1',
-          kind: 'purgeLeftover',
-          data: { organizationKey: organization, documentKey: document, documentId: 'nda', thread },
-          dueAt: system.now,
-        },
-        system.now,
-      ),
-    ]);
-    system.now += MINUTE;
-    await system.sweep();
-    expect(system.jobs).toContainEqual({ tenant, jobId: 'job_1' });
-    expect(await workerHandler(runJobs)(messagesEvent([{ tenant, jobId: 'job_1' }]), lambdaContext())).toEqual({
-      batchItemFailures: [],
-    });
-    expect(
-      (await items()).filter(({ _t }) => ['Comment', 'Job', 'Thread', 'RecordId', 'Involvement'].includes(_t)),
-    ).toEqual([]);
   });
 });
