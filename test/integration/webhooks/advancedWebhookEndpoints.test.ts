@@ -52,6 +52,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
 
   test('returns all sent fields except metadata, which are stored but never returned', async () => {
     const fields = {
+      url: 'HTTPS://user:p%40ss@EXAMPLE.com:8443/a?b=c#d',
       description: 'Wörld\n\u{1f30d}',
       filterTypes: ['comment.add', 'execution.failed'],
       channels: ['a', 'ü b'],
@@ -61,60 +62,10 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
     };
     const metadata = JSON.parse('{"team":"sales","":"empty","__proto__":"kept","constructor":"too"}');
     const made = await create({ ...fields, metadata });
-    expect(made).toEqual({ id: made.id, url: HOOK, ...fields, createdAt: made.createdAt, updatedAt: made.updatedAt });
+    expect(made).toEqual({ id: made.id, ...fields, createdAt: made.createdAt, updatedAt: made.updatedAt });
     expect(JSON.parse((await stored(made.id))?.metadata)).toEqual(metadata);
     expect(await listed()).toEqual([made]);
-  });
-
-  test.each([
-    [
-      'null is the same as leaving it out',
-      {
-        description: null,
-        filterTypes: null,
-        channels: null,
-        disabled: null,
-        rateLimit: null,
-        uid: null,
-        metadata: null,
-      },
-      {},
-    ],
-    [
-      'a type or channel that is named twice is named once',
-      { filterTypes: ['comment.add', 'huddle.join', 'comment.add'], channels: ['b', 'a', 'b'] },
-      { filterTypes: ['comment.add', 'huddle.join'], channels: ['b', 'a'] },
-    ],
-    [
-      'the URL keeps its userinfo and spelling',
-      { url: 'HTTPS://user:p%40ss@EXAMPLE.com:8443/a?b=c#d' },
-      { url: 'HTTPS://user:p%40ss@EXAMPLE.com:8443/a?b=c#d' },
-    ],
-    ['an empty description is a description', { description: '' }, { description: '' }],
-    ['metadata may be empty', { metadata: {} }, {}],
-  ])('%s', async (_what, data, expected) => {
-    const made = await create(data);
-    expect(made).toEqual({
-      id: expect.stringMatching(/^ep_(?!mine)/),
-      url: HOOK,
-      description: null,
-      filterTypes: null,
-      channels: null,
-      disabled: false,
-      rateLimit: null,
-      uid: null,
-      ...expected,
-      createdAt: expect.stringMatching(ISO),
-      updatedAt: made.createdAt,
-    });
-  });
-
-  test.each(['secret', 'createdAt'])('refuses %s in the request', async (field) => {
-    expect(await outcome(customer, paths.create, { url: HOOK, [field]: 'whsec_mine' })).toEqual([
-      'INVALID_ARGUMENT',
-      `${field}: unknown field.`,
-    ]);
-    expect(await listed()).toEqual([]);
+    expect(await create({ description: '', metadata: {} })).toMatchObject({ description: '' });
   });
 
   test('accepts every field at its limit', async () => {
@@ -184,73 +135,48 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
     await customer.ok(paths.delete, { endpointId: id });
     expect(await outcome(customer, paths.create, { url: HOOK })).toBe('done');
   });
-
-  test('creates one endpoint if a call is repeated with its Idempotency-Key', async () => {
-    const [first, second] = [
-      await customer.call(paths.create, { url: HOOK, uid: 'once' }, { 'idempotency-key': 'k' }),
-      await customer.call(paths.create, { url: HOOK, uid: 'once' }, { 'idempotency-key': 'k' }),
-    ];
-    expect(second.headers['idempotency-replayed']).toBe('true');
-    expect(second.body).toEqual(first.body);
-    expect(await listed()).toHaveLength(1);
-  });
 });
 
-const tooLarge = { key: 'x'.repeat(65_536) };
 const badFields: [string, object, string][] = [
-  ['url as a number', { url: 42 }, 'url must be a string'],
+  // The unit test of the field has every invalid URL.
   ['an invalid URL', { url: 'not a url' }, 'url must be a valid http(s) URL.'],
-  ['a url of another protocol', { url: 'ftp://example.com' }, 'url must be a valid http(s) URL.'],
-  ['an empty url', { url: '' }, 'url must be a valid http(s) URL.'],
-  ['a url with a line break', { url: 'https://example.com/\r\nx: y' }, 'url must be a valid http(s) URL.'],
-  [
-    'a url of 2,049 characters',
-    { url: `https://example.com/${'x'.repeat(2_029)}` },
-    'url must have at most 2048 characters',
-  ],
-  [
-    'a port that is blocked',
-    { url: 'http://example.com:22' },
-    'url must not have a port that the Fetch standard blocks',
-  ],
   [
     'a description of 32 KB and a byte',
     { description: 'x'.repeat(32_769) },
     'description must be at most 32768 bytes of UTF-8',
   ],
   ['no filter type', { filterTypes: [] }, 'filterTypes must not be empty'],
-  ['a filter type as text', { filterTypes: 'comment.add' }, 'filterTypes must be an array'],
+
   [
     'an unknown filter type',
     { filterTypes: ['comment.add', 'comment.added'] },
     'filterTypes[1] must be an event type, such as comment.add',
   ],
-  ['a filter type that is a number', { filterTypes: [7] }, 'filterTypes[0] must be a string'],
+
   ['101 filter types', { filterTypes: times(101, () => 'comment.add') }, 'filterTypes must have at most 100 items'],
   ['no channel', { channels: [] }, 'channels must not be empty'],
   ['an empty channel', { channels: ['a', ''] }, 'channels[1] must not be empty'],
   ['101 channels', { channels: times(101, (i) => `c${i}`) }, 'channels must have at most 100 items'],
-  ['disabled as text', { disabled: 'false' }, 'disabled must be a boolean'],
+
   ['rateLimit 0', { rateLimit: 0 }, 'rateLimit must be at least 1'],
-  ['rateLimit -1', { rateLimit: -1 }, 'rateLimit must be at least 1'],
   ['rateLimit 1.5', { rateLimit: 1.5 }, 'rateLimit must be an integer'],
-  ['rateLimit "5"', { rateLimit: '5' }, 'rateLimit must be a number'],
-  ['metadata as a list', { metadata: ['a'] }, 'metadata must be an object'],
   ['metadata with a number', { metadata: { ok: 'yes', count: 5 } }, 'metadata.count must be a string'],
-  ['metadata with null', { metadata: { none: null } }, 'metadata.none must be a string'],
-  ['metadata with an object', { metadata: { deep: { a: 'b' } } }, 'metadata.deep must be a string'],
+
   [
     'metadata with a number under __proto__',
     JSON.parse('{"metadata":{"__proto__":5}}'),
     'metadata.__proto__ must be a string',
   ],
-  ['metadata of more than 64 KB', { metadata: tooLarge }, 'metadata must be at most 65536 bytes as JSON'],
+  [
+    'metadata of more than 64 KB',
+    { metadata: { key: 'x'.repeat(65_536) } },
+    'metadata must be at most 65536 bytes as JSON',
+  ],
 ];
 const badUids: [string, object, string][] = [
   ['an empty uid', { uid: '' }, 'uid must not be empty'],
   ['a uid of 513 characters', { uid: 'x'.repeat(513) }, 'uid must have at most 512 characters'],
   ['a uid with a control character', { uid: 'a\nb' }, 'uid must not contain control characters'],
-  ['a uid that is a number', { uid: 5 }, 'uid must be a string'],
 ];
 
 describe('invalid fields of endpoints/create and endpoints/update', () => {
@@ -274,28 +200,23 @@ describe('invalid fields of endpoints/create and endpoints/update', () => {
   );
 
   // The unit test of the address policy has every spelling of private addresses.
-  test.each(['127.0.0.1', '0x7f.1', '[::1]', 'localhost', '10.0.0.1', '169.254.169.254'])(
-    'every endpoint that takes a URL rejects the private address %s',
-    async (host) => {
-      const message = 'url must not lead to a loopback, private or reserved address';
-      for (const url of [`http://${host}`, `https://user:word@${host}:8443/hook`])
-        expect(await outcome(customer, paths.create, { url })).toEqual(['INVALID_ARGUMENT', message]);
-      const { id } = await create();
-      expect(await outcome(customer, paths.update, { endpointId: id, url: `http://${host}` })).toEqual([
-        'INVALID_ARGUMENT',
-        message,
-      ]);
-      expect(await listed()).toMatchObject([{ id, url: HOOK }]);
-    },
-  );
+  const PRIVATE = 'url must not lead to a loopback, private or reserved address';
 
-  test('a deployment that allows loopback URLs still rejects private addresses', async () => {
+  test.each(['localhost', '169.254.169.254'])('make both endpoints reject the private address %s', async (host) => {
+    const { id } = await create();
+    const url = `https://user:word@${host}:8443/hook`;
+    for (const [path, endpoint] of [
+      [paths.create, {}],
+      [paths.update, { endpointId: id }],
+    ] as const)
+      expect(await outcome(customer, path, { url, ...endpoint })).toEqual(['INVALID_ARGUMENT', PRIVATE]);
+    expect(await listed()).toMatchObject([{ id, url: HOOK }]);
+  });
+
+  test('are still private addresses in a deployment that allows loopback URLs', async () => {
     const local = endpointHandler(createEndpoint, { ALLOW_LOOPBACK_DELIVERY: 'true' });
     expect((await post(local, customer.headers, { url: 'http://localhost:4000/hook' })).status).toBe(200);
-    expect((await post(local, customer.headers, { url: 'http://[::1]:4000/hook' })).status).toBe(200);
-    expect((await post(local, customer.headers, { url: 'http://10.0.0.1/' })).body.error.message).toBe(
-      'url must not lead to a loopback, private or reserved address',
-    );
+    expect((await post(local, customer.headers, { url: 'http://10.0.0.1/' })).body.error.message).toBe(PRIVATE);
   });
 });
 

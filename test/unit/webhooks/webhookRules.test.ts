@@ -167,22 +167,27 @@ describe('changeAdvancedConfig and changeBasicConfig', () => {
     expect(basic.webhookServiceConfig).not.toHaveProperty('triggers');
   });
 
-  test('keep the last value of each trigger over the defaults, in any order of updates', () => {
+  test('keep the last value of each field and trigger over the defaults of the first start, in any order of updates', () => {
+    const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
     const change = fc.record({
-      useWebhookService: fc.option(fc.boolean(), { nil: undefined }),
-      triggers: fc.option(fc.dictionary(fc.constantFrom(...triggerTypes), fc.boolean(), { maxKeys: 4 }), {
-        nil: undefined,
-      }),
+      useWebhookService: maybe(fc.boolean()),
+      triggers: maybe(fc.dictionary(fc.constantFrom(...triggerTypes), fc.boolean(), { maxKeys: 4 })),
+      authToken: maybe(fc.constantFrom('', 'a', 'b')),
+      enableDataProtection: maybe(fc.boolean()),
     });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 8 }), (changes) => {
         let config: ReturnType<typeof changeBasicConfig> | undefined;
-        let expected: Record<string, boolean> = {};
-        for (const { useWebhookService, triggers } of changes) {
-          if (useWebhookService && Object.keys(expected).length === 0) expected = { ...defaultWebhookTriggers };
-          expected = { ...expected, ...triggers };
-          config = changeBasicConfig(config, { useWebhookService, webhookServiceConfig: { triggers } });
-          expect(config.webhookServiceConfig.triggers ?? {}).toEqual(expected);
+        let isOn = false;
+        let expected: Record<string, any> = { authToken: '', rawNotificationUrl: '', processedNotificationUrl: '' };
+        for (const { useWebhookService, triggers, ...fields } of changes) {
+          if (useWebhookService && Object.keys(expected.triggers ?? {}).length === 0)
+            expected = { enableDataProtection: false, ...expected, triggers: defaultWebhookTriggers };
+          for (const [name, value] of Object.entries(fields)) if (value !== undefined) expected[name] = value;
+          if (triggers) expected.triggers = { ...expected.triggers, ...triggers };
+          isOn = useWebhookService ?? isOn;
+          config = changeBasicConfig(config, { useWebhookService, webhookServiceConfig: { triggers, ...fields } });
+          expect(config).toEqual({ useWebhookService: isOn, webhookServiceConfig: expected });
         }
       }),
     );

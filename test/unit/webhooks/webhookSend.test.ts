@@ -1,5 +1,6 @@
-import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
@@ -65,19 +66,10 @@ describe('a response of a receiver', () => {
     expect(sent.durationMs).toBeGreaterThan(0);
   });
 
-  test.each([
-    [400, 'status 400'],
-    [401, 'status 401'],
-    [404, 'status 404'],
-    [410, 'status 410'],
-    [429, 'status 429'],
-    [500, 'status 500'],
-    [503, 'status 503'],
-    [999, 'status 999'],
-  ])('is a failure with status %i', async (status, error) => {
+  test.each([400, 401, 404, 410, 429, 500, 503, 999])('is a failure with status %i', async (status) => {
     const { url } = await tcp(answering(head(`HTTP/1.1 ${status} Whatever`, 'content-length: 4') + 'oops'));
     const sent = await post(url);
-    expect(sent).toMatchObject({ outcome: 'failed', responseStatus: status, error });
+    expect(sent).toMatchObject({ outcome: 'failed', responseStatus: status, error: `status ${status}` });
     expect(textOf(sent)).toBe('oops');
   });
 
@@ -93,13 +85,6 @@ describe('a response of a receiver', () => {
     },
   );
 
-  test('is not followed when it redirects to the metadata service', async () => {
-    const { url } = await http((_request, response) =>
-      response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
-    );
-    expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'redirect' });
-  });
-
   test.each([429, 503])('can contain a Retry-After with status %i', async (status) => {
     const { url } = await http((_request, response) => response.writeHead(status, { 'retry-after': '120' }).end());
     expect(await post(url)).toMatchObject({ outcome: 'failed', retryAfterSeconds: 120 });
@@ -114,26 +99,18 @@ describe('a response of a receiver', () => {
 describe('a webhook request', () => {
   /** Posts to a receiver. Returns the request that the receiver got, and the result that the client returns. */
   async function sendAndReceive(request: Partial<WebhookRequest>, urlOf = (url: string) => url, client = newClient()) {
-    const received: {
-      method?: string | undefined;
-      path?: string | undefined;
-      headers?: IncomingHttpHeaders;
-      body?: string;
-      version?: string;
-    } = {};
-    const respond = async (incoming: IncomingMessage, response: ServerResponse) => {
-      Object.assign(received, {
-        method: incoming.method,
-        path: incoming.url,
-        headers: incoming.headers,
-        version: incoming.httpVersion,
+    let received = { headers: {} } as IncomingMessage;
+    let body = '';
+    const { url } = await http((incoming, response) => {
+      received = incoming;
+      void text(incoming).then((all) => {
+        body = all;
+        response.end();
       });
-      received.body = Buffer.concat(await incoming.toArray()).toString();
-      response.end();
-    };
-    const { url } = await http((incoming, response) => void respond(incoming, response));
+    });
     const sent = await post(urlOf(url), request, client);
-    return { ...received, sent };
+    const { method, url: path, headers, httpVersion } = received;
+    return { method, path, headers, httpVersion, body, sent };
   }
 
   test('is a POST over HTTP/1.1 with the unchanged body, and accepts no compressed response', async () => {
@@ -142,7 +119,7 @@ describe('a webhook request', () => {
       { body, headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' } },
       (url) => `${url}/a%20b/c?d=e&f#fragment`,
     );
-    expect(request).toMatchObject({ method: 'POST', path: '/a%20b/c?d=e&f', body, version: '1.1' });
+    expect(request).toMatchObject({ method: 'POST', path: '/a%20b/c?d=e&f', body, httpVersion: '1.1' });
     expect(request.headers).toMatchObject({
       'content-type': 'application/json',
       'webhook-id': 'msg_1',
@@ -167,16 +144,9 @@ describe('a webhook request', () => {
     ['100%zz:a', '100%zz:a'],
   ])('sends the userinfo %j of its URL as a header', async (userinfo, sent) => {
     const request = await sendAndReceive({}, (url) => url.replace('//', `//${userinfo}@`));
-    expect(Buffer.from(request.headers?.authorization?.replace('Basic ', '') ?? '', 'base64').toString()).toBe(sent);
-    expect(request.headers?.host).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(Buffer.from(request.headers.authorization?.replace('Basic ', '') ?? '', 'base64').toString()).toBe(sent);
+    expect(request.headers.host).toMatch(/^127\.0\.0\.1:\d+$/);
     expect(JSON.stringify(request.sent)).not.toContain(userinfo);
-  });
-
-  test('prefers its own authorization header to the userinfo of its URL', async () => {
-    expect(
-      (await sendAndReceive({ headers: { authorization: 'Basic token' } }, (url) => url.replace('//', '//user:pass@')))
-        .headers,
-    ).toHaveProperty('authorization', 'Basic token');
   });
 
   test('has the path, the userinfo and the headers of its own delivery when a client posts to several URLs', async () => {
@@ -200,12 +170,6 @@ describe('a webhook request', () => {
       ]),
       ['/', 'Basic own', '3'],
     ]);
-  });
-
-  test('is sent to an IPv6 address', async () => {
-    const receiver = await startHttp((_request, response) => response.end('six'), '::1');
-    running.push(receiver);
-    expect(textOf(await post(`http://[::1]:${receiver.port}/`))).toBe('six');
   });
 
   test.each(['a\r\nb: c', 'a\nb', 'a\0b', 'čeština', '世界'])(
@@ -255,20 +219,6 @@ describe('a webhook request without a timeout setting', () => {
 });
 
 describe('the outcome of a webhook request', () => {
-  test('is a timeout when the receiver never answers', async () => {
-    const reached = Promise.withResolvers<undefined>();
-    const { url } = await tcp((socket) => socket.once('data', () => reached.resolve(undefined)));
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'Date'] });
-    try {
-      const sending = post(url, { timeoutMs: SHORT });
-      await reached.promise;
-      jest.advanceTimersByTime(SHORT);
-      expect(await sending).toMatchObject({ outcome: 'timeout', error: 'no answer in time', durationMs: SHORT });
-    } finally {
-      jest.useRealTimers();
-    }
-  });
-
   test('is a timeout when the receiver neither reads nor answers', async () => {
     const closed = Promise.withResolvers<undefined>();
     const { url } = await tcp((socket) => {
@@ -284,14 +234,6 @@ describe('the outcome of a webhook request', () => {
     });
     // Resolves when the client has closed the connection.
     await closed.promise;
-  });
-
-  test('is a failure when the receiver closes its side without a response', async () => {
-    const { url } = await tcp((socket) => socket.end());
-    expect(await post(url)).toMatchObject({
-      outcome: 'failed',
-      error: 'connection closed before the answer was complete',
-    });
   });
 
   test('is a timeout when the receiver sends its headers in small pieces', async () => {
@@ -408,6 +350,7 @@ describe('the outcome of a webhook request', () => {
   });
 
   test.each([
+    ['closes its side without a response', (socket: Socket) => socket.end(), undefined],
     ['resets the connection', (socket: Socket) => socket.resetAndDestroy(), undefined],
     ['closes within the headers', (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\nx-a'), undefined],
     [
@@ -426,12 +369,6 @@ describe('the outcome of a webhook request', () => {
     expect(sent).toMatchObject({ outcome: 'failed', error: 'connection closed before the answer was complete' });
     expect(body === undefined ? sent.responseStatus : textOf(sent)).toBe(body);
     expect(receiver.connections()).toBe(1);
-  });
-
-  test('is a failure when no receiver listens', async () => {
-    const { url, stop } = await startTcp(() => undefined);
-    await stop();
-    expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'connection refused' });
   });
 
   test('contains compressed data as it was received', async () => {
@@ -473,20 +410,9 @@ describe('the outcome of a webhook request', () => {
 describe('the connections of a webhook client', () => {
   /** Returns a client whose clock stands still. A client closes connections that were idle for some seconds. */
   const keepingClient = (options = {}) => newClient({ now: () => 1_000_000, ...options });
-  /** Starts a receiver that counts requests. `answer` gets the connection and the number of the request. */
-  const listening = (answer: (socket: Socket, nth: number) => void) => {
-    let requests = 0;
-    const started = tcp((socket) => socket.on('data', () => answer(socket, ++requests)));
-    return started.then((receiver) => ({ receiver, requests: () => requests }));
-  };
+  /** Starts a receiver that calls `answer` for each request. */
+  const listening = (answer: (socket: Socket) => void) => tcp((socket) => socket.on('data', () => answer(socket)));
   const ok = head('HTTP/1.1 200 OK', 'content-length: 0');
-
-  test('are kept for the next request', async () => {
-    const { receiver } = await listening((socket) => socket.write(ok));
-    const client = keepingClient();
-    for (let i = 0; i < 10; i++) expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
-    expect(receiver.connections()).toBe(1);
-  });
 
   test('are not kept when the receiver refuses, or after a response that was not read to its end', async () => {
     const closing = await listening((socket) =>
@@ -495,14 +421,12 @@ describe('the connections of a webhook client', () => {
     const long = await http((_request, response) => response.end('x'.repeat(20 * KIB)));
     const heard = await http((_request, response) => response.end('x'.repeat(16 * KIB)));
     const client = keepingClient();
-    for (const { url } of [closing.receiver, closing.receiver, long, long, heard, heard]) await post(url, {}, client);
-    expect([closing, { receiver: long }, { receiver: heard }].map(({ receiver }) => receiver.connections())).toEqual([
-      2, 2, 1,
-    ]);
+    for (const { url } of [closing, closing, long, long, heard, heard]) await post(url, {}, client);
+    expect([closing, long, heard].map((each) => each.connections())).toEqual([2, 2, 1]);
   });
 
   test('are as many as parallel requests, and only fifty of them are kept', async () => {
-    const { receiver } = await listening((socket) => setTimeout(() => socket.write(ok), 20));
+    const receiver = await listening((socket) => setTimeout(() => socket.write(ok), 20));
     const client = keepingClient();
     const burst = () => Promise.all(times(80, () => post(receiver.url, {}, client)));
     await burst();
@@ -531,7 +455,7 @@ describe('the connections of a webhook client', () => {
   });
 
   test('are not used again after a pause of the process', async () => {
-    const { receiver } = await listening((socket) => socket.write(ok));
+    const receiver = await listening((socket) => socket.write(ok));
     let now = 1_000_000;
     const client = keepingClient({ now: () => now });
     await post(receiver.url, {}, client);
@@ -556,10 +480,14 @@ describe('the connections of a webhook client', () => {
     return { receiver, sockets, posts: () => posts };
   }
 
-  test.each<[string, (socket: Socket) => unknown]>([
+  const endings: [string, (socket: Socket) => unknown][] = [
     ['ends', (socket) => socket.end()],
     ['closes', (socket) => socket.destroy()],
     ['resets', (socket) => socket.resetAndDestroy()],
+  ];
+
+  test.each<[string, (socket: Socket) => unknown]>([
+    ...endings,
     [
       'answers 408 on and ends',
       (socket) => socket.end(head('HTTP/1.1 408 Request Timeout', 'content-length: 0', 'connection: close')),
@@ -578,9 +506,7 @@ describe('the connections of a webhook client', () => {
   );
 
   test.each<[string, (socket: Socket) => unknown]>([
-    ['ends', (socket) => socket.end()],
-    ['closes', (socket) => socket.destroy()],
-    ['resets', (socket) => socket.resetAndDestroy()],
+    ...endings,
     ['ends within an answer on', (socket) => socket.end('HTTP/1.1 200 OK\r\nx-a')],
   ])('cause a failed attempt after one POST when the receiver %s after the first bytes', async (_what, close) => {
     const { receiver, posts } = await counting((socket, nth) => (nth === 2 ? close(socket) : socket.write(ok)));

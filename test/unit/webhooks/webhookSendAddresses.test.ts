@@ -57,107 +57,26 @@ describe('WebhookClient refuses without any connection', () => {
   });
   afterAll(() => target.stop());
 
+  // The unit test of the address policy has every kind of address in every spelling.
   test.each([
-    [
-      'loopback',
-      [
-        '127.0.0.1',
-        '127.1',
-        '127.0.1',
-        '2130706433',
-        '0x7f000001',
-        '017700000001',
-        '0177.0.0.1',
-        '0x7f.0.0.1',
-        '0x7f.1',
-        '127.0.0.1.',
-        '127.255.255.254',
-        '%31%32%37.0.0.1',
-        '１２７.0.0.1',
-        '127。0。0。1',
-        '①②⑦.0.0.1',
-      ],
-    ],
-    ['this host', ['0.0.0.0', '0', '0x0', '[::]', '0.1.2.3']],
-    [
-      'a local name',
-      ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'a.b.localhost.', '%6cocalhost', 'ⓛocalhost'],
-    ],
-    ['IPv6 loopback', ['[::1]', '[0:0:0:0:0:0:0:1]', '[0000::0001]', '[::0.0.0.1]']],
-    [
-      'mapped IPv4',
-      [
-        '[::ffff:127.0.0.1]',
-        '[::ffff:7f00:1]',
-        '[0:0:0:0:0:ffff:127.0.0.1]',
-        '[::ffff:169.254.169.254]',
-        '[::ffff:10.0.0.1]',
-      ],
-    ],
-    ['IPv4-compatible and translated', ['[::127.0.0.1]', '[::7f00:1]', '[::ffff:0:127.0.0.1]']],
-    [
-      'the metadata service',
-      [
-        '169.254.169.254',
-        '2852039166',
-        '0xa9fea9fe',
-        '0251.0376.0251.0376',
-        '[fd00:ec2::254]',
-        '169.254.170.2',
-        '169.254.169.254.',
-      ],
-    ],
-    ['NAT64', ['[64:ff9b::127.0.0.1]', '[64:ff9b::a9fe:a9fe]', '[64:ff9b:1::7f00:1]']],
-    [
-      '6to4 and Teredo',
-      ['[2002:7f00:1::]', '[2002:a9fe:a9fe::]', '[2001:0:4136:e378:8000:63bf:3fff:fdd2]', '[2001::1]'],
-    ],
-    [
-      'private networks',
-      [
-        '10.0.0.1',
-        '172.16.0.1',
-        '172.31.255.255',
-        '192.168.0.1',
-        '100.64.0.1',
-        '[fc00::1]',
-        '[fd12:3456::1]',
-        '[fe80::1]',
-        '[fec0::1]',
-      ],
-    ],
-    [
-      'special networks',
-      [
-        '192.0.0.1',
-        '192.0.2.1',
-        '198.18.0.1',
-        '198.51.100.1',
-        '203.0.113.1',
-        '224.0.0.1',
-        '240.0.0.1',
-        '255.255.255.255',
-        '[ff02::1]',
-        '[2001:db8::1]',
-        '[3fff::1]',
-        '[5f00::1]',
-        '[100::1]',
-      ],
-    ],
-  ])('private address: %s, in every spelling', async (_what, hosts) => {
+    '127.0.0.1',
+    '0x7f.1',
+    '①②⑦.0.0.1',
+    'a.localhost.',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '0',
+    '169.254.169.254',
+    '[fd00:ec2::254]',
+    '[64:ff9b::a9fe:a9fe]',
+    '10.0.0.1',
+  ])('the private address %s, with any protocol and userinfo', async (host) => {
     const { post, queries } = await newClient();
-    for (const host of hosts) {
-      for (const url of [
-        `http://${host}:${target.port}/`,
-        `https://${host}:${target.port}/`,
-        `http://user:pass@${host}:${target.port}/`,
-        `http://example.com:80@${host}:${target.port}/`,
-      ]) {
-        expect([url, await post(url)]).toEqual([url, { ...NOT_ALLOWED, durationMs: expect.any(Number) }]);
-      }
+    for (const start of ['http://', 'https://', 'http://user:pass@', 'http://example.com:80@']) {
+      const url = `${start}${host}:${target.port}/`;
+      expect([url, await post(url)]).toEqual([url, { ...NOT_ALLOWED, durationMs: expect.any(Number) }]);
     }
-    expect(queries).toEqual([]);
-    expect(target.connections()).toBe(0);
+    expect([queries, target.connections()]).toEqual([[], 0]);
   });
 
   test('a host name that only looks public', async () => {
@@ -173,16 +92,9 @@ describe('WebhookClient refuses without any connection', () => {
   });
 
   test.each([
-    '',
     'example.com',
-    'ftp://example.com/',
-    'file:///etc/passwd',
-    'http:example.com',
     'http:\\\\127.0.0.1/',
     'http://example.com\\@127.0.0.1/',
-    'http://exa\nmple.com/',
-    ' http://example.com/',
-    'http://[::1%25lo]/',
     'http://[127.0.0.1]/',
     'http://a..b/',
   ])('%j, which is not an http(s) URL', async (url) => {
@@ -216,15 +128,8 @@ describe('WebhookClient refuses without any connection', () => {
 
 describe('a host name of a webhook URL', () => {
   test.each([
-    '127.0.0.1',
-    '169.254.169.254',
     '10.1.2.3',
-    '0.0.0.0',
-    '::1',
     '::ffff:7f00:1',
-    'fd00:ec2::254',
-    '64:ff9b::a9fe:a9fe',
-    'fe80::1',
     '8.8.8.8 127.0.0.1',
     '127.0.0.1 8.8.8.8',
     '8.8.8.8 8.8.4.4 10.0.0.1',
@@ -240,19 +145,14 @@ describe('a host name of a webhook URL', () => {
     expect(target.connections()).toBe(0);
   });
 
-  test('causes a failure if it does not resolve', async () => {
-    const { post } = await newClient();
-    expect(await post('http://nobody.example/')).toMatchObject({ outcome: 'failed', error: 'DNS: name not found' });
-  });
-
-  test('causes a failure if it has no addresses', async () => {
-    const { post } = await newClient(() => []);
-    expect(await post('http://nothing.example/')).toMatchObject({ outcome: 'failed', error: 'DNS: name not found' });
-  });
-
-  test.each(['SERVFAIL', 'REFUSED'] as const)('causes a failure for the DNS error %s', async (failure) => {
-    const { post } = await newClient(() => failure);
-    expect(await post('http://broken.example/')).toMatchObject({ outcome: 'failed', error: 'DNS: lookup failed' });
+  test.each([
+    ['does not resolve', 'NXDOMAIN', 'DNS: name not found'],
+    ['has no addresses', [], 'DNS: name not found'],
+    ['has a server that fails', 'SERVFAIL', 'DNS: lookup failed'],
+    ['has a server that refuses', 'REFUSED', 'DNS: lookup failed'],
+  ] as const)('causes a failure if it %s', async (_what, answer, error) => {
+    const { post } = await newClient(() => answer);
+    expect(await post('http://broken.example/')).toMatchObject({ outcome: 'failed', error });
   });
 
   test('causes a timeout before the attempt ends if its DNS server does not answer', async () => {
@@ -296,21 +196,12 @@ describe('a host name of a webhook URL', () => {
     );
     // A client keeps its connection to a host, so each lookup needs another host name.
     const outcomes: string[] = [];
-    for (let i = 0; i < 8; i++) {
+    for (let i = 0; i < 4; i++) {
       const sent = await post(`http://rebind-${i}.example:${target.port}/`);
       outcomes.push(sent.outcome === 'delivered' ? reachedAt(sent) : (sent.error ?? ''));
     }
-    expect(outcomes).toEqual([
-      '127.0.0.2',
-      'address not allowed',
-      '127.0.0.3',
-      'address not allowed',
-      '127.0.0.2',
-      'address not allowed',
-      '127.0.0.3',
-      'address not allowed',
-    ]);
-    expect(queryCount).toBe(8);
+    expect(outcomes).toEqual(['127.0.0.2', 'address not allowed', '127.0.0.3', 'address not allowed']);
+    expect(queryCount).toBe(4);
   });
 
   test('has two seconds to answer at one address, because a host on another continent needs more than 250 ms', async () => {
@@ -351,14 +242,6 @@ describe('a webhook client that allows loopback', () => {
     }
     expect(queries).toEqual([]);
   });
-
-  test.each(['0.0.0.0', '[::]', '10.0.0.1', '192.168.0.1', '169.254.169.254', '[fd00::1]', '[64:ff9b::7f00:1]'])(
-    'still refuses %s',
-    async (host) => {
-      const { post } = await newClient(NO_NAMES, { allowLoopback: true });
-      expect(await post(`http://${host}/`)).toMatchObject(NOT_ALLOWED);
-    },
-  );
 
   test('refuses a name with a loopback address and a private address', async () => {
     const { post } = await newClient(() => ['127.0.0.1', '10.0.0.1'], { allowLoopback: true });
