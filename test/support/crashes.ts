@@ -85,6 +85,20 @@ export class Trial {
   }
 }
 
+/**
+ * Returns a trial for each fault, or for several of one trial. Every second trial is lossy, so that calls are tested both
+ * with and without redelivery.
+ */
+export function trialsOf(faults: readonly (Fault | readonly Fault[])[]): Trial[] {
+  return faults.map((each, index) => Object.assign(new Trial(...[each].flat()), { isLossy: index % 2 === 1 }));
+}
+
+/**
+ * Returns how often stream records and messages of a trial are delivered. In a lossy trial it is once. The sweep must
+ * then repeat the work of a failed worker.
+ */
+export const everySecondLost = (trial: Trial | undefined): number => (trial?.isLossy ? 1 : 3);
+
 const never = new Promise<never>(() => undefined);
 
 /** One invocation of a function in a simulated process. */

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -15,18 +15,21 @@ import { EndpointDisabler } from '../../../lib/webhooks/disableEndpoints.ts';
 import { EndpointHealthStore } from '../../../lib/webhooks/endpointHealth.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { FirstAttemptsEntity } from '../../../lib/webhooks/firstAttempts.ts';
-import { queues as declarations } from '../../../lib/workers/queues.ts';
+import { newDelivery } from '../../../lib/webhooks/rules/delivery.ts';
+import { queueVariable } from '../../../lib/workers/queues.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { startQueues } from '../../support/queues.ts';
 import { withStillClock } from '../../support/stillClock.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import { times } from '../../support/times.ts';
 import { paths } from '../../support/webhooks.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
 
 const { customer, hooks, system, createEndpoint, useBasicWebhooks } = webhookWorld();
 const queues = forAllTests(startQueues);
+const dataDir = temporaryFolder();
 let tenant: string;
 let endpointId: string;
 
@@ -42,20 +45,12 @@ function rowsOf(printed: string): Record<string, string> {
 }
 
 beforeAll(() => {
-  for (const name of Object.keys(declarations)) {
-    for (const kind of ['Queue', 'DeadLetters']) {
+  for (const [name, variable] of Object.entries(queueVariable)) {
+    for (const kind of ['DeadLetters', 'Queue']) {
       const id = `${name[0]!.toUpperCase()}${name.slice(1)}${kind}`;
-      urls.set(id, queues.server.createQueue(id).queueUrl);
+      urls.set(id, (process.env[variable] = queues.server.createQueue(id).queueUrl));
     }
   }
-  Object.assign(process.env, {
-    DELIVER_QUEUE_URL: urls.get('DeliverQueue'),
-    DELIVER_SLOW_QUEUE_URL: urls.get('DeliverSlowQueue'),
-    MAIL_QUEUE_URL: urls.get('MailQueue'),
-    JOBS_QUEUE_URL: urls.get('JobsQueue'),
-    EMBED_QUEUE_URL: urls.get('EmbedQueue'),
-    SWEEP_QUEUE_URL: urls.get('SweepQueue'),
-  });
 });
 beforeEach(async () => {
   queues.clear();
@@ -69,25 +64,13 @@ const send = (id: string, ...texts: string[]) => texts.forEach((body) => queues.
 describe('npm run deliveries', () => {
   test('status prints due and overdue deliveries, and the queues', async () => {
     for (const late of [10 * SECOND, 2 * HOUR]) {
-      const eventId = await system.emit();
       const dueAt = Date.now() - late;
-      await system.table.write([
-        upsert(DeliveryEntity, {
-          tenant,
-          eventId,
-          endpointId,
-          event: 'comment.add',
-          status: 'PENDING',
-          attempts: 0,
-          uncounted: 0,
-          sweeps: 0,
-          nextAt: dueAt,
-          dueAt: dueAt,
-          deadline: dueAt + 30 * HOUR,
-          createdAt: dueAt,
-          shard: 3,
-        }),
-      ]);
+      const delivery = newDelivery(
+        { eventId: await system.emit(), endpointId, event: 'comment.add', createdAt: dueAt, shard: 3 },
+        dueAt,
+        system.timing,
+      );
+      await system.table.write([upsert(DeliveryEntity, { ...delivery, tenant, dueAt })]);
     }
     const first = { eventId: 'msg_1', group: 'a', endpointIds: ['ep_1', 'ep_2'], sweeps: 0, shard: 4 };
     await system.table.write([
@@ -128,6 +111,8 @@ describe('npm run deliveries', () => {
         Failing: expect.stringMatching(/^since 20/),
         'Last delivered': 'none of the last 10 messages',
       });
+      const afterPause = await run(['endpoint', tenant, endpointId], process.env, system.now + MINUTE);
+      expect(rowsOf(afterPause)['Deliveries paused']).toBe('no: the next attempt decides');
       const pausing = async () =>
         Number(rowsOf(await run(['status'], process.env, system.now))['Endpoints with an open circuit breaker']);
       const before = await pausing();
@@ -149,41 +134,23 @@ describe('npm run deliveries', () => {
     }));
 
   test('endpoint reports no failure after a success, even if the success was not sampled', async () => {
+    const key = { tenant, endpointId };
+    const health = new EndpointHealthStore(system.table);
     const storeFailing = async (since: number) => {
-      const runtime = new EndpointHealthStore(system.table);
-      const { _r } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
+      const { _r: about } = (await system.table.get(WebhookEndpointEntity, key))!;
+      const breaker = { inARow: 1, window: { since, attempts: 5_000, failures: 1 } };
       const failing = { since, last: since, days: 1, warned: 0 };
-      await runtime.write(
-        { tenant, endpointId },
-        {
-          about: _r,
-          breaker: { inARow: 1, window: { since, attempts: 5_000, failures: 1 } },
-          failing,
-          writtenAt: since,
-        },
-        await runtime.get({ tenant, endpointId }),
-      );
+      await health.write(key, { about, breaker, failing, writtenAt: since }, await health.get(key));
     };
     await storeFailing(system.now - MINUTE);
     expect(rowsOf(await show()).Failing).toBe(`since ${new Date(system.now - MINUTE).toISOString()}`);
     system.random = () => 0.999;
     await system.publish();
     await system.processNextMessage();
-    expect(await new EndpointHealthStore(system.table).get({ tenant, endpointId })).toMatchObject({
-      failing: { since: system.now - MINUTE },
-    });
+    expect(await health.get(key)).toMatchObject({ failing: { since: system.now - MINUTE } });
     expect(rowsOf(await show()).Failing).toBe('no');
     await storeFailing(system.now + MINUTE);
     expect(rowsOf(await show()).Failing).toBe(`since ${new Date(system.now + MINUTE).toISOString()}`);
-  });
-
-  test('endpoint prints that the next attempt decides when the pause of the breaker is over', async () => {
-    hooks.answer('/a?token=secret', { status: 500 });
-    await system.publishMany(10);
-    await system.processMessages(10);
-    expect(
-      rowsOf(await run(['endpoint', tenant, endpointId], process.env, system.now + MINUTE))['Deliveries paused'],
-    ).toBe('no: the next attempt decides');
   });
 
   test('endpoint prints filter types and channels, also for a uid', async () => {
@@ -231,14 +198,10 @@ describe('npm run deliveries', () => {
     expect(rowsOf(await show()).State).toBe(disabled.State);
     await customer.ok(paths.update, { endpointId, disabled: false });
     expect(rowsOf(await show()).State).toBe('enabled');
-    const stored = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
+    const key = { tenant, endpointId };
+    const stored = (await system.table.get(WebhookEndpointEntity, key))!;
     expect(stored).not.toHaveProperty('disabling');
-    await new EndpointDisabler(system.table).disable(
-      { tenant, endpointId },
-      stored._r,
-      system.now - 120 * HOUR,
-      system.now,
-    );
+    await new EndpointDisabler(system.table).disable(key, stored._r, system.now - 120 * HOUR, system.now);
     expect(rowsOf(await show()).State).toBe(
       `disabled since ${new Date(system.now).toISOString()}, by the service, because every attempt failed for 5 days`,
     );
@@ -438,30 +401,9 @@ describe('the addresses of table and queues in npm run deliveries', () => {
   });
 
   test('are read from the file that npm start writes for a local run', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'run-'));
-    const {
-      TABLE_NAME: name,
-      DELIVER_QUEUE_URL,
-      DELIVER_SLOW_QUEUE_URL,
-      MAIL_QUEUE_URL,
-      JOBS_QUEUE_URL,
-      EMBED_QUEUE_URL,
-      SWEEP_QUEUE_URL,
-    } = process.env;
-    await writeFile(
-      join(dataDir, 'operator.json'),
-      JSON.stringify({
-        TABLE_NAME: name,
-        DELIVER_QUEUE_URL,
-        DELIVER_SLOW_QUEUE_URL,
-        MAIL_QUEUE_URL,
-        JOBS_QUEUE_URL,
-        EMBED_QUEUE_URL,
-        SWEEP_QUEUE_URL,
-      }),
-    );
+    const variables = ['TABLE_NAME', ...Object.values(queueVariable)].map((name) => [name, process.env[name]]);
+    await writeFile(join(dataDir, 'operator.json'), JSON.stringify(Object.fromEntries(variables)));
     send('DeliverDeadLetters', '{}');
     expect(await run(['status', '--local', dataDir], {})).toMatch(/^deliver +0 +0 +0 +1$/m);
-    await rm(dataDir, { recursive: true });
   });
 });

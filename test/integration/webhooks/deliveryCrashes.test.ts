@@ -16,7 +16,15 @@ import type { WebhookEndpoint } from '../../../lib/webhooks/rules/endpoints.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { Cloud } from '../../support/cloud.ts';
 import { itemsOf, nda } from '../../support/content.ts';
-import { allFailures, everyFault, type Fault, faultsOfEveryKind, Trial } from '../../support/crashes.ts';
+import {
+  allFailures,
+  everyFault,
+  everySecondLost,
+  type Fault,
+  faultsOfEveryKind,
+  Trial,
+  trialsOf,
+} from '../../support/crashes.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
 import { clearTable, everyItem } from '../../support/items.ts';
@@ -103,20 +111,6 @@ async function runTrials(begin: Begin, trials: readonly Trial[]): Promise<Subjec
   await inParallel(trials, 10, async (trial) => void subjects.push(await begin(trial)));
   await cloud.run();
   return subjects;
-}
-
-/**
- * Returns how often stream records and messages of a trial are delivered. In a lossy trial it is once. The sweep
- * must then repeat the work of a failed worker.
- */
-const everySecondLost = (trial: Trial | undefined) => (trial?.isLossy ? 1 : 3);
-
-/**
- * Returns a trial for each fault. Every second one is lossy, so that calls are tested both with and without
- * redelivery.
- */
-function trialsOf(faults: readonly Fault[]): Trial[] {
-  return faults.map((fault, index) => Object.assign(new Trial(fault), { isLossy: index % 2 === 1 }));
 }
 
 /**
@@ -277,15 +271,11 @@ describe('deliveries with a fault at any AWS call', () => {
   test('are all sent after two faults', async () => {
     impatientSweeper();
     cloud.stubs.tries = everySecondLost;
-    const trials = times(60, (seed) =>
-      Object.assign(
-        new Trial(
-          { occurrence: 1 + ((seed * 7) % 14), ...allFailures[seed % 5]! },
-          { occurrence: 2 + ((seed * 7) % 14) + ((seed * 5) % 11), ...allFailures[(seed * 3 + 1) % 5]! },
-        ),
-        { isLossy: seed % 2 === 1 },
-      ),
-    );
+    const faults = times(60, (seed) => [
+      { occurrence: 1 + ((seed * 7) % 14), ...allFailures[seed % 5]! },
+      { occurrence: 2 + ((seed * 7) % 14) + ((seed * 5) % 11), ...allFailures[(seed * 3 + 1) % 5]! },
+    ]);
+    const trials = trialsOf(faults);
     const subjects = await runTrials(eventTo({ mode: 'good' }, { mode: 'good' }), trials);
     await expectNothingLost(subjects, allDelivered(2));
     expect(trials.filter(({ injected }) => injected.length === 2).length).toBeGreaterThan(30);

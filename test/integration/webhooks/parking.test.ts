@@ -122,6 +122,26 @@ describe('the probe of an endpoint', () => {
     expect(states.filter(({ attempts }) => attempts === 0).length).toBeGreaterThan(20);
   });
 
+  test('is attempted again if its worker crashes', async () => {
+    const eventId = await parkOne();
+    hooks.answer('/dead', { status: 200 });
+    const { client } = system.attemptPorts;
+    let crashes = 1;
+    system.replacedPorts.attempt = {
+      client: {
+        post: async (request) => (crashes-- > 0 ? Promise.reject(new Error('crash')) : client.post(request)),
+      },
+    };
+    // Removes the message of the crashed worker too, as if it were lost.
+    while (crashes > 0) {
+      await system.runNextJob();
+      for (const message of system.retryQueue.messages.splice(0))
+        await system.processMessage(message.body).catch(() => undefined);
+    }
+    await system.runUntilEnded(eventId, [endpointId]);
+    expect(await statesOf([eventId])).toEqual(['DELIVERED 1']);
+  });
+
   test('is followed by another one at once if its thread is deleted, so that nothing is sent', async () => {
     const deletedDocument = { organizationKey: 'org', organizationId: 'acme', documentKey: 'doc' };
     const thread = { ...deletedDocument, annotationId: 'thread', createdAt: system.now, authorId: 'ada' };
