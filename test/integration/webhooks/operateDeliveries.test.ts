@@ -24,7 +24,7 @@ const [TEST, RECOVER, RESEND] = [
   `${ADVANCED}/endpoints/test`,
   `${ADVANCED}/endpoints/recover`,
   `${ADVANCED}/messages/resend`,
-];
+] as const;
 const DAY = 24 * HOUR;
 
 const { customer, hooks, system, createEndpoint, stateOf, useBasicWebhooks } = webhookWorld({
@@ -82,19 +82,11 @@ describe('endpoints/test, endpoints/recover and messages/resend', () => {
   });
 
   test.each([
-    [TEST, { event: 'comment.addd' }, /^event must /],
-    [TEST, { endpointId: 7 }, /^endpointId must /],
-    [RECOVER, {}, 'since is required'],
     [RECOVER, { since: 'yesterday' }, 'since must be an ISO 8601 time or epoch milliseconds'],
     [RECOVER, { since: '2026-11-29T12:00:00' }, 'since must have a time zone, such as Z'],
     [RECOVER, { since: Date.now() - 14 * DAY - MINUTE }, 'since must be at most 14 days ago'],
-    [RESEND, {}, /^messageId is required/],
   ] as const)('%s with %j is rejected with the name of the field', async (path, data, message) => {
-    const [status, text] = await outcome(customer, path, { endpointId: 'ep_1', ...data });
-    expect([status, text]).toEqual([
-      'INVALID_ARGUMENT',
-      typeof message === 'string' ? message : expect.stringMatching(message),
-    ]);
+    expect(await outcome(customer, path, { endpointId: 'ep_1', ...data })).toEqual(['INVALID_ARGUMENT', message]);
   });
 });
 
@@ -102,14 +94,14 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
   test('sends a sample to the endpoint only, for any filters, and lists the sample as a message', async () => {
     const endpointId = await createEndpoint('/a', { filterTypes: ['huddle.join'], channels: ['x'] });
     await createEndpoint('/b');
-    const { messageId } = await customer.untyped(TEST, { endpointId });
+    const { messageId } = await customer.ok(TEST, { endpointId });
     expect(await workOn('deliver')).toEqual([
       { tenant, eventId: messageId, endpointId, group: expect.any(String), attemptNo: 1 },
     ]);
     // The first attempts of the event are stored already. So the fan-out worker skips the event when it comes from the
     // stream.
     await system.fanOut(messageId);
-    expect(queues.messagesOf('deliver')).toEqual([]);
+    expect(system.waiting).toEqual([]);
     expect(
       hooks.received.map(({ path, headers, body }) => [path, headers['webhook-id'], JSON.parse(body).event]),
     ).toEqual([['/a', messageId, 'comment.add']]);
@@ -134,7 +126,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     'step.completed',
     'endpoint.disabled',
   ])('sends a sample of %s', async (event) => {
-    await customer.untyped(TEST, { endpointId: await createEndpoint('/a'), event });
+    await customer.ok(TEST, { endpointId: await createEndpoint('/a'), event });
     await workOn('deliver');
     expect(hooks.received.map(({ body }) => JSON.parse(body).event)).toEqual([event]);
   });
@@ -145,10 +137,10 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     await system.publishMany(11, { event: 'huddle.join' });
     for (const { body } of system.firstQueue.messages) await system.processMessage(body);
     expect(hooks.received).toHaveLength(10);
-    const { messageId: failing } = await customer.untyped(TEST, { endpointId });
+    const { messageId: failing } = await customer.ok(TEST, { endpointId });
     await workOn('deliver');
     hooks.answer('/a', { status: 200 });
-    const { messageId: working } = await customer.untyped(TEST, { endpointId });
+    const { messageId: working } = await customer.ok(TEST, { endpointId });
     await workOn('deliver');
     expect(hooks.received).toHaveLength(12);
     expect(await stateOf(failing, endpointId)).toEqual(['PENDING', 1]);
@@ -170,7 +162,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
   test('sends the sample at once to an endpoint that is slow and paused', async () => {
     const endpointId = await createEndpoint('/a');
     await pause(endpointId);
-    const { messageId } = await customer.untyped(TEST, { endpointId });
+    const { messageId } = await customer.ok(TEST, { endpointId });
     await workOn('deliver');
     expect(await stateOf(messageId, endpointId)).toEqual(['DELIVERED', 1]);
   });
@@ -182,7 +174,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
       await pause(endpointId, HOUR);
       const slots = { at: system.now + 10 * SECOND, revision: 1, expiresAt: system.now + HOUR };
       await system.table.write([upsert(EndpointSlotsEntity, { tenant, endpointId, ...slots })]);
-      const { messageId } = await customer.untyped(TEST, { endpointId });
+      const { messageId } = await customer.ok(TEST, { endpointId });
       await workOn('deliver');
       expect(await stateOf(messageId, endpointId)).toEqual(['PENDING', 0]);
       return async () => stateOf(messageId, endpointId);
@@ -204,18 +196,6 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
         await system.drain(system.now + 20 * SECOND);
         expect(await state()).toEqual(['DELIVERED', 1]);
       }));
-  });
-
-  test('sends one message if a call is repeated with its Idempotency-Key', async () => {
-    const endpointId = await createEndpoint('/a');
-    const ids = await Promise.all(
-      [1, 2].map(
-        async () => (await customer.call(TEST, { endpointId }, { 'idempotency-key': 'k' })).body.result?.data.messageId,
-      ),
-    );
-    const { body } = await customer.call(TEST, { endpointId }, { 'idempotency-key': 'k' });
-    expect(ids).toContain(body.result.data.messageId);
-    expect((await customer.ok(`${ADVANCED}/messages/get`, {})).messages).toHaveLength(1);
   });
 
   test('stores the message if SQS rejects it, and the sweep sends it later', async () => {
@@ -250,7 +230,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     const endpointId = await createEndpoint('/a');
     const messageId = await system.publish();
     await system.drain();
-    expect(await customer.untyped(RESEND, { messageId, endpointId })).toEqual({ messageId });
+    expect(await customer.ok(RESEND, { messageId, endpointId })).toEqual({ messageId });
     expect(await stateOf(messageId, endpointId)).toEqual(['PENDING', 1]);
     expect(await workOn('deliverSlow')).toEqual([{ tenant, eventId: messageId, endpointId, attemptNo: 2 }]);
     expect(hooks.at('/a').map(({ headers }) => headers['webhook-id'])).toEqual([messageId, messageId]);
@@ -269,7 +249,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
       const messageId = await system.publish();
       await system.processNextMessage();
       const { nextAt } = (await system.delivery(messageId, endpointId))!;
-      await Promise.all([1, 2].map(() => customer.untyped(RESEND, { messageId, endpointId })));
+      await Promise.all([1, 2].map(() => customer.ok(RESEND, { messageId, endpointId })));
       expect(await workOn('deliverSlow')).toHaveLength(2);
       expect(hooks.received).toHaveLength(2);
       expect(await system.delivery(messageId, endpointId)).toMatchObject({
@@ -288,7 +268,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     await system.drain();
     const states = [await stateOf(messageId, endpointId)];
     for (let i = 0; i < 2; i++) {
-      await customer.untyped(RESEND, { messageId, endpointId });
+      await customer.ok(RESEND, { messageId, endpointId });
       await workOn('deliverSlow');
       states.push(await stateOf(messageId, endpointId));
     }
@@ -303,7 +283,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
   test('delivers a message to an endpoint that did not match the message', async () => {
     const endpointId = await createEndpoint('/a', { filterTypes: ['huddle.join'] });
     const messageId = await system.publish();
-    await customer.untyped(RESEND, { messageId, endpointId });
+    await customer.ok(RESEND, { messageId, endpointId });
     await workOn('deliverSlow');
     expect(await stateOf(messageId, endpointId)).toEqual(['DELIVERED', 1]);
   });
@@ -312,7 +292,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     await useBasicWebhooks({ rawNotificationUrl: hooks.url('/raw') });
     const messageId = await system.publish();
     await system.drain();
-    await customer.untyped(RESEND, { messageId, endpointId: 'ep_basic_raw' });
+    await customer.ok(RESEND, { messageId, endpointId: 'ep_basic_raw' });
     await workOn('deliverSlow');
     expect(hooks.at('/raw')).toHaveLength(2);
   });
@@ -399,11 +379,11 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     await deliveries(endpointId, since - 10 * SECOND, ['EXHAUSTED', 'CANCELLED']);
     await deliveries(endpointId, since, ['EXHAUSTED', 'DELIVERED', 'CANCELLED', 'PENDING', 'EXHAUSTED']);
     await deliveries(await createEndpoint('/b'), since, ['EXHAUSTED']);
-    expect(await customer.untyped(RECOVER, { endpointId, since })).toEqual({ messages: 3 });
-    expect(await customer.untyped(RECOVER, { endpointId, since: new Date(since + 1).toISOString() })).toEqual({
+    expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 3 });
+    expect(await customer.ok(RECOVER, { endpointId, since: new Date(since + 1).toISOString() })).toEqual({
       messages: 2,
     });
-    expect(await customer.untyped(RECOVER, { endpointId, since: Date.now() })).toEqual({ messages: 0 });
+    expect(await customer.ok(RECOVER, { endpointId, since: Date.now() })).toEqual({ messages: 0 });
     expect(queuedJobs()).toHaveLength(2);
   });
 
@@ -427,19 +407,19 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
 
   test('starts one job for repeated calls and returns the same number for each', async () => {
     await deliveries(endpointId, since, ['EXHAUSTED', 'EXHAUSTED']);
-    const answers = await Promise.all([1, 2, 3].map(() => customer.untyped(RECOVER, { endpointId, since })));
+    const answers = await Promise.all([1, 2, 3].map(() => customer.ok(RECOVER, { endpointId, since })));
     expect(answers).toEqual([1, 2, 3].map(() => ({ messages: 2 })));
     expect(new Set(queuedJobs().map(({ jobId }) => jobId)).size).toBe(1);
     const [message] = queuedJobs() as [JobMessage];
     await run(message);
     expect(await job(message)).toBeUndefined();
     // No delivery is left to recover.
-    expect(await customer.untyped(RECOVER, { endpointId, since })).toEqual({ messages: 0 });
+    expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 0 });
   });
 
   test('starts the whole schedule of attempts again through the queue of retries', async () => {
     const ids = await deliveries(endpointId, since, ['EXHAUSTED', 'CANCELLED', 'DELIVERED']);
-    await customer.untyped(RECOVER, { endpointId, since });
+    await customer.ok(RECOVER, { endpointId, since });
     await run(queuedJobs()[0]!);
     const delivery = (await system.delivery(ids[0]!, endpointId))!;
     expect(delivery).toMatchObject({ status: 'PENDING', attempts: 8, uncounted: 8 });
@@ -455,7 +435,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
 
   test('continues after a crash from the last completed step, and sends each message once', async () => {
     const ids = await deliveries(endpointId, since, Array(250).fill('EXHAUSTED'));
-    expect(await customer.untyped(RECOVER, { endpointId, since })).toEqual({ messages: 250 });
+    expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 250 });
     const [message] = queuedJobs() as [JobMessage];
     const deps = openAll(runJobs.uses, environment(process.env)).runsJobs;
     let steps = 0;
@@ -495,7 +475,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
 
   test('sends at most 50 messages per second', async () => {
     await deliveries(endpointId, since, Array(160).fill('EXHAUSTED'));
-    await customer.untyped(RECOVER, { endpointId, since });
+    await customer.ok(RECOVER, { endpointId, since });
     await withStillClock(() => run(queuedJobs()[0]!));
     const delays = queues.messagesOf('deliverSlow').map(({ delaySeconds }) => delaySeconds);
     expect(Math.max(...delays)).toBeGreaterThanOrEqual(2);
@@ -520,21 +500,5 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
       'done',
     );
     expect(recoverCalls).toBe(120);
-  });
-
-  test('continues with another queue message if no time is left, and ignores a deleted job', async () => {
-    await deliveries(endpointId, since, Array(120).fill('EXHAUSTED'));
-    await customer.untyped(RECOVER, { endpointId, since });
-    const [message] = queuedJobs() as [JobMessage];
-    queues.clear();
-    const deps = openAll(runJobs.uses, environment(process.env)).runsJobs;
-    const call = { message, clock: () => Date.now(), log: silentLog, measures: recordingMeasures() };
-    await runJob(deps, { ...call, deadline: Date.now() });
-    expect(queuedJobs()).toEqual([message]);
-    expect((await job(message))?.leaseUntil).toBeUndefined();
-    await runJob(deps, { ...call, deadline: Infinity });
-    expect(await job(message)).toBeUndefined();
-    expect(await store().countFailed({ tenant, endpointId, since, until: Date.now() }, 1_000)).toBe(0);
-    await runJob(deps, { ...call, deadline: Infinity });
   });
 });

@@ -99,7 +99,7 @@ describe('a response of a receiver', () => {
 describe('a webhook request', () => {
   /** Posts to a receiver. Returns the request that the receiver got, and the result that the client returns. */
   async function sendAndReceive(request: Partial<WebhookRequest>, urlOf = (url: string) => url, client = newClient()) {
-    let received = { headers: {} } as IncomingMessage;
+    let received: IncomingMessage | undefined;
     let body = '';
     const { url } = await http((incoming, response) => {
       received = incoming;
@@ -109,7 +109,7 @@ describe('a webhook request', () => {
       });
     });
     const sent = await post(urlOf(url), request, client);
-    const { method, url: path, headers, httpVersion } = received;
+    const { method, url: path, headers, httpVersion } = received!;
     return { method, path, headers, httpVersion, body, sent };
   }
 
