@@ -27,7 +27,7 @@ import { shardNumbers } from '../../lib/table/queryShards.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';
 import type { ShardSweep } from '../../lib/workers/sweep.ts';
-import { occurredEvents } from './content.ts';
+import { nda, occurredEvents } from './content.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { itemsOfTenant } from './items.ts';
@@ -38,6 +38,32 @@ import { recordingMeasures } from './workers.ts';
 const MINUTE = 60_000;
 
 const runWithRole = roleOf('sendEmail', [mailSending, mailComposer, chatComposer]);
+
+export const person = (userId: string) => ({
+  userId,
+  name: userId[0]!.toUpperCase() + userId.slice(1),
+  email: `${userId}@example.com`,
+});
+
+/** Returns functions that add a comment of Ada, which mentions Grace, and an answer of Bob, to the document `nda`. */
+export function threadWriters(customer: Customer, commentText: string) {
+  const comment = { commentText, from: person('ada'), taggedUserContacts: [{ userId: 'grace' }] };
+  return {
+    addThread: (thread: object = {}, changes: object = {}) =>
+      customer.ok('/v2/commentannotations/add', {
+        ...nda,
+        commentAnnotations: [
+          { annotationId: 'thread', commentData: [{ ...comment, triggerNotification: true, ...changes }], ...thread },
+        ],
+      }),
+    reply: (changes: object = {}) =>
+      customer.ok('/v2/commentannotations/comments/add', {
+        ...nda,
+        annotationId: 'thread',
+        commentData: [{ commentText: 'Yes.', from: person('bob'), triggerNotification: true, ...changes }],
+      }),
+  };
+}
 
 /** The sending of one customer's mails on the real table. Tests control the queue, the time and SES. */
 export class MailSystem {

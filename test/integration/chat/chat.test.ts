@@ -3,7 +3,7 @@ import { ChatUserEntity } from '../../../lib/chat/chatStore.ts';
 import { timeouts } from '../../../lib/webhooks/transport/failures.ts';
 import { acmeWorld, forEachTest, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { MailSystem } from '../../support/mailSystem.ts';
+import { MailSystem, person, threadWriters } from '../../support/mailSystem.ts';
 import { CHANNEL_URL, TestSlack } from '../../support/slack.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import { newUser } from '../../support/userTokens.ts';
@@ -20,39 +20,10 @@ const system = forEachTest(() => {
   return Object.assign(mailSystem, { slack });
 });
 
-const person = (userId: string) => ({
-  userId,
-  name: userId[0]!.toUpperCase() + userId.slice(1),
-  email: `${userId}@example.com`,
-});
 const [ada, bob, grace] = ['ada', 'bob', 'grace'].map(person) as [any, any, any];
 const configure = (chatServiceConfig: object, useChatService = true) =>
   customer.ok('/v2/workspace/chatconfig/update', { useChatService, chatServiceConfig });
-const addThread = (thread: object = {}, comment: object = {}, of: object = nda) =>
-  customer.untyped('/v2/commentannotations/add', {
-    ...of,
-    commentAnnotations: [
-      {
-        annotationId: 'thread',
-        commentData: [
-          {
-            commentText: 'Is <this> right?',
-            from: ada,
-            taggedUserContacts: [{ userId: 'grace' }],
-            triggerNotification: true,
-            ...comment,
-          },
-        ],
-        ...thread,
-      },
-    ],
-  });
-const reply = (comment: object = {}) =>
-  customer.ok('/v2/commentannotations/comments/add', {
-    ...nda,
-    annotationId: 'thread',
-    commentData: [{ commentText: 'Yes.', from: bob, triggerNotification: true, ...comment }],
-  });
+const { addThread, reply } = threadWriters(customer, 'Is <this> right?');
 const update = (updatedData: object) =>
   customer.ok('/v2/commentannotations/update', {
     ...nda,

@@ -4,7 +4,7 @@ import { MailEntity } from '../../../lib/mail/mailStore.ts';
 import { acmeWorld, forEachTest } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { storedItem } from '../../support/items.ts';
-import { MailSystem } from '../../support/mailSystem.ts';
+import { MailSystem, person, threadWriters } from '../../support/mailSystem.ts';
 import { type Receiver, startHttp } from '../../support/receivers.ts';
 import { times } from '../../support/times.ts';
 import { newUser } from '../../support/userTokens.ts';
@@ -14,39 +14,10 @@ const MINUTE = 60_000;
 const { engine, customer } = acmeWorld({ table: 'memory', documents: [{ documentId: 'nda', documentName: 'NDA' }] });
 const system = forEachTest(() => new MailSystem(engine, customer));
 
-const person = (userId: string) => ({
-  userId,
-  name: userId[0]!.toUpperCase() + userId.slice(1),
-  email: `${userId}@example.com`,
-});
 const [ada, bob, grace, linus] = ['ada', 'bob', 'grace', 'linus'].map(person) as [any, any, any, any];
 const addUsers = (...users: object[]) => customer.addUsers(users, nda);
 const configure = (config: object) => customer.ok('/v2/workspace/emailconfig/update', config);
-const addThread = (thread: object = {}, comment: object = {}) =>
-  customer.ok('/v2/commentannotations/add', {
-    ...nda,
-    commentAnnotations: [
-      {
-        annotationId: 'thread',
-        commentData: [
-          {
-            commentText: 'Too <long>?',
-            from: ada,
-            taggedUserContacts: [{ userId: 'grace' }],
-            triggerNotification: true,
-            ...comment,
-          },
-        ],
-        ...thread,
-      },
-    ],
-  });
-const reply = (comment: object = {}) =>
-  customer.ok('/v2/commentannotations/comments/add', {
-    ...nda,
-    annotationId: 'thread',
-    commentData: [{ commentText: 'Yes.', from: bob, triggerNotification: true, ...comment }],
-  });
+const { addThread, reply } = threadWriters(customer, 'Too <long>?');
 const settings = (userId: string, email: string, documentIds?: string[]) =>
   customer.untyped('/v2/notifications/config/set', {
     organizationId: nda.organizationId,
