@@ -39,7 +39,6 @@ const WAITING = [
   'e2e/localRun',
   'e2e/deliveries',
   'integration/webhooks/deliveryConsumption',
-  'integration/webhooks/parkingCost',
   'e2e/localWorkers',
   'e2e/crdt',
   'e2e/heartbeat',

@@ -4,7 +4,7 @@ import { SWEEP_UNITS_READ } from '../../../infra/commands/cost/idle.ts';
 import { environment, openAll } from '../../../lib/app/capability.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { type AwsCall, startRecorder } from '../../support/capacity.ts';
-import { DeliverySystem } from '../../support/deliveries.ts';
+import { DeliverySystem, HOUR, MINUTE } from '../../support/deliveries.ts';
 import { startEngine } from '../../support/engine.ts';
 import { WebhookReceiver } from '../../support/hooks.ts';
 import { times } from '../../support/times.ts';
@@ -27,14 +27,15 @@ const shape = (calls: readonly AwsCall[]) => calls.map(({ operation, writeUnits 
 const tableDollars = (calls: readonly AwsCall[]) => 0.625 * written(calls) + 0.125 * read(calls);
 
 /** Creates a customer with an endpoint for each path, and the workers that deliver the customer's webhooks. */
-async function newSystem(...endpointPaths: readonly string[]): Promise<DeliverySystem> {
+async function newSystem(endpoints: Readonly<Record<string, object>>): Promise<DeliverySystem> {
   const customer = await newWebhookCustomer();
-  for (const path of endpointPaths) await customer.ok(paths.create, { url: hooks.url(path) });
+  for (const [path, fields] of Object.entries(endpoints))
+    await customer.ok(paths.create, { url: hooks.url(path), ...fields });
   return new DeliverySystem(customer.apiKey);
 }
 
 test('an event with one delivery that succeeds at once makes 5 calls', async () => {
-  const system = await newSystem('/a');
+  const system = await newSystem({ '/a': {} });
   // The first delivery also reads secrets and settings and opens connections. The process keeps them.
   await system.publish();
   await system.drain();
@@ -58,7 +59,7 @@ test('an event with one delivery that succeeds at once makes 5 calls', async () 
 });
 
 test('an event with 50 deliveries makes at most 118 calls, at $96 per million events', async () => {
-  const system = await newSystem(...times(50, (index) => `/many/${index}`));
+  const system = await newSystem(Object.fromEntries(times(50, (index) => [`/many/${index}`, {}])));
   await system.publish();
   await system.drain();
 
@@ -76,7 +77,7 @@ test('an event with 50 deliveries makes at most 118 calls, at $96 per million ev
 });
 
 test('a delivery that succeeds at once costs 2 write units, $3 per million in batches and $5 alone', async () => {
-  const system = await newSystem('/ten');
+  const system = await newSystem({ '/ten': {} });
   await system.publish();
   await system.drain();
   await system.publishMany(10, { payload });
@@ -99,7 +100,7 @@ test('a delivery that succeeds at once costs 2 write units, $3 per million in ba
 });
 
 test('a delivery to an endpoint with recent failures costs one more write unit', async () => {
-  const system = await newSystem('/b');
+  const system = await newSystem({ '/b': {} });
   hooks.answer('/b', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
   await system.publish();
   await system.processNextMessage();
@@ -109,7 +110,7 @@ test('a delivery to an endpoint with recent failures costs one more write unit',
 });
 
 test('a sweep without work reads half a unit per shard, as the price calculation assumes', async () => {
-  const system = await newSystem();
+  const system = await newSystem({});
   const deps = openAll(sweep.uses, environment(process.env));
   const { calls } = await recorder.record(() => sweep.run({ ...system.call, deps, deadline: Date.now() + 50_000 }));
   expect(new Set(calls.map(({ operation }) => operation))).toEqual(new Set(['Query']));
@@ -117,4 +118,28 @@ test('a sweep without work reads half a unit per shard, as the price calculation
   // presences, 2 for sessions, 1 for endpoints.
   expect(calls).toHaveLength(3 * 128 + 2 * 16 + 8 + 2 + 1);
   expect([read(calls), written(calls)]).toEqual([SWEEP_UNITS_READ, 0]);
+});
+
+test('a parked delivery that becomes exhausted costs at most $8 per million', async () => {
+  const system = await newSystem({ '/dead': { filterTypes: ['comment.add'] } });
+  hooks.answer('/dead', { status: 500 });
+  await system.publishMany(10);
+  await system.processMessages(10);
+  system.retryQueue.messages.length = 0;
+
+  await system.publishMany(100);
+  const parking = await recorder.record(() => system.drain(system.now));
+  expect(system.measures.counted.get('DeliveriesParked')).toBe(100);
+  system.now += 30 * HOUR + MINUTE;
+  const exhausting = await recorder.record(() => system.runNextJob());
+  expect(system.measures.counted.get('DeliveriesExhausted')).toBe(100);
+
+  // The removal of an event from the outbox is a cost of the event, so the cost of a delivery excludes it.
+  const [parkingUnits, exhaustingUnits] = [written(parking.calls) / 100 - 2, written(exhausting.calls) / 100];
+  // Parking writes the delivery, and its entries in two indexes. Exhausting writes an event, the delivery and its new
+  // index entry.
+  expect([parkingUnits, exhaustingUnits < 6.5]).toEqual([3, true]);
+  // Messages of SQS come in batches of ten, and a Lambda run lasts 30 ms.
+  const all = tableDollars([...parking.calls, ...exhausting.calls]) / 100 - 0.625 * 2;
+  expect(all + 0.3 * 0.4 + 0.25).toBeLessThan(8);
 });
