@@ -12,9 +12,7 @@ import { KeyRing } from '../../lib/crypto/keyRing.ts';
 import { SecretBox } from '../../lib/crypto/secretBox.ts';
 import { EventEntity, OutboxStore } from '../../lib/events/outbox.ts';
 import type { FanOutPorts } from '../../lib/fanOut/fanOut.ts';
-import { sweepOutbox } from '../../lib/fanOut/sweepOutbox.ts';
-import { JobEntity, JobMessage, JobStore, JobSweeper } from '../../lib/jobs/jobStore.ts';
-import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
+import { JobEntity, JobMessage, JobStore } from '../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';
 import { MailComposer } from '../../lib/mail/mailComposer.ts';
 import { fanOutMails, ownerNotifier } from '../../lib/mail/mailFanOut.ts';
@@ -44,28 +42,20 @@ import { RateSlots } from '../../lib/webhooks/rateSlots.ts';
 import { releaseParkedStep, type ReleasePorts } from '../../lib/webhooks/releaseParked.ts';
 import type { AttemptResult } from '../../lib/webhooks/rules/outcome.ts';
 import { SubscriptionReader } from '../../lib/webhooks/subscriptions.ts';
-import { measureUnhealthyEndpoints, sweepDeliveries, sweepFirstAttempts } from '../../lib/webhooks/sweepDeliveries.ts';
 import { createWebhookClient, type WebhookRequest } from '../../lib/webhooks/transport/send.ts';
-import { DueIndexReader, sendDueShards } from '../../lib/workers/dueShards.ts';
 import { handleMessages } from '../../lib/workers/handleMessages.ts';
 import { handleRecords, toInserted } from '../../lib/workers/handleRecords.ts';
 import { MAX_RECEIVE_COUNT } from '../../lib/workers/queues.ts';
 import type { Timing } from '../../lib/workers/rules/schedule.ts';
 import type { InvocationResult } from '../../lib/workers/runUntil.ts';
 import { type QueueSender, SqsSender } from '../../lib/workers/sender.ts';
-import {
-  runSweeps,
-  type ShardSweep,
-  type SweepCall,
-  type SweepMessage,
-  type SweptWork,
-} from '../../lib/workers/sweep.ts';
+import type { SweepCall, SweepMessage } from '../../lib/workers/sweep.ts';
 import { Invocation, type Trial } from './crashes.ts';
 import { deliveryRoles } from './deliveryRoles.ts';
 import { type Engine, MASTER_KEY_SECRET_ARN, TABLE_NAME } from './engine.ts';
 import { asDocumentClient, type Command, type TableClient } from './leanClient.ts';
 import { requirePermission, type RunWithRole } from './permissions.ts';
-import { dueIndexes, RECONCILE_AFTER, runShardSweeps, withoutEmptyPartitions } from './sweeps.ts';
+import { RECONCILE_AFTER, runShardSweeps, runTimer, shardSweepsOf } from './sweeps.ts';
 import { insertsEvent, messagesEvent, recordingMeasures } from './workers.ts';
 
 const SECOND = 1_000;
@@ -122,7 +112,7 @@ export class Cloud {
   readonly mailCounts = new Map<string, number>();
   /** The ids of deleted endpoints. */
   readonly deletedEndpoints = new Set<string>();
-  /** The number of attempts that started after their endpoint was deleted. */
+  /** The number of requests that were prepared after their endpoint was deleted. */
   lateAttempts = 0;
   sweeps = 0;
   /**
@@ -134,11 +124,10 @@ export class Cloud {
     lost?: (queue: QueueName, body: any) => boolean;
     mail?: Stub<string, Error>;
     table?: Stub<Command, Item>;
-    /**
-     * Returns how often the stream and the queues deliver a failing record or message. With 0, they do not deliver it
-     * at all.
-     */
-    tries?: (trial: Trial | undefined) => number;
+    /** Stands for the receivers. */
+    receive?: (endpointId: string, attempt: number) => AttemptResult;
+    /** Returns the number of deliveries of a failing record or message, as `tries` of a trial. */
+    tries?: () => number;
   } = {};
   readonly deadLetters: string[] = [];
 
@@ -191,7 +180,12 @@ export class Cloud {
   /** Adds an event to the stream. Tests call it for events that they wrote directly. */
   addStreamRecord(item: Item): void {
     this.#streamed.add(item.eventId);
-    if (this.stubs.tries?.(this.#trials.get(item.eventId)) !== 0) this.#stream.push({ item, at: this.now, tries: 0 });
+    if (this.#tries(this.#trials.get(item.eventId), STREAM_TRIES) !== 0)
+      this.#stream.push({ item, at: this.now, tries: 0 });
+  }
+
+  #tries(trial: Trial | undefined, usual: number): number {
+    return this.stubs.tries?.() ?? trial?.tries ?? usual;
   }
 
   /** Returns the messages of a queue. */
@@ -234,12 +228,9 @@ export class Cloud {
     const timer = new Invocation(trial);
     const process = this.#process(timer, 'Timer ');
     // A trial counts the calls for empty partitions too.
-    const table = trial ? process.table : await withoutEmptyPartitions(process.table);
-    const sweeps = [
-      sendDueShards({ reader: new DueIndexReader(table), indexes: dueIndexes, queue: process.sender('sweep') }),
-      measureUnhealthyEndpoints(process.health),
-    ];
-    const hasSent = await hasSucceeded(timer, () => deliveryRoles.sweep(() => runSweeps(sweeps, this.#sweepCall())));
+    const hasSent = await hasSucceeded(timer, () =>
+      runTimer(process.table, process.sender('sweep'), this.#sweepCall(), trial !== undefined),
+    );
     const messages = this.#queues.sweep.splice(0).map(({ body }) => JSON.parse(body) as SweepMessage);
     const swept = await Promise.all(messages.map((message) => this.#sweepShard(message, trial)));
     return hasSent && swept.every(Boolean);
@@ -262,32 +253,18 @@ export class Cloud {
         return this.#queues.deliver.length;
       }),
     );
-    const ports = {
-      deliveries: process.deliveries,
-      groups: process.groups,
-      retryQueue: process.sender('deliverSlow'),
+    const { table, deliveries, groups, fanOut, sender } = process;
+    const sweeps = shardSweepsOf({
+      table,
+      deliveries,
+      groups,
+      fanOut,
+      retryQueue: sender('deliverSlow'),
       isBacklogged,
       timing: this.webhookTiming,
-    };
-    const sweeps: Readonly<Record<SweptWork, ShardSweep>> = {
-      deliveries: sweepDeliveries(ports),
-      firstAttempts: sweepFirstAttempts(ports),
-      events: sweepOutbox({
-        outbox: new OutboxStore(process.table),
-        fanOut: process.fanOut,
-        isBacklogged,
-        reconcileAfterMs: RECONCILE_AFTER,
-      }),
-      mails: sweepMails({
-        mails: new MailStore(process.table),
-        queue: process.sender('mail'),
-        timing: this.mailTiming,
-      }),
-      jobs: sweepDueJobs({
-        jobs: new JobSweeper(process.table),
-        queues: { jobs: process.sender('jobs'), embed: process.sender('embed') },
-      }),
-    };
+      mails: sweepMails({ mails: new MailStore(table), queue: sender('mail'), timing: this.mailTiming }),
+      queues: { jobs: sender('jobs'), embed: sender('embed') },
+    });
     return hasSucceeded(invocation, () => runShardSweeps(sweeps, [message], this.#sweepCall()));
   }
 
@@ -308,6 +285,11 @@ export class Cloud {
   #running(): number {
     return [...this.#invocations.values()].filter(({ runs, ended, asleep }) => asleep === 0 || ended + asleep < runs)
       .length;
+  }
+
+  #invocation(trial: Trial | undefined): Invocation {
+    const invocation: Invocation = new Invocation(trial, () => this.#pause(invocation, 61 * SECOND));
+    return invocation;
   }
 
   /** Sleeps for a simulated time. */
@@ -342,7 +324,7 @@ export class Cloud {
       .filter(({ at, item }) => at <= this.now && this.#trials.get(String(item.eventId)) === trial)
       .slice(0, 10);
     for (const record of batch) this.#stream.splice(this.#stream.indexOf(record), 1);
-    const invocation = new Invocation(trial);
+    const invocation = this.#invocation(trial);
     const deps = { fanOut: this.#process(invocation).fanOut };
     const run: typeof fanOutEvents.run = (call) =>
       Promise.race([invocation.crashed, fanOutEvents.run({ ...call, deps })]);
@@ -357,7 +339,7 @@ export class Cloud {
         // When a record fails, delivers it and all later records again, as Lambda does.
         const from = failed === 'all' ? 0 : Math.min(batch.length, ...failed.map((id) => Number(id) - 1));
         for (const record of batch.slice(from)) {
-          if (++record.tries < (this.stubs.tries?.(trial) ?? STREAM_TRIES))
+          if (++record.tries < this.#tries(trial, STREAM_TRIES))
             this.#stream.push({ ...record, at: this.now + STREAM_PAUSE });
         }
       },
@@ -382,13 +364,13 @@ export class Cloud {
       message.visibleAt = this.now + (queue === 'mail' ? 6 : 3) * MINUTE;
       message.receives++;
     }
-    const invocation = new Invocation(trial);
+    const invocation = this.#invocation(trial);
     this.#invoke(
       invocation,
       batch.length,
       () => roleFor(queue)(() => this.#handle(queue, invocation, batch)),
       (failed) => {
-        const maxReceives = this.stubs.tries?.(trial) ?? Infinity;
+        const maxReceives = this.#tries(trial, Infinity);
         const done = batch.filter(
           ({ receives }, index) =>
             (failed !== 'all' && !failed.includes(`message-${index}`)) || receives >= maxReceives,
@@ -570,7 +552,14 @@ export class Cloud {
       yieldToEventLoop: async () => undefined,
       requestsWritten: async () => undefined,
       healthyEndpoints: new HealthyEndpoints(),
-      requests,
+      requests: {
+        prepare: async (key, content) => {
+          const isDeleted = this.deletedEndpoints.has(key.endpointId);
+          const prepared = await requests.prepare(key, content);
+          if (isDeleted && prepared !== 'cancelled') this.lateAttempts++;
+          return prepared;
+        },
+      },
       endpoints,
       retryQueue: sender('deliverSlow'),
       jobQueue: sender('jobs'),
@@ -611,7 +600,7 @@ export class Cloud {
     });
     const sendMail = { ...mailPorts, composer, notifyOwner: ownerNotifier(mailPorts) };
     const collectEntries: CollectEntriesDeps = { ...mailPorts, quotas, pausedUntil: async () => undefined };
-    return { table, box, sender, deliveries, groups, health, fanOut, attempts, release, collectEntries, sendMail };
+    return { table, box, sender, deliveries, groups, fanOut, attempts, release, collectEntries, sendMail };
   }
 
   /**
@@ -636,9 +625,12 @@ export class Cloud {
     const Failed: { Id: string; Code: string; SenderFault: boolean }[] = [];
     for (const { Id = '', MessageBody = '', DelaySeconds = 0 } of entries) {
       const body: unknown = JSON.parse(MessageBody);
+      const message = () => newMessage(MessageBody, this.now + DelaySeconds * SECOND);
+      const trial = this.#trials.get(message().about);
+      const nth = trial && ++trial.messages;
       if (this.stubs.refused?.(queue, body)) Failed.push({ Id, Code: 'InternalError', SenderFault: false });
-      else if (!this.stubs.lost?.(queue, body))
-        this.#queues[queue].push(newMessage(MessageBody, this.now + DelaySeconds * SECOND));
+      else if (!this.stubs.lost?.(queue, body) && nth !== (trial?.lost ?? 0)) this.#queues[queue].push(message());
+      if (nth !== undefined && nth === trial?.copied) this.#queues[queue].push(message());
     }
     return { Failed };
   }
@@ -649,7 +641,7 @@ export class Cloud {
     const attempt = `${eventId} ${endpointId} ${attemptNo}`;
     this.postCounts.set(attempt, (this.postCounts.get(attempt) ?? 0) + 1);
     if (!this.postedAt.has(attempt)) this.postedAt.set(attempt, this.now);
-    if (this.deletedEndpoints.has(endpointId)) this.lateAttempts++;
+    if (this.stubs.receive) return this.stubs.receive(endpointId, attemptNo);
     return this.#http.post({ ...request, timeoutMs: this.timeoutMs(request) });
   }
 

@@ -1,5 +1,8 @@
-/** How a call fails: the process crashes, an unknown error is thrown, or the answer is lost and the SDK retries the call. */
-export type Failure = 'crash' | 'error' | 'repetition';
+/**
+ * How a call fails: the process crashes, an unknown error is thrown, the answer is lost and the SDK retries the call, or
+ * the process stands still for longer than a lease.
+ */
+export type Failure = 'crash' | 'error' | 'repetition' | 'stall';
 
 /** A fault of one call, before the call or after its effect. */
 export interface Fault {
@@ -65,8 +68,18 @@ export class Trial {
   readonly injected: string[] = [];
   readonly faults: readonly Fault[];
   readonly #counts = new Map<string, number>();
-  /** Whether the stream and the queues lose records and messages that fail. Then only the sweep can find their work. */
-  isLossy = false;
+  /**
+   * How often the stream and the queues deliver a failing record or message. With 1, only the sweep can find its work.
+   * With 0, the stream does not deliver the record at all.
+   */
+  tries: number | undefined;
+  /** The number of messages so far. */
+  messages = 0;
+  /** Which of the messages is lost, and which one arrives twice. The first one is 1. */
+  lost = 0;
+  copied = 0;
+  /** What happens before a call. */
+  onCall?: (nth: number, name: string) => Promise<unknown>;
 
   constructor(...faults: readonly Fault[]) {
     this.faults = faults;
@@ -86,18 +99,12 @@ export class Trial {
 }
 
 /**
- * Returns a trial for each fault, or for several of one trial. Every second trial is lossy, so that calls are tested both
- * with and without redelivery.
+ * Returns a trial for each fault, or for several of one trial. In every second trial, the stream and the queues lose
+ * records and messages that fail, so that calls are tested both with and without redelivery.
  */
 export function trialsOf(faults: readonly (Fault | readonly Fault[])[]): Trial[] {
-  return faults.map((each, index) => Object.assign(new Trial(...[each].flat()), { isLossy: index % 2 === 1 }));
+  return faults.map((each, index) => Object.assign(new Trial(...[each].flat()), { tries: index % 2 === 1 ? 1 : 3 }));
 }
-
-/**
- * Returns how often stream records and messages of a trial are delivered. In a lossy trial it is once. The sweep must
- * then repeat the work of a failed worker.
- */
-export const everySecondLost = (trial: Trial | undefined): number => (trial?.isLossy ? 1 : 3);
 
 const never = new Promise<never>(() => undefined);
 
@@ -108,9 +115,11 @@ export class Invocation {
   readonly trial: Trial | undefined;
   #over = false;
   #crash: (error: Error) => void = () => undefined;
+  readonly #stall: () => Promise<void>;
 
-  constructor(trial?: Trial) {
+  constructor(trial?: Trial, stall = async (): Promise<void> => undefined) {
     this.trial = trial;
+    this.#stall = stall;
     this.crashed = new Promise((_resolve, reject) => {
       this.#crash = reject;
     });
@@ -127,6 +136,11 @@ export class Invocation {
     if (this.#over) return never;
     const fault = this.trial?.next(name);
     const activeFault = fault && !(once && fault.failure === 'repetition') ? fault : undefined;
+    await this.trial?.onCall?.(this.trial.calls.length, name);
+    if (activeFault?.failure === 'stall') {
+      await this.#stall();
+      return this.hasCrashed ? never : effect();
+    }
     if (activeFault?.when === 'before') return this.#fail(activeFault.failure);
     const outcome = await outcomeOf(effect());
     if (this.hasCrashed) return never;

@@ -1,9 +1,7 @@
 import { environment } from '../../lib/app/capability.ts';
-import { emit, EventEntity, type NewEvent, OutboxStore, type StoredEvent } from '../../lib/events/outbox.ts';
+import { emit, EventEntity, type NewEvent, type StoredEvent, toInsertedEvent } from '../../lib/events/outbox.ts';
 import { fanOut, fanOutCapability, type FanOutPorts } from '../../lib/fanOut/fanOut.ts';
-import { sweepOutbox } from '../../lib/fanOut/sweepOutbox.ts';
-import { type JobMessage, JobSweeper, updateJobs } from '../../lib/jobs/jobStore.ts';
-import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
+import { type JobMessage, updateJobs } from '../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';
 import type { EndpointFailure } from '../../lib/mail/mailFanOut.ts';
 import { newId } from '../../lib/shared/ids.ts';
@@ -11,25 +9,18 @@ import { openTable, type Table } from '../../lib/table/table.ts';
 import { attemptDelivery, type AttemptPorts, attemptsFrom } from '../../lib/webhooks/attempt.ts';
 import { DeliveryEntity, DeliveryStore } from '../../lib/webhooks/deliveries.ts';
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
-import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
 import { type IsBacklogged, readBacklog } from '../../lib/webhooks/firstAttemptBacklog.ts';
 import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
 import { releaseParked, releaseParkedStep, type ReleasePorts } from '../../lib/webhooks/releaseParked.ts';
 import type { Delivery } from '../../lib/webhooks/rules/delivery.ts';
 import type { Attempt } from '../../lib/webhooks/rules/loggedAttempt.ts';
-import {
-  type DeliverySweepPorts,
-  measureUnhealthyEndpoints,
-  sweepDeliveries,
-  sweepFirstAttempts,
-} from '../../lib/webhooks/sweepDeliveries.ts';
+import type { DeliverySweepPorts } from '../../lib/webhooks/sweepDeliveries.ts';
 import { createWebhookClient } from '../../lib/webhooks/transport/send.ts';
-import { DueIndexReader, sendDueShards } from '../../lib/workers/dueShards.ts';
 import type { Timing } from '../../lib/workers/rules/schedule.ts';
 import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
-import { runSweeps, type ShardSweep, type SweptWork } from '../../lib/workers/sweep.ts';
+import type { ShardSweep, SweptWork } from '../../lib/workers/sweep.ts';
 import { deliveryRoles } from './deliveryRoles.ts';
-import { dueIndexes, RECONCILE_AFTER, runShardSweeps, withoutEmptyPartitions } from './sweeps.ts';
+import { runShardSweeps, runTimer, shardSweepsOf } from './sweeps.ts';
 import { recordingMeasures } from './workers.ts';
 
 export const SECOND = 1000;
@@ -50,8 +41,6 @@ class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> impleme
   readonly messages: Queued<M>[] = [];
   readonly #clock: () => number;
   readonly #tenant: string;
-  /** If set, the next send accepts this many messages and then throws. */
-  failAfter: number | undefined;
 
   constructor(tenant: string, clock: () => number) {
     this.#tenant = tenant;
@@ -59,9 +48,8 @@ class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> impleme
   }
 
   async send(messages: readonly QueueMessage[]): Promise<void> {
-    const accepted = messages.slice(0, this.failAfter);
     // Messages of other tenants are dropped, because the sweep also finds items of other tests.
-    const ownMessages = accepted.filter(({ body }) => (body as M).tenant === this.#tenant);
+    const ownMessages = messages.filter(({ body }) => (body as M).tenant === this.#tenant);
     this.messages.push(
       ...ownMessages.map(({ body, delaySeconds = 0 }) => ({
         body: body as M,
@@ -69,9 +57,6 @@ class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> impleme
         receives: 0,
       })),
     );
-    const failed = this.failAfter !== undefined;
-    this.failAfter = undefined;
-    if (failed) throw new Error('SQS did not accept all messages');
   }
 
   remove(message: Queued<M>): void {
@@ -173,7 +158,6 @@ export class DeliverySystem {
 
   /** The sweep of each kind of work. The sweep of mails does nothing here. */
   get shardSweeps(): Readonly<Record<SweptWork, ShardSweep>> {
-    const outbox = new OutboxStore(this.table);
     const queues = {
       jobs: {
         send: async (messages: readonly QueueMessage[]) => {
@@ -183,14 +167,8 @@ export class DeliverySystem {
       },
       embed: { send: async () => undefined },
     };
-    const { fanOutPorts, isBacklogged } = this;
-    return {
-      deliveries: sweepDeliveries(this.sweepPorts),
-      firstAttempts: sweepFirstAttempts(this.sweepPorts),
-      events: sweepOutbox({ outbox, fanOut: fanOutPorts, isBacklogged, reconcileAfterMs: RECONCILE_AFTER }),
-      mails: async () => undefined,
-      jobs: sweepDueJobs({ jobs: new JobSweeper(this.table), queues }),
-    };
+    const { table, fanOutPorts: fanOut, sweepPorts } = this;
+    return shardSweepsOf({ ...sweepPorts, table, fanOut, mails: async () => undefined, queues });
   }
 
   /** Writes an event in a transaction, as a changing endpoint does. Returns its id. */
@@ -222,14 +200,16 @@ export class DeliverySystem {
     return [...(await deliveryRoles.fanOutEvents(() => fanOut(this.fanOutPorts, events, this.call)))];
   }
 
-  /** Returns events as the stream's records have them: as first written, without later changes. */
+  /** Returns those of the events that the stream gives to the fan-out. */
   async insertedEvents(eventIds: readonly string[]): Promise<StoredEvent[]> {
     const tenant = this.#tenant;
     const events = await this.table.getMany(
       EventEntity,
       eventIds.map((eventId) => ({ tenant, eventId })),
     );
-    return events.flatMap((event) => (event ? [{ ...event, tenant, fannedOutAt: undefined, _r: 1 }] : []));
+    return events.flatMap(
+      (event) => (event && toInsertedEvent(EventEntity.toItem({ ...event, tenant }, event._r), this.now)) ?? [],
+    );
   }
 
   /** Writes an event and fans it out. Returns its id. */
@@ -367,12 +347,7 @@ export class DeliverySystem {
     const queue = {
       send: async (messages: readonly QueueMessage[]) => void sent.push(...messages.map(({ body }) => body)),
     };
-    const reader = new DueIndexReader(await withoutEmptyPartitions(this.table));
-    const sweeps = [
-      measureUnhealthyEndpoints(new EndpointHealthStore(this.table)),
-      sendDueShards({ reader, indexes: dueIndexes, queue }),
-    ];
-    await deliveryRoles.sweep(() => runSweeps(sweeps, call));
+    await runTimer(this.table, queue, call);
     await runShardSweeps(this.shardSweeps, sent, call);
   }
 

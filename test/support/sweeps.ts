@@ -1,13 +1,31 @@
 import { ScanCommand, type ScanCommandOutput } from '@aws-sdk/lib-dynamodb';
-import { outboxShards, pendingEvents } from '../../lib/events/outbox.ts';
-import { dueJobIndex } from '../../lib/jobs/jobStore.ts';
+import { outboxShards, OutboxStore, pendingEvents } from '../../lib/events/outbox.ts';
+import type { FanOutPorts } from '../../lib/fanOut/fanOut.ts';
+import { sweepOutbox } from '../../lib/fanOut/sweepOutbox.ts';
+import { dueJobIndex, JobSweeper } from '../../lib/jobs/jobStore.ts';
+import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
 import { dueMailIndex } from '../../lib/mail/mailStore.ts';
 import { indexPartition } from '../../lib/table/entity.ts';
 import type { Table } from '../../lib/table/table.ts';
 import { dueDeliveryIndex } from '../../lib/webhooks/deliveries.ts';
+import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
 import { dueGroupIndex } from '../../lib/webhooks/firstAttempts.ts';
-import type { DueIndex } from '../../lib/workers/dueShards.ts';
-import { type ShardSweep, type SweepCall, SweepMessage, sweepShard, type SweptWork } from '../../lib/workers/sweep.ts';
+import {
+  type DeliverySweepPorts,
+  measureUnhealthyEndpoints,
+  sweepDeliveries,
+  sweepFirstAttempts,
+} from '../../lib/webhooks/sweepDeliveries.ts';
+import { type DueIndex, DueIndexReader, sendDueShards } from '../../lib/workers/dueShards.ts';
+import type { QueueSender } from '../../lib/workers/sender.ts';
+import {
+  runSweeps,
+  type ShardSweep,
+  type SweepCall,
+  SweepMessage,
+  sweepShard,
+  type SweptWork,
+} from '../../lib/workers/sweep.ts';
 import { deliveryRoles } from './deliveryRoles.ts';
 
 /** The sweep finds events that have been in the outbox for this long, in milliseconds. */
@@ -26,7 +44,7 @@ export const dueIndexes: Readonly<Record<SweptWork, DueIndex>> = {
  * Returns a table whose queries of `gsi3` do not call the engine for a partition that has no entries at the time of
  * this call. The timer queries about 400 partitions, and most of them are empty in tests.
  */
-export async function withoutEmptyPartitions(table: Table): Promise<Pick<Table, 'queryIndex'>> {
+async function withoutEmptyPartitions(table: Table): Promise<Pick<Table, 'queryIndex'>> {
   const { client, name } = table.connection;
   const scan = new ScanCommand({ TableName: name, IndexName: 'gsi3' });
   const { Items = [] } = await client.send<ScanCommandOutput>(scan);
@@ -37,6 +55,35 @@ export async function withoutEmptyPartitions(table: Table): Promise<Pick<Table, 
         ? table.queryIndex(index, partition, options)
         : { keys: [], sortKeys: [], positions: [], next: undefined },
   };
+}
+
+interface ShardPorts extends DeliverySweepPorts {
+  readonly table: Table;
+  readonly fanOut: FanOutPorts;
+  readonly mails: ShardSweep;
+  readonly queues: { readonly jobs: QueueSender; readonly embed: QueueSender };
+}
+
+/** The sweep of each kind of work. */
+export function shardSweepsOf({ table, fanOut, mails, queues, ...ports }: ShardPorts): Record<SweptWork, ShardSweep> {
+  const { isBacklogged } = ports;
+  return {
+    deliveries: sweepDeliveries(ports),
+    firstAttempts: sweepFirstAttempts(ports),
+    events: sweepOutbox({ outbox: new OutboxStore(table), fanOut, isBacklogged, reconcileAfterMs: RECONCILE_AFTER }),
+    mails,
+    jobs: sweepDueJobs({ jobs: new JobSweeper(table), queues }),
+  };
+}
+
+/** Runs the timer of the sweep. Without `isComplete`, it does not read empty partitions. */
+export async function runTimer(table: Table, queue: QueueSender, call: SweepCall, isComplete = false): Promise<void> {
+  const reader = new DueIndexReader(isComplete ? table : await withoutEmptyPartitions(table));
+  const sweeps = [
+    sendDueShards({ reader, indexes: dueIndexes, queue }),
+    measureUnhealthyEndpoints(new EndpointHealthStore(table)),
+  ];
+  await deliveryRoles.sweep(() => runSweeps(sweeps, call));
 }
 
 /**
