@@ -1,26 +1,18 @@
-import { constants, createDecipheriv, privateDecrypt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { startDns } from '../support/dnsServer.ts';
 import { RemoteReceiver, type RemoteWebhook } from '../support/remoteReceiver.ts';
-import { bodyOf, pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { times } from '../support/times.ts';
 import { paths } from '../support/webhooks.ts';
-import { clockAhead, mailsOnce, startSystem, type System, until } from './system.ts';
+import { mailsOnce, startSystem, type System, until } from './system.ts';
 
 const ADVANCED = '/v2/workspace/advancedwebhook';
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const person = (userId: string, name: string) => ({ userId, name, email: `${userId}@example.com` });
-const [ada, bob, eve, grace, linus] = [
-  person('ada', 'Ada'),
-  person('bob', 'Bob'),
-  person('eve', 'Eve'),
-  person('grace', 'Grace'),
-  person('linus', 'Linus'),
-];
+const [ada, bob, grace] = [person('ada', 'Ada'), person('bob', 'Bob'), person('grace', 'Grace')];
 
 const timing = {
   SCHEDULE_SECONDS: '10',
@@ -48,8 +40,7 @@ const preloadUsingDns = (server: string) => `
   syncBuiltinESMExports();
 `;
 
-// All tests share one system, because a start takes a second. Each test has its own workspace. The last test kills and restarts
-// the system.
+// All tests share one system, because a start takes a second. Each test has its own workspace.
 describe('deliveries in npm start', () => {
   let receiver: RemoteReceiver;
   let dns: Awaited<ReturnType<typeof startDns>>;
@@ -82,7 +73,7 @@ describe('deliveries in npm start', () => {
     );
     const headers = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authTokens[0].token as string };
     const ok = (path: string, data: unknown) => system.ok(path, data, headers);
-    const call = (path: string, data: unknown) => system.post(path, data, headers);
+
     await ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
       createOrganization: true,
@@ -93,11 +84,10 @@ describe('deliveries in npm start', () => {
       folderId: 'contracts',
       documents: [{ documentId: 'nda', documentName: 'NDA' }],
     });
-    await ok('/v2/users/add', { ...nda, users: [ada, bob, eve, grace, linus] });
+    await ok('/v2/users/add', { ...nda, users: [ada, bob, grace] });
     return {
       apiKey,
       ok,
-      call,
       /** Creates a webhook endpoint with the receiver's URL of a path. */
       endpoint: async (path: string, fields: object = {}): Promise<string> =>
         (await ok(paths.create, { url: receiver.url(path), ...fields })).id,
@@ -141,15 +131,6 @@ describe('deliveries in npm start', () => {
 
   const idOf = ({ headers }: RemoteWebhook) => headers['webhook-id'] as string;
   const eventOf = ({ body }: RemoteWebhook): string => JSON.parse(body).event;
-  /** Returns the signature that a webhook should have. Any time is accepted. */
-  const signed = ({ headers, body }: RemoteWebhook, secret: string) => ({
-    by: new Webhook(secret).sign(
-      headers['webhook-id'] as string,
-      new Date(Number(headers['webhook-timestamp']) * 1000),
-      body,
-    ),
-    webhookId: JSON.parse(body).webhookId,
-  });
   /** Checks the signature of a webhook. Returns its payload. */
   const verified = (hook: RemoteWebhook, secret: string): any =>
     new Webhook(secret).verify(hook.body, hook.headers as Record<string, string>);
@@ -208,69 +189,16 @@ describe('deliveries in npm start', () => {
       },
     });
 
-    await workspace.ok('/v2/commentannotations/comments/add', {
-      ...nda,
-      annotationId: 'clause-4',
-      commentData: [{ commentText: 'One, then.', from: grace, triggerNotification: true }],
-    });
-    const { body: replied } = await only('comment.add');
-    expect(replied.data).toMatchObject({
-      actionUser: grace,
-      commentAnnotation: { annotationId: 'clause-4' },
-      targetComment: { commentText: 'One, then.', from: grace },
-      metadata,
-    });
-
-    await workspace.comment('clause-5', { visibility: { type: 'restricted', userIds: ['bob'] } }, []);
+    // Integration tests check the data of each type of event.
     await workspace.ok('/v2/commentannotations/update', {
       ...nda,
-      annotationIds: ['clause-5'],
+      annotationIds: ['clause-4'],
       updatedData: { status: 'RESOLVED' },
       actionUser: bob,
       triggerNotification: true,
     });
     const { body: resolved } = await only('comment_annotation.status_change');
-    expect(resolved.data).toMatchObject({
-      actionUser: bob,
-      metadata,
-      oldStatus: { id: 'OPEN' },
-      newStatus: { id: 'RESOLVED' },
-      visibility: { type: 'restricted', userIds: ['bob'] },
-    });
-
-    await workspace.ok('/v2/recordings/add', {
-      ...nda,
-      recordings: [
-        {
-          annotationId: 'walk',
-          recordingType: 'screen',
-          from: ada,
-          attachments: [
-            { name: 'walk.webm', url: 'https://files.example.com/walk.webm', mimeType: 'video/webm', size: 9 },
-          ],
-        },
-      ],
-    });
-    const asset = expect.objectContaining({
-      version: 1,
-      url: 'https://files.example.com/walk.webm',
-      mimeType: 'video/webm',
-      fileName: 'walk.webm',
-      fileSizeInBytes: 9,
-      fileFormat: 'webm',
-    });
-    const { body: recorded } = await only('recorder.done');
-    expect([recorded.source, recorded.data]).toEqual([
-      'recorder',
-      expect.objectContaining({
-        actionUser: ada,
-        metadata: expect.objectContaining(metadata),
-        recorderId: 'walk',
-        from: ada,
-        assets: [asset],
-        assetsAllVersions: [asset],
-      }),
-    ]);
+    expect(resolved.data).toMatchObject({ actionUser: bob, oldStatus: { id: 'OPEN' }, newStatus: { id: 'RESOLVED' } });
 
     const eventId = await workspace.publish('huddle.create', {
       actionUser: ada,
@@ -285,19 +213,6 @@ describe('deliveries in npm start', () => {
       source: 'huddle',
       data: { actionUser: ada, metadata, room: 'blue' },
     });
-    const crdtData = {
-      id: 'editor-1',
-      data: 'text',
-      lastUpdatedBy: 'ada',
-      sessionId: null,
-      lastUpdate: '2026-01-01T00:00:00.000Z',
-    };
-    await workspace.publish('crdt.update_data', { actionUser: ada, data: { crdtData } });
-    expect((await only('crdt.update_data')).body).toMatchObject({
-      actionType: 'updateData',
-      source: 'crdt',
-      data: { actionUser: ada, metadata, crdtData },
-    });
 
     const { messageId } = await workspace.ok(`${ADVANCED}/endpoints/test`, {
       endpointId: all,
@@ -311,126 +226,12 @@ describe('deliveries in npm start', () => {
     ]);
     expect((await receiver.waitForWebhooks('/advanced/legal')).map(eventOf)).toEqual(['huddle.create']);
     expect(receiver.at('/advanced/all').map(eventOf).sort()).toEqual([
-      'comment.add',
       'comment.reaction_add',
       'comment_annotation.add',
-      'comment_annotation.add',
       'comment_annotation.status_change',
-      'crdt.update_data',
       'huddle.create',
-      'recorder.done',
     ]);
     expect(receiver.at('/advanced/disabled')).toEqual([]);
-  });
-
-  test('encoding, encryption and data protection apply from the next delivery, and both secrets verify during a rotation', async () => {
-    const workspace = await newWorkspace('wrapped');
-    await workspace.ok(paths.updateConfig, { isEnabled: true, encodeData: true });
-    const endpointId = await workspace.endpoint('/wrapped', { filterTypes: ['huddle.join'] });
-    const old = await workspace.secretOf(endpointId);
-    let received = 0;
-    const next = async () => {
-      await workspace.publish('huddle.join', { actionUser: ada });
-      return (await receiver.waitForWebhooks('/wrapped', ++received)).at(-1)!;
-    };
-
-    const { encodedPayload } = verified(await next(), old);
-    expect(JSON.parse(Buffer.from(encodedPayload, 'base64').toString())).toMatchObject({
-      event: 'huddle.join',
-      data: { actionUser: ada },
-    });
-
-    const { publicKey, privateKey } = rsaKeyPair();
-    await workspace.ok(paths.updateConfig, {
-      encryptData: true,
-      publicKey: bodyOf(pemOf(publicKey, 'spki')),
-      enableDataProtection: true,
-    });
-    const { encryptedData, encryptedKey, iv } = verified(await next(), old);
-    const key = privateDecrypt(
-      { key: privateKey, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' },
-      Buffer.from(encryptedKey, 'base64'),
-    );
-    const decipher = createDecipheriv('aes-256-cbc', key, Buffer.from(iv, 'base64'));
-    const plain = JSON.parse(Buffer.concat([decipher.update(encryptedData, 'base64'), decipher.final()]).toString());
-    expect(plain).toMatchObject({
-      event: 'huddle.join',
-      data: { actionUser: { userId: 'ada' }, metadata: { document: { documentId: 'nda' } } },
-    });
-    expect(JSON.stringify(plain)).not.toMatch(/Ada|ada@example\.com|NDA/);
-
-    const { secret: fresh } = await workspace.ok(paths.rotate, { endpointId, overlapSeconds: 60 });
-    const both = await next();
-    expect(verified(both, fresh)).toEqual(verified(both, old));
-    await workspace.ok(paths.rotate, { endpointId, overlapSeconds: 0 });
-    const newest = await next();
-    verified(newest, await workspace.secretOf(endpointId));
-    expect(() => verified(newest, old)).toThrow();
-  });
-
-  test('a basic webhook has the V1 payload, with a raw token or with processed names and recipients', async () => {
-    const workspace = await newWorkspace('basic');
-    await workspace.ok(paths.updateBasic, {
-      useWebhookService: true,
-      webhookServiceConfig: {
-        authToken: 'token-1',
-        rawNotificationUrl: receiver.url('/basic/raw'),
-        processedNotificationUrl: receiver.url('/basic/processed'),
-        triggers: { 'comment.add': false },
-      },
-    });
-    await workspace.comment('clause-4');
-    const [raw, processed] = await Promise.all(
-      ['/basic/raw', '/basic/processed'].map(async (path) => (await receiver.waitForWebhooks(path))[0]!),
-    );
-    expect(raw!.headers).toMatchObject({
-      authorization: 'Basic token-1',
-      'content-type': 'application/json',
-      'webhook-id': idOf(processed!),
-      'webhook-timestamp': expect.stringMatching(/^\d+$/),
-    });
-    const [body, more] = [JSON.parse(raw!.body), JSON.parse(processed!.body)];
-    const v1 = {
-      webhookId: idOf(raw!),
-      actionType: 'newlyAdded',
-      notificationSource: 'comment',
-      actionUser: ada,
-      assigned: false,
-      accessDeniedUsers: [],
-      commentAnnotation: expect.objectContaining({ annotationId: 'clause-4' }),
-      metadata: expect.objectContaining({
-        apiKey: workspace.apiKey,
-        clientDocumentId: 'nda',
-        documentId: 'nda',
-        documentName: 'NDA',
-        clientOrganizationId: 'acme',
-        organizationId: 'acme',
-      }),
-    };
-    expect(body).toMatchObject(v1);
-    expect(body).not.toHaveProperty('recipients');
-    expect(more).toMatchObject({ ...v1, recipients: [grace] });
-
-    // The receiver gets only the next event. This shows that the trigger of this event is off.
-    await workspace.ok('/v2/commentannotations/comments/add', {
-      ...nda,
-      annotationId: 'clause-4',
-      commentData: [{ commentText: 'One.', from: grace, triggerNotification: true }],
-    });
-    await workspace.ok('/v2/commentannotations/update', {
-      ...nda,
-      annotationIds: ['clause-4'],
-      updatedData: { assignedTo: bob },
-      actionUser: ada,
-      triggerNotification: true,
-    });
-    const hooks = await receiver.waitForWebhooks('/basic/raw', 2);
-    expect(
-      hooks.map((hook) => JSON.parse(hook.body)).map(({ actionType, assigned }) => [actionType, assigned]),
-    ).toEqual([
-      ['newlyAdded', false],
-      ['assigned', true],
-    ]);
   });
 
   test('a failing delivery is retried until it is exhausted and reported. Resend and recover then deliver it', async () => {
@@ -494,101 +295,37 @@ describe('deliveries in npm start', () => {
     });
   });
 
-  test('an endpoint gets no webhook after its deletion was answered', async () => {
-    const workspace = await newWorkspace('deleted');
-    await workspace.ok(paths.updateConfig, { isEnabled: true });
-    // Loads the function of `delete` before the test needs it. Otherwise the next attempt, one second later, could be
-    // faster than the deletion.
-    await workspace.ok(paths.delete, { endpointId: await workspace.endpoint('/other') });
-    await receiver.setBehaviour('/deleted', { status: 500 });
-    const endpointId = await workspace.endpoint('/deleted');
-    const messageId = await workspace.publish('huddle.create');
-    await receiver.waitForWebhooks('/deleted');
-    expect(await workspace.ok(paths.delete, { endpointId })).toEqual({ endpointId, deleted: true });
-    const before = receiver.at('/deleted').length;
-    // The message fails at the time of its next attempt, without an attempt.
-    await workspace.message(messageId, endpointId, 'failed');
-    expect(receiver.at('/deleted')).toHaveLength(before);
-    expect(before).toBeLessThan(ATTEMPTS);
-  });
-
-  test('a rate limit spreads deliveries over time and uses up no attempt', async () => {
-    const workspace = await newWorkspace('limited');
-    await workspace.ok(paths.updateConfig, { isEnabled: true });
-    const endpointId = await workspace.endpoint('/limited', { rateLimit: 5 });
-    const published = await Promise.all(times(10, () => workspace.publish('step.completed')));
-    const hooks = await receiver.waitForWebhooks('/limited', 10);
-    expect(hooks.map(idOf).sort()).toEqual(published.sort());
-    const begun: number[] = [];
-    for (const id of published) {
-      expect((await workspace.message(id, endpointId, 'delivered')).attempts).toBe(1);
-      const [attempt] = await workspace.attempts(id, endpointId);
-      begun.push(Date.parse(attempt.at));
-    }
-    // The ten slots are 210 ms apart. An attempt begins at most 50 ms after its slot, on a slow machine too.
-    expect(Math.max(...begun) - Math.min(...begun)).toBeGreaterThanOrEqual(1_800);
-  });
-
   test('an attempt fails and reaches no server after a redirect or a private address', async () => {
     const workspace = await newWorkspace('inward');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
-    for (const url of [
-      'http://10.1.2.3/',
-      'http://169.254.169.254/',
-      'http://[::ffff:169.254.169.254]/',
-      'http://0xa9fea9fe/',
-    ]) {
-      expect(await workspace.call(paths.create, { url })).toMatchObject({
-        status: 400,
-        body: { error: { status: 'INVALID_ARGUMENT' } },
-      });
-    }
-    await receiver.setBehaviour('/redirecting', {
-      status: 302,
-      headers: { location: 'http://169.254.169.254/latest/meta-data/' },
-      timesEach: 1,
-    });
-    await receiver.setBehaviour('/redirecting/here', {
-      status: 307,
-      headers: { location: receiver.url('/redirected') },
-      timesEach: 1,
-    });
-    const [away, here] = [await workspace.endpoint('/redirecting'), await workspace.endpoint('/redirecting/here')];
+    const location = receiver.url('/redirected');
+    await receiver.setBehaviour('/redirecting', { status: 307, headers: { location }, timesEach: 1 });
+    const redirecting = await workspace.endpoint('/redirecting');
     const { id: inward } = await workspace.ok(paths.create, { url: `http://${NAME}/` });
     const messageId = await workspace.publish('huddle.create');
 
-    for (const endpointId of [away, here])
-      expect((await workspace.message(messageId, endpointId, 'delivered')).attempts).toBe(2);
-    expect((await workspace.message(messageId, inward, 'failed')).attempts).toBe(ATTEMPTS);
     const resultsAt = async (endpointId: string) =>
       (await workspace.attempts(messageId, endpointId)).map(({ outcome, responseStatus }) => [outcome, responseStatus]);
-    expect(await resultsAt(away)).toEqual([
-      ['failed', 302],
-      ['delivered', 200],
-    ]);
-    expect(await resultsAt(here)).toEqual([
+    await workspace.message(messageId, redirecting, 'delivered');
+    expect(await resultsAt(redirecting)).toEqual([
       ['failed', 307],
       ['delivered', 200],
     ]);
+    await workspace.message(messageId, inward, 'failed');
     expect(await resultsAt(inward)).toEqual(times(ATTEMPTS, () => ['refused', null]));
     expect(dns.queries).toContain(`A ${NAME}`);
     expect(receiver.at('/redirected')).toEqual([]);
   });
 
-  test('a mention is mailed unless the user has unsubscribed or has no access, and is shown in the app', async () => {
+  test('a mention is mailed unless the user has unsubscribed, and is shown in the app', async () => {
     const workspace = await newWorkspace('mailing');
     await workspace.ok('/v2/workspace/emailconfig/update', {
       useEmailService: true,
       emailServiceConfig: { fromCompany: 'Acme' },
     });
     await workspace.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
-    await workspace.ok('/v2/notifications/config/set', {
-      organizationId: 'acme',
-      userIds: ['linus'],
-      config: { email: 'NONE' },
-    });
 
-    await workspace.comment('clause-4', {}, [grace, linus]);
+    await workspace.comment('clause-4', {}, [grace]);
     const [mail = ''] = await mails(1);
     expect(mail).toMatch(
       /^From: "Acme" <no-reply@example\.com>\r\nTo: grace@example\.com\r\nSubject: Ada mentioned you in NDA\r\n/,
@@ -599,7 +336,7 @@ describe('deliveries in npm start', () => {
     expect(html).toContain('Two years is too long.');
 
     const listed = await until(
-      () => workspace.ok('/v2/notifications/get', { organizationId: 'acme', userId: 'linus' }),
+      () => workspace.ok('/v2/notifications/get', { organizationId: 'acme', userId: 'grace' }),
       (entries: any[]) => entries.length > 0,
     );
     expect(listed).toEqual([
@@ -621,66 +358,15 @@ describe('deliveries in npm start', () => {
       (await fetch(link, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) })).status,
     ).toBe(200);
 
-    await workspace.comment('clause-6', { visibility: { type: 'restricted', userIds: ['bob'] } }, [bob, eve]);
-    await mails(3);
-    await workspace.comment('clause-7', {}, [grace, linus, eve]);
-    const all = await mails(4);
-    expect(all.map((each) => /\r\nTo: (\w+)@/.exec(each)![1])).toEqual(['grace', 'grace', 'bob', 'eve']);
+    await workspace.comment('clause-6', {}, [grace, bob]);
+    const all = await mails(3);
+    expect(all.map((each) => /\r\nTo: (\w+)@/.exec(each)![1])).toEqual(['grace', 'grace', 'bob']);
   });
 
   test('no function failed or made a call that its role forbids', async () => {
     expect(system.logs()).not.toContain('AccessDenied');
     const log = await readFile(join(dataDir, 'functions.log'), 'utf8');
     expect(log.split('\n').filter((line) => line.includes('"level":"ERROR"'))).toEqual([]);
-  });
-
-  test('loses no acknowledged data when the system is killed, and repeated deliveries have the same id', async () => {
-    const workspace = await newWorkspace('killed');
-    await workspace.ok(paths.updateConfig, { isEnabled: true });
-    const [hanging, failing] = ['/killed/hanging', '/killed/failing'] as const;
-    await receiver.setBehaviour(hanging, { hangs: true });
-    await receiver.setBehaviour(failing, { status: 500 });
-    const secrets = new Map<string, string>();
-    for (const path of [hanging, failing]) secrets.set(path, await workspace.secretOf(await workspace.endpoint(path)));
-    const acknowledged: string[] = [];
-    let killed: Promise<void> | undefined;
-    const publish = async () => {
-      for (;;) {
-        acknowledged.push(await workspace.publish('execution.completed'));
-        if (acknowledged.length >= 20 && [hanging, failing].every((path) => receiver.at(path).length > 0))
-          killed ??= system.kill();
-      }
-    };
-    const publishers = await Promise.allSettled([publish(), publish(), publish()]);
-    expect(publishers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-    await killed;
-    const attempted = [hanging, failing].map((path) => receiver.at(path).map(idOf));
-    for (const path of [hanging, failing]) await receiver.setBehaviour(path, { status: 200 });
-
-    // A claim of a delivery lasts one minute, and a received message is hidden for three. The clock is four minutes
-    // ahead, as if the machine had been off for longer.
-    system = await startSystem({ dataDir, env: timing, preload: clockAhead(240) });
-    for (const [index, path] of [hanging, failing].entries()) {
-      const delivered = () =>
-        new Set(
-          receiver
-            .at(path)
-            .filter(({ answeredStatus }) => answeredStatus === 200)
-            .map(idOf),
-        );
-      const missing = () => [...acknowledged, ...attempted[index]!].filter((id) => !delivered().has(id));
-      await receiver.waitUntil(
-        () => missing().length === 0,
-        () => `${missing().length} of ${acknowledged.length} are missing at ${path}`,
-      );
-      // A publisher's last request may have been stored before its acknowledgement arrived.
-      expect(delivered().size - new Set(acknowledged).size).toBeLessThanOrEqual(publishers.length);
-      for (const hook of receiver.at(path))
-        expect(signed(hook, secrets.get(path)!)).toEqual({
-          by: hook.headers['webhook-signature'],
-          webhookId: idOf(hook),
-        });
-    }
   });
 
   /** Waits until there are `count` mails. Returns all mails in the order of their times. */
