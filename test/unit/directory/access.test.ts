@@ -65,119 +65,40 @@ const documents = fc
   .record({ own: fc.constantFrom(...accessTypes), folders })
   .map(({ own, folders: of }): DocumentAccess => ({ internalId: 'document', accessType: own, folder: folderOf(of) }));
 
+const foldersOf = ({ folder }: DocumentAccess) =>
+  folder ? [...folder.ancestors, folder].map(({ internalId }) => internalId) : [];
+
 const activeGrant = (user: UserAccess, id: string) =>
   user.grants.find((grant) => grant.internalId === id && (grant.expiresAt ?? Infinity) > NOW);
 
-describe('documentPermission', () => {
-  testProperty(
-    'an active explicit grant overrides everything that is inherited',
-    [users, documents],
-    (user, document) => {
-      const own = activeGrant(user, 'document');
-      fc.pre(own !== undefined);
-      expect(documentPermission(user, document)).toMatchObject({ accessRole: own.accessRole });
-    },
-  );
+/** What the rules say: the nearest grant in `chain` counts, then membership, then a public access type. */
+function expectedEntry(user: UserAccess, type: string, accessType: (typeof accessTypes)[number], chain: string[]) {
+  const nearest = chain.map((id) => activeGrant(user, id)).find((grant) => grant !== undefined);
+  const member = accessType === 'restricted' ? undefined : activeGrant(user, ORGANIZATION);
+  const { accessRole } = nearest ?? member ?? {};
+  if (accessRole)
+    return { accessRole, accessType, expiresAt: (nearest ?? (accessType === 'public' ? {} : member!)).expiresAt };
+  if (accessType === 'public' && user.exists) return { accessRole: 'editor', accessType };
+  return { error: `User does not have access to ${type}`, errorCode: 'permission_denied', accessType };
+}
 
-  testProperty(
-    'the access type of a folder applies to its documents, also when access is denied',
-    [users, documents],
-    (user, document) => {
-      expect(documentPermission(user, document).accessType).toBe(document.folder?.accessType ?? document.accessType);
-    },
-  );
-
-  testProperty('an entry has either a role or an error, never both', [users, documents], (user, document) => {
-    const entry = documentPermission(user, document);
-    expect(entry.accessRole === undefined).toBe(entry.errorCode === 'permission_denied');
-  });
-
-  testProperty(
-    'without an active grant only public resources are open, and only to known users',
-    [users, documents],
-    (user, document) => {
-      const without = {
-        ...user,
-        grants: user.grants.filter(({ internalId }) => internalId === 'other' || !activeGrant(user, internalId)),
-      };
-      const open = user.exists && (document.folder?.accessType ?? document.accessType) === 'public';
-      expect(documentPermission(without, document).accessRole).toBe(open ? 'editor' : undefined);
-    },
-  );
-
-  testProperty(
-    'a restricted document opens only by a grant on itself or on an ancestor folder',
-    [users, documents],
-    (user, document) => {
-      fc.pre((document.folder?.accessType ?? document.accessType) === 'restricted');
-      const above = [
-        'document',
-        ...(document.folder
-          ? [document.folder.internalId, ...document.folder.ancestors.map(({ internalId }) => internalId)]
-          : []),
-      ];
-      expect(documentPermission(user, document).accessRole !== undefined).toBe(
-        above.some((id) => activeGrant(user, id)),
-      );
-    },
-  );
-
-  testProperty(
-    'the nearest active grant applies: on the document, then on its folder, then on the ancestors from near to far',
-    [users, documents],
-    (user, document) => {
-      const { folder } = document;
-      const chain = [
-        'document',
-        ...(folder ? [folder.internalId, ...folder.ancestors.map(({ internalId }) => internalId).reverse()] : []),
-      ];
-      const nearest = chain.map((id) => activeGrant(user, id)).find((grant) => grant !== undefined);
-      fc.pre(nearest !== undefined);
-      expect(documentPermission(user, document).accessRole).toBe(nearest.accessRole);
-    },
-    { numRuns: 500 },
-  );
-
-  testProperty(
-    'a document without its own grant has the same access as its folder',
-    [users, documents],
-    (user, document) => {
-      fc.pre(document.folder !== undefined && activeGrant(user, 'document') === undefined);
-      const { accessRole, expiresAt } = folderPermission(user, document.folder);
-      expect(documentPermission(user, document)).toMatchObject({
-        ...(accessRole && { accessRole }),
-        ...(expiresAt && { expiresAt }),
-      });
-    },
-  );
-});
-
-describe('a grant', () => {
-  const user = (grant: Partial<Grant>): UserAccess => ({
-    exists: true,
-    organizationKey: ORGANIZATION,
-    now: NOW,
-    grants: [{ resourceType: 'organization', internalId: ORGANIZATION, accessRole: 'viewer', ...grant }],
-  });
-
-  test('expires at the second of expiresAt', () => {
-    expect(organizationPermission(user({ expiresAt: NOW + 1 }))).toEqual({ accessRole: 'viewer', expiresAt: NOW + 1 });
-    expect(organizationPermission(user({ expiresAt: NOW }))).toMatchObject({ errorCode: 'permission_denied' });
-  });
-
-  test('for membership limits organizationPrivate resources to its expiresAt, but not public ones', () => {
-    const member = user({ expiresAt: NOW + 1 });
-    expect(folderPermission(member, { internalId: 'f', accessType: 'organizationPrivate', ancestors: [] })).toEqual({
-      accessRole: 'viewer',
-      accessType: 'organizationPrivate',
-      expiresAt: NOW + 1,
-    });
-    expect(folderPermission(member, { internalId: 'f', accessType: 'public', ancestors: [] })).toEqual({
-      accessRole: 'viewer',
-      accessType: 'public',
-    });
-  });
-});
+testProperty(
+  'the nearest grant that has not expired counts, then membership, then the access type of the folder or else of the document',
+  [users, documents],
+  (user, document) => {
+    const { folder } = document;
+    const chain = folder ? foldersOf(document).reverse() : [];
+    const accessType = folder?.accessType ?? document.accessType;
+    expect(documentPermission(user, document)).toEqual(
+      expectedEntry(user, 'document', accessType, ['document', ...chain]),
+    );
+    if (folder) expect(folderPermission(user, folder)).toEqual(expectedEntry(user, 'folder', accessType, chain));
+    expect(organizationPermission(user)).toEqual(
+      expectedEntry(user, 'organization', undefined as never, [ORGANIZATION]),
+    );
+  },
+  { numRuns: 1_000 },
+);
 
 test('many documents are checked without a search through all grants of the user for each', () => {
   let comparisons = 0;
@@ -199,10 +120,8 @@ test('many documents are checked without a search through all grants of the user
   expect(comparisons).toBeLessThan(1_000);
 });
 
-describe('accessFields', () => {
-  test('returns sorted, distinct items, one per value', () => {
-    expect(accessFields({ b: [2, 'x', 2], a: 'y', c: [] })).toEqual(['a:y', 'b:2', 'b:x']);
-  });
+test('accessFields returns sorted, distinct items, one per value', () => {
+  expect(accessFields({ b: [2, 'x', 2], a: 'y', c: [] })).toEqual(['a:y', 'b:2', 'b:x']);
 });
 
 describe('revocations', () => {
@@ -234,9 +153,6 @@ describe('revocations', () => {
       organizationKey: ORGANIZATION,
       now: NOW,
     }));
-  const foldersOf = ({ folder }: DocumentAccess) =>
-    folder ? [...folder.ancestors.map(({ internalId }) => internalId), folder.internalId] : [];
-
   testProperty(
     'void exactly the earlier grants on the resource of the removal and on resources below it',
     [leavers, documents],
@@ -296,17 +212,6 @@ describe('revocations', () => {
     expect(addRevocation(full, leave(everywhere, everywhere))).toHaveLength(MAX_REVOCATIONS + 1);
   });
 
-  test('of the same folder replace each other', () => {
-    const leave = (jobId: string): Revocation => ({
-      organizationKey: ORGANIZATION,
-      resource: 'f0',
-      at: 1,
-      jobId,
-      folder: true,
-    });
-    expect(addRevocation([leave('first')], leave('second'))!.map(({ jobId }) => jobId)).toEqual(['second']);
-  });
-
   test('end the access context of a grant if the folders above its resource are known', () => {
     const grants = ['document', 'elsewhere'].map((internalId): Grant => ({
       resourceType: 'document',
@@ -329,23 +234,14 @@ describe('revocations', () => {
   });
 });
 
-describe('contextAllows', () => {
-  test('requires every item of the record', () => {
-    const record = { accessFields: ['level:2', 'region:eu'] };
-    expect([contextAllows(record, ['level:2', 'region:eu', 'team:red']), contextAllows(record, ['level:2'])]).toEqual([
-      true,
-      false,
-    ]);
-    expect(contextAllows(record)).toBe(false);
-  });
-
-  test('allows every context to see a record without items', () => {
-    expect([contextAllows({}), contextAllows({}, ['level:2']), contextAllows({ accessFields: [] })]).toEqual([
-      true,
-      true,
-      true,
-    ]);
-  });
+test.each([
+  [['level:2', 'region:eu'], ['level:2', 'region:eu', 'team:red'], true],
+  [['level:2', 'region:eu'], ['level:2'], false],
+  [['level:2'], undefined, false],
+  [undefined, undefined, true],
+  [[], ['level:2'], true],
+])('a record with the items %j is visible in the context %j: %s', (required, allowed, expected) => {
+  expect(contextAllows({ accessFields: required }, allowed)).toBe(expected);
 });
 
 describe('a grant of a user token', () => {
@@ -371,23 +267,22 @@ describe('a grant of a user token', () => {
       },
     ).accessRole;
 
-  test('ends if its resource or a folder above it was moved at or after the token time', () => {
-    expect([roleWith(grantOn('document', 10), {}), roleWith(grantOn('document', 10), { document: 9 })]).toEqual([
-      'viewer',
-      'viewer',
-    ]);
-    for (const moved of [{ document: 10 }, { document: 11 }, { inner: 10 }, { outer: 10 }, { inner: 9, outer: 10 }])
-      expect([moved, roleWith(grantOn('document', 10), moved)]).toEqual([moved, undefined]);
-  });
-
-  test('stays valid if only a document or folder below its resource was moved', () => {
-    expect(roleWith(grantOn('outer', 10), { document: 10, inner: 10 })).toBe('viewer');
-    expect(roleWith(grantOn('inner', 10), { document: 10, outer: 10 })).toBeUndefined();
-  });
-
-  test('stays valid after moves if the token has no time', () => {
-    expect(roleWith(grantOn('document'), { document: 10, inner: 10, outer: 10 })).toBe('viewer');
-  });
+  test.each([
+    ['document', 10, {}, 'viewer'],
+    ['document', 10, { document: 9 }, 'viewer'],
+    ['document', 10, { document: 10 }, undefined],
+    ['document', 10, { document: 11 }, undefined],
+    ['document', 10, { outer: 10 }, undefined],
+    ['document', 10, { inner: 9, outer: 10 }, undefined],
+    ['outer', 10, { document: 10, inner: 10 }, 'viewer'],
+    ['inner', 10, { document: 10, outer: 10 }, undefined],
+    ['document', undefined, { document: 10, inner: 10, outer: 10 }, 'viewer'],
+  ])(
+    'on the %s with the token time %s gives in the document, after the moves %j, the role %s',
+    (of, since, moved, role) => {
+      expect(roleWith(grantOn(of, since), moved)).toBe(role);
+    },
+  );
 });
 
 describe('findAccessEnd', () => {
@@ -412,20 +307,27 @@ describe('findAccessEnd', () => {
       document,
     );
 
-  test('returns when the last grant on the document and its folders expires', () => {
-    expect(endWith(['document', NOW + 5])).toBe(NOW + 5);
-    expect(endWith(['f0', NOW + 20], ['document', NOW + 5])).toBe(NOW + 20);
-    expect(endWith(['other', NOW + 30], ['document', NOW + 5])).toBe(NOW + 5);
-    expect(endWith(['document', NOW + 5], ['f0', NOW + 20], ['other', NOW + 30])).toBe(NOW + 20);
-  });
-
-  test('returns undefined if a grant without an end remains', () => {
-    expect(endWith(['document'])).toBeUndefined();
-    expect(endWith(['document', NOW + 5], ['f0'])).toBeUndefined();
-  });
-
-  test('ignores grants that have already expired', () => {
-    expect(endWith(['other', NOW - 5], ['f0', NOW], ['document', NOW + 5])).toBe(NOW + 5);
+  test.each<[grants: (readonly [internalId: string, expiresAt?: number])[], end: number | undefined]>([
+    [[['document', NOW + 5]], NOW + 5],
+    [
+      [
+        ['f0', NOW + 20],
+        ['document', NOW + 5],
+        ['other', NOW + 30],
+      ],
+      NOW + 20,
+    ],
+    [[['document', NOW + 5], ['f0']], undefined],
+    [
+      [
+        ['other', NOW - 5],
+        ['f0', NOW],
+        ['document', NOW + 5],
+      ],
+      NOW + 5,
+    ],
+  ])('with the grants %j is %s: the end of the last grant on the document and its folders', (grants, end) => {
+    expect(endWith(...grants)).toBe(end);
   });
 });
 
