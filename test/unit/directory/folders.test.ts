@@ -61,100 +61,40 @@ const folder = (internalId: string, parent?: FolderWithPosition, accessType?: Ac
   ...computePosition(parent, { internalId, accessType }),
 });
 
-describe('computePosition', () => {
-  const [top, restricted] = [folder('top'), folder('restricted', undefined, 'restricted')];
-
-  test('inherits the access type of the parent, or the default at the top, unless the folder has its own', () => {
-    expect(computePosition(restricted, { internalId: 'new', accessType: undefined })).toEqual({
-      ancestors: [{ folderId: 'the restricted', internalId: 'restricted' }],
-      accessType: 'restricted',
-      accessFrom: 'restricted',
-      inheritAccessFromParent: true,
-    });
-    expect(computePosition(restricted, { internalId: 'new', accessType: 'public' })).toMatchObject({
-      accessType: 'public',
-      accessFrom: 'new',
-      inheritAccessFromParent: false,
-    });
-    expect(computePosition(undefined, { internalId: 'new', accessType: undefined })).toEqual({
-      ancestors: [],
-      accessType: 'public',
-      accessFrom: 'root',
-      inheritAccessFromParent: true,
-    });
-    expect(computePosition(top, { internalId: 'new', accessType: undefined })).toMatchObject({
-      accessType: 'public',
-      accessFrom: 'root',
-    });
-  });
-
-  test('places a folder one level below its parent, and inside itself and all its ancestors', () => {
-    const below = folder('below', restricted);
-    expect([depthOf(restricted), depthOf(below)]).toEqual([1, 2]);
-    expect([parentOf(restricted), parentOf(below)]).toEqual([rootFolderId, 'restricted']);
-    expect([isWithin(below, 'below'), isWithin(below, 'restricted'), isWithin(restricted, 'below')]).toEqual([
-      true,
-      true,
-      false,
-    ]);
-  });
-
-  test('returns the position of a stored folder again from its own access type', () => {
-    for (const storedFolder of [top, restricted, folder('below', restricted), folder('own', restricted, 'public')]) {
-      const parent = [top, restricted].find(({ internalId }) => internalId === parentOf(storedFolder));
-      expect(isSamePosition(computePosition(parent, ownAccess(storedFolder)), storedFolder)).toBe(true);
-    }
-    expect(isSamePosition(top, restricted)).toBe(false);
-  });
+test('a position has a depth and a parent, and is the same as another only if all its fields are', () => {
+  const below = folder('below', folder('top'));
+  expect([depthOf(below), parentOf(below), parentOf(folder('top')), below.accessFrom]).toEqual([
+    2,
+    'top',
+    'root',
+    'root',
+  ]);
+  expect(isSamePosition(below, { ...below })).toBe(true);
+  for (const other of [
+    { accessType: 'restricted' as const },
+    { accessFrom: 'top' },
+    { inheritAccessFromParent: false },
+    { ancestors: [...below.ancestors, ...below.ancestors] },
+    ...[{ folderId: 'x' }, { internalId: 'x' }, { movedAt: 1 }].map((field) => ({
+      ancestors: [{ ...below.ancestors[0]!, ...field }],
+    })),
+  ])
+    expect([other, isSamePosition(below, { ...below, ...other })]).toEqual([other, false]);
 });
 
-describe('resolveFolder', () => {
-  const [a, b] = [folder('a', undefined, 'restricted'), folder('b')];
+test('resolveFolder needs no read for a removed folder, and returns `inconsistent` for a circle, because folders were read at different times', () => {
+  const [a, b] = [folder('a'), folder('b')];
   const c = folder('c', a);
   const d = folder('d', c);
-  const moved = { ...c, ...computePosition(b, ownAccess(c)) };
   const changed = (internalId: string, kind: FolderChange['kind'] = 'changed') =>
     [internalId, { folderId: `the ${internalId}`, kind }] as const;
-
-  test('returns a folder unchanged when none of its ancestors changed', () => {
-    expect(resolveFolder(d, { changes: new Map([changed('b'), changed('d')]), read: new Map() })).toEqual({
-      folder: d,
-    });
-  });
-
-  test('requests the deepest changed folder, and computes the position of its descendants from it', () => {
-    const changes = new Map([changed('c')]);
-    expect(resolveFolder(d, { changes, read: new Map() })).toEqual({ needs: { folderId: 'the c', internalId: 'c' } });
-    expect(resolveFolder(d, { changes, read: new Map([['c', moved]]) })).toEqual({
-      folder: { ...d, ...computePosition(moved, ownAccess(d)) },
-    });
-  });
-
-  test('returns `deleted` for a deleted folder, for its descendants, and for a folder that no longer exists', () => {
-    expect(resolveFolder(d, { changes: new Map([changed('a', 'removed')]), read: new Map() })).toBe('deleted');
-    expect(resolveFolder(a, { changes: new Map([changed('a', 'removed')]), read: new Map() })).toBe('deleted');
-    expect(resolveFolder(d, { changes: new Map([changed('c')]), read: new Map([['c', undefined]]) })).toBe('deleted');
-    expect(
-      resolveFolder(d, { changes: new Map([changed('c'), changed('b', 'removed')]), read: new Map([['c', moved]]) }),
-    ).toBe('deleted');
-    // The folder was moved out of the deleted folder before the deletion.
-    expect(
-      resolveFolder(d, { changes: new Map([changed('c'), changed('a', 'removed')]), read: new Map([['c', moved]]) }),
-    ).toHaveProperty('folder');
-  });
-
-  test('returns `inconsistent` for a circle, because folders were read at different times', () => {
-    const under = { ...b, ...computePosition(d, ownAccess(b)) };
-    expect(
-      resolveFolder(d, {
-        changes: new Map([changed('b'), changed('c')]),
-        read: new Map([
-          ['b', under],
-          ['c', moved],
-        ]),
-      }),
-    ).toBe('inconsistent');
-  });
+  for (const removed of [a, d])
+    expect(resolveFolder(removed, { changes: new Map([changed('a', 'removed')]), read: new Map() })).toBe('deleted');
+  const read = new Map([
+    ['b', { ...b, ...computePosition(d, ownAccess(b)) }],
+    ['c', { ...c, ...computePosition(b, ownAccess(c)) }],
+  ]);
+  expect(resolveFolder(d, { changes: new Map([changed('b'), changed('c')]), read })).toBe('inconsistent');
 });
 
 /**
@@ -308,40 +248,20 @@ describe('folders whose changes are only partly written', () => {
   });
 });
 
-describe('a move', () => {
-  test.each([
-    ['into the folder', ['other'], ['folder', 'above'], true],
-    ['into a folder below it', [], ['inner', 'folder'], true],
-    ['out of the folder', ['folder', 'above'], ['above'], true],
-    ['out of a folder below it', ['inner', 'folder'], [], true],
-    ['inside the folder', ['inner', 'folder'], ['folder'], false],
-    ['outside the folder', ['above'], ['other'], false],
-  ])('%s, from %j to %j, crosses the boundary of a folder: %s', (_what, from, to, expected) => {
-    expect(crosses('folder', { internalId: 'moved', from, to })).toBe(expected);
-  });
-
-  test('of the folder itself does not cross its boundary', () => {
-    expect(crosses('folder', { internalId: 'folder', from: ['above'], to: [] })).toBe(false);
-  });
-
-  testProperty(
-    'crosses the boundary of a folder exactly if it changes what is below the folder',
-    [
-      fc.array(fc.tuple(fc.nat(7), fc.option(fc.nat(4), { nil: undefined })), { minLength: 1, maxLength: 20 }),
-      fc.nat(4),
-    ],
-    (moves, closed) => {
-      const parents = new Map<number, number>();
-      const above = (id: number | undefined): number[] => (id === undefined ? [] : [id, ...above(parents.get(id))]);
-      const inside = () => Array.from({ length: 8 }, (_, id) => id).filter((id) => above(id).includes(closed));
-      for (const [id, to] of moves) {
-        if (above(to).includes(id)) continue;
-        const [from, before] = [above(parents.get(id)).map(String), inside()];
-        const isCrossing = crosses(String(closed), { internalId: String(id), from, to: above(to).map(String) });
-        if (to === undefined) parents.delete(id);
-        else parents.set(id, to);
-        expect(isCrossing).toBe(inside().join() !== before.join());
-      }
-    },
-  );
-});
+testProperty(
+  'a move crosses the boundary of a folder exactly if it changes what is below the folder',
+  [fc.array(fc.tuple(fc.nat(7), fc.option(fc.nat(4), { nil: undefined })), { minLength: 1, maxLength: 20 }), fc.nat(4)],
+  (moves, closed) => {
+    const parents = new Map<number, number>();
+    const above = (id: number | undefined): number[] => (id === undefined ? [] : [id, ...above(parents.get(id))]);
+    const inside = () => Array.from({ length: 8 }, (_, id) => id).filter((id) => above(id).includes(closed));
+    for (const [id, to] of moves) {
+      if (above(to).includes(id)) continue;
+      const [from, before] = [above(parents.get(id)).map(String), inside()];
+      const isCrossing = crosses(String(closed), { internalId: String(id), from, to: above(to).map(String) });
+      if (to === undefined) parents.delete(id);
+      else parents.set(id, to);
+      expect(isCrossing).toBe(inside().join() !== before.join());
+    }
+  },
+);
