@@ -64,20 +64,6 @@ describe('userPermissions', () => {
     expect(Object.keys(permissions)).toEqual(['folders', 'documents', 'organization', 'context']);
   });
 
-  test('denies folders and documents without a grant', () => {
-    const { folders, documents } = userPermissions(userWith([]), {
-      organization,
-      folders: [{ id: 'outer', folder: outer }],
-      documents: [{ id: 'doc', document }],
-    });
-    const denied = (type: string) => ({
-      error: `User does not have access to ${type}`,
-      errorCode: 'permission_denied',
-      accessType: 'restricted',
-    });
-    expect([folders, documents]).toEqual([{ outer: denied('folder') }, { doc: denied('document') }]);
-  });
-
   test('returns the sorted access context of all active grants', () => {
     const user = userWith([
       grant('inner', { accessFields: ['team:red'] }),
@@ -114,20 +100,5 @@ describe('userPermissions', () => {
       documents: [],
     };
     expect(userPermissions(user, requested).context).toEqual({ accessFields: ['team:red'] });
-  });
-
-  test('returns the permission on a document that is in no folder', () => {
-    const { documents } = userPermissions(userWith([grant('alone', { resourceType: 'document' })]), {
-      organization,
-      folders: [],
-      documents: [
-        { id: 'alone', document: { internalId: 'alone', accessType: 'restricted' } },
-        { id: 'other', document: { internalId: 'other', accessType: 'public' } },
-      ],
-    });
-    expect(documents).toEqual({
-      alone: { accessRole: 'viewer', accessType: 'restricted' },
-      other: { accessRole: 'editor', accessType: 'public' },
-    });
   });
 });
