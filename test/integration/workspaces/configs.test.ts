@@ -5,7 +5,7 @@ import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import type { Customer } from '../../support/customer.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
-import { errorOf, eventOf, post, send } from '../../support/requests.ts';
+import { errorOf, eventOf, send } from '../../support/requests.ts';
 
 const { engine, customer } = acmeWorld();
 
@@ -40,69 +40,30 @@ const initial: Readonly<Record<string, object>> = {
   },
 };
 
-describe.each(Object.entries(initial))('%s', (config, value) => {
-  test('returns the initial configuration with and without a body', async () => {
+test.each(Object.entries(initial))(
+  '%s/get returns the initial configuration with and without a body',
+  async (config, value) => {
     expect(await get(config)).toEqual(value);
     const { status, body } = await send(handlerOf(pathOf(config, 'get')), eventOf(undefined, customer.headers));
     expect([status, body.result.data]).toEqual([200, value]);
-  });
-
-  test.each(['get', 'update'] as const)('%s returns PERMISSION_DENIED for an invalid API key', async (verb) => {
-    const { status, body } = await post(
-      handlerOf(pathOf(config, verb)),
-      { ...customer.headers, 'x-svc-api-key': 'unknown' },
-      {},
-    );
-    expect([status, body]).toEqual([403, { error: { status: 'PERMISSION_DENIED', message: 'Invalid API key.' } }]);
-  });
-});
+  },
+);
 
 test.each([
-  [
-    'emailconfig',
-    { useEmailService: true },
-    'Email configuration updated successfully.',
-    'Email configuration retrieved successfully.',
-  ],
-  [
-    'chatconfig',
-    { useChatService: true },
-    'Chat configuration updated successfully.',
-    'Chat configuration retrieved successfully.',
-  ],
-  [
-    'activityconfig',
-    { activityServiceConfig: { isEnabled: true } },
-    'Activity logs configuration updated successfully.',
-    'Activity logs configuration retrieved successfully.',
-  ],
-  [
-    'notificationconfig',
-    { useNotificationService: true },
-    'Notification configuration updated successfully.',
-    'Notification configuration retrieved successfully.',
-  ],
-  [
-    'permissionproviderconfig',
-    { usePermissionProvider: true },
-    'Permission provider configuration updated successfully.',
-    'Permission provider configuration retrieved successfully.',
-  ],
-  [
-    'apikeyconfig',
-    { requireJwtToken: true },
-    'API key configuration updated successfully.',
-    'API key metadata retrieved successfully.',
-  ],
-])('%s returns its success message', async (config, data, updated, retrieved) => {
-  expect((await customer.call(pathOf(config, 'update'), data)).body.result).toMatchObject({
-    status: 'success',
-    message: updated,
-  });
-  expect((await customer.call(pathOf(config, 'get'), {})).body.result).toMatchObject({
-    status: 'success',
-    message: retrieved,
-  });
+  ['emailconfig', { useEmailService: true }, 'Email configuration'],
+  ['chatconfig', { useChatService: true }, 'Chat configuration'],
+  ['activityconfig', { activityServiceConfig: { isEnabled: true } }, 'Activity logs configuration'],
+  ['notificationconfig', { useNotificationService: true }, 'Notification configuration'],
+  ['permissionproviderconfig', { usePermissionProvider: true }, 'Permission provider configuration'],
+  ['apikeyconfig', { requireJwtToken: true }, 'API key configuration', 'API key metadata'],
+])('%s returns its success message', async (config, data, updated, retrieved = updated) => {
+  const messages = [];
+  for (const [verb, sent] of [
+    ['update', data],
+    ['get', {}],
+  ] as const)
+    messages.push((await customer.result(pathOf(config, verb), sent)).message);
+  expect(messages).toEqual([`${updated} updated successfully.`, `${retrieved} retrieved successfully.`]);
 });
 
 describe('emailconfig get and update', () => {
@@ -263,42 +224,21 @@ describe('permissionproviderconfig get and update', () => {
   });
 
   test.each([
-    'example.com',
-    'ftp://example.com',
-    'javascript:alert(1)',
-    'https://',
-    'https://a..b',
-    'https://user:password@example.com',
-    'https://user@example.com',
-    'https://example.com:25/',
-    'https://example.com/\n',
-  ])('rejects the URL %j and does not store it', async (url) => {
+    ...['example.com', 'ftp://example.com', 'https://', 'https://user@example.com', 'https://example.com:25/'].map(
+      (url) => [url, 'Please enter a valid URL'],
+    ),
+    [
+      'http://0x7f.1',
+      'permissionProviderConfig.permissionProviderUrl must not lead to a loopback, private or reserved address',
+    ],
+  ])('rejects the URL %j and does not store it: %s', async (permissionProviderUrl, message) => {
     const answer = await customer.call(pathOf('permissionproviderconfig', 'update'), {
-      permissionProviderConfig: { permissionProviderUrl: url },
+      permissionProviderConfig: { permissionProviderUrl },
     });
-    expect(errorOf(answer)).toEqual(invalid('Please enter a valid URL'));
+    expect(errorOf(answer)).toEqual(invalid(message));
     expect(answer.body.error.details.issues).toMatchObject([
       { path: ['permissionProviderConfig', 'permissionProviderUrl'] },
     ]);
-    expect(await get('permissionproviderconfig')).toEqual(initial.permissionproviderconfig);
-  });
-
-  test.each([
-    'http://localhost:8080/',
-    'http://127.0.0.1',
-    'http://0x7f.1',
-    'http://[::1]/',
-    'http://169.254.169.254/latest/',
-    'https://10.0.0.1/',
-  ])('rejects the internal address %s', async (url) => {
-    const { body } = await customer.call(pathOf('permissionproviderconfig', 'update'), {
-      permissionProviderConfig: { permissionProviderUrl: url },
-    });
-    expect(body.error).toMatchObject({
-      status: 'INVALID_ARGUMENT',
-      message:
-        'permissionProviderConfig.permissionProviderUrl must not lead to a loopback, private or reserved address',
-    });
     expect(await get('permissionproviderconfig')).toEqual(initial.permissionproviderconfig);
   });
 });
@@ -362,81 +302,31 @@ describe('invalid updates of configurations', () => {
     expect(answer.body.error.details.issues.map(({ path }: { path: unknown }) => path)).toEqual(paths);
   });
 
-  const email = (emailServiceConfig: unknown) => ({ useEmailService: true, emailServiceConfig });
-  const activity = (activityServiceConfig: unknown) => ({ activityServiceConfig });
-  const notification = (notificationServiceConfig: unknown) => ({
-    useNotificationService: true,
-    notificationServiceConfig,
-  });
+  // The unit tests of each configuration have its other wrong values.
   const provider = (permissionProviderConfig: unknown) => ({ usePermissionProvider: true, permissionProviderConfig });
   test.each([
     ['emailconfig', { useEmailService: 'true' }, 'useEmailService must be a boolean'],
-    ['emailconfig', email('x'), 'emailServiceConfig must be an object'],
-    ['emailconfig', email({ type: 'ses' }), 'emailServiceConfig.type must be "default" or "sendgrid" or "custom"'],
     [
       'emailconfig',
-      email({ apiKey: 'x'.repeat(4_097) }),
-      'emailServiceConfig.apiKey must have at most 4096 characters',
-    ],
-    [
-      'emailconfig',
-      email({ apiKey: 'a\nb' }),
-      'emailServiceConfig.apiKey must be of visible ASCII characters and spaces, since it is sent in a header',
-    ],
-    [
-      'emailconfig',
-      email({ fromEmail: 'a@example.com\r\nBcc: b@example.com' }),
-      'emailServiceConfig.fromEmail must be an e-mail address, or empty',
-    ],
-    [
-      'emailconfig',
-      email({ fromCompany: 'Acme\r\nBcc: b@example.com' }),
-      'emailServiceConfig.fromCompany must not contain control characters',
-    ],
-    [
-      'emailconfig',
-      email({ triggers: { 'comment.added': true } }),
+      { emailServiceConfig: { triggers: { 'comment.added': true } } },
       'emailServiceConfig.triggers.comment.added: unknown field. Did you mean emailServiceConfig.triggers.comment.add?',
     ],
     [
       'emailconfig',
-      email({ triggers: { 'comment.add': 'true' } }),
-      'emailServiceConfig.triggers.comment.add must be a boolean',
-    ],
-    ...['crdt.update_data', 'recorder.done'].map((type): [string, object, string] => [
-      'emailconfig',
-      email({ triggers: { [type]: true } }),
-      `emailServiceConfig.triggers.${type} must be false: only events of comments and huddles are mailed`,
-    ]),
-    ['activityconfig', {}, 'activityServiceConfig is required'],
-    ['activityconfig', activity({ enabledTime: '2026-01-01' }), 'activityServiceConfig.enabledTime must be a number'],
-    [
-      'activityconfig',
-      activity({ isEnabled: true, triggers: { comment: { 'comment.add': true } } }),
-      'activityServiceConfig.triggers.comment.comment.add: unknown field.',
+      { emailServiceConfig: { triggers: { 'recorder.done': true } } },
+      'emailServiceConfig.triggers.recorder.done must be false: only events of comments and huddles are mailed',
     ],
     [
       'activityconfig',
-      activity({ isEnabled: true, triggers: { recorder: { done: true } } }),
-      'activityServiceConfig.triggers.recorder: unknown field.',
+      { activityServiceConfig: { enabledTime: 'x' } },
+      'activityServiceConfig.enabledTime must be a number',
     ],
     [
       'notificationconfig',
-      notification({ delayConfig: { delaySeconds: 9 } }),
+      { notificationServiceConfig: { delayConfig: { delaySeconds: 9 } } },
       'notificationServiceConfig.delayConfig.delaySeconds must be at least 10',
     ],
-    [
-      'notificationconfig',
-      notification({ batchConfig: { user: { maxActivities: 51 } } }),
-      'notificationServiceConfig.batchConfig.user.maxActivities must be at most 50',
-    ],
-    ['chatconfig', { useChatService: 'yes' }, 'useChatService must be a boolean'],
     ['chatconfig', { chatServiceConfig: { botToken: 5 } }, 'chatServiceConfig.botToken must be a string'],
-    [
-      'notificationconfig',
-      notification({ batchConfig: { document: { batchWindowSeconds: 604_801 } } }),
-      'notificationServiceConfig.batchConfig.document.batchWindowSeconds must be at most 604800',
-    ],
     [
       'permissionproviderconfig',
       provider({ authToken: 'ключ' }),
@@ -462,60 +352,20 @@ describe('invalid updates of configurations', () => {
 });
 
 describe('concurrent updates of configurations', () => {
-  const verbs = [
-    'newlyAdded',
-    'added',
-    'updated',
-    'deleted',
-    'approved',
-    'assigned',
-    'reactionAdded',
-    'reactionDeleted',
-    'statusChanged',
-    'priorityChanged',
-  ];
-  const types = [
-    'comment.add',
-    'comment.update',
-    'comment.delete',
-    'comment.reaction_add',
-    'comment.reaction_delete',
-    'huddle.create',
-    'huddle.join',
-    'comment_annotation.add',
-    'comment_annotation.assign',
-    'comment_annotation.status_change',
-  ];
-  const on = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, true]));
-
-  test.each([
-    [
-      'emailconfig',
-      types.map((type) => ({ emailServiceConfig: { triggers: { [type]: true } } })),
-      { emailServiceConfig: { triggers: on(types) } },
-    ],
-    [
-      'activityconfig',
-      verbs.map((verb) => ({ activityServiceConfig: { triggers: { comment: { [verb]: true } } } })),
-      { activityServiceConfig: { triggers: { comment: on(verbs) } } },
-    ],
-    [
-      'notificationconfig',
-      verbs.map((verb) => ({ notificationServiceConfig: { triggers: { comment: { [verb]: true } } } })),
-      { notificationServiceConfig: { triggers: { comment: on(verbs) } } },
-    ],
-  ])('are all stored: ten of %s', async (config, updates, expected) => {
-    await Promise.all(updates.map((data) => update(config, data)));
-    expect(await get(config)).toMatchObject(expected);
+  test('are all stored, and the defaults once, if several first enable the service', async () => {
+    const types = ['comment.add', 'comment.update', 'comment.delete', 'huddle.create', 'huddle.join'];
+    await Promise.all(
+      types.map((type) =>
+        update('emailconfig', { useEmailService: true, emailServiceConfig: { triggers: { [type]: false } } }),
+      ),
+    );
+    expect((await get('emailconfig')).emailServiceConfig.triggers).toEqual({
+      ...defaultEmailTriggers,
+      ...Object.fromEntries(types.map((type) => [type, false])),
+    });
   });
 
   test.each([
-    [
-      'emailconfig',
-      { emailServiceConfig: { fromCompany: 'Acme' } },
-      { useEmailService: true },
-      { useEmailService: true, emailServiceConfig: { type: 'custom', fromCompany: 'Acme' } },
-    ],
     [
       'emailconfig',
       { emailServiceConfig: { apiKey: 'key' } },
@@ -529,18 +379,6 @@ describe('concurrent updates of configurations', () => {
       { activityServiceConfig: { isEnabled: true, immutable: false } },
     ],
     [
-      'notificationconfig',
-      { notificationServiceConfig: { delayConfig: { isEnabled: true } } },
-      { notificationServiceConfig: { delayConfig: { delaySeconds: 10 } } },
-      { notificationServiceConfig: { delayConfig: { isEnabled: true, delaySeconds: 10 } } },
-    ],
-    [
-      'permissionproviderconfig',
-      { usePermissionProvider: true },
-      { permissionProviderConfig: { authToken: 'token' } },
-      { usePermissionProvider: true, permissionProviderConfig: { authToken: 'token' } },
-    ],
-    [
       'apikeyconfig',
       { requireJwtToken: true },
       { defaultDocumentAccessType: 'restricted' },
@@ -549,19 +387,5 @@ describe('concurrent updates of configurations', () => {
   ])('are both stored: %s %j and %j', async (config, first, second, expected) => {
     await Promise.all([update(config, first), update(config, second)]);
     expect(await get(config)).toMatchObject(expected);
-  });
-
-  test('store the defaults once and all sent values if several updates first enable the service', async () => {
-    await Promise.all(
-      types
-        .slice(0, 5)
-        .map((type) =>
-          update('emailconfig', { useEmailService: true, emailServiceConfig: { triggers: { [type]: false } } }),
-        ),
-    );
-    expect((await get('emailconfig')).emailServiceConfig.triggers).toEqual({
-      ...defaultEmailTriggers,
-      ...Object.fromEntries(types.slice(0, 5).map((type) => [type, false])),
-    });
   });
 });
