@@ -109,62 +109,36 @@ async function loggingHandlers() {
 }
 
 describe('continueUrl of POST /v2/workspace/email/send-login-link', () => {
+  // Its rules are in test/unit/mail/email.test.ts.
   test.each([
-    ['missing', undefined],
-    ['null', null],
-    ['a number', 3],
-    ['empty', ''],
-    ['a word', 'nowhere'],
-    ['a host', 'app.example.com'],
-    ['a script', 'javascript:alert(1)'],
-    ['of FTP', 'ftp://app.example.com'],
-    ['with a user name', 'https://api.test@evil.net/'],
-    ['too long', `https://api.test/${'a'.repeat(2_048)}`],
-  ])('is rejected with INVALID_ARGUMENT if it is %s', async (_what, continueUrl) => {
-    const { ownerEmail } = await newWorkspace();
-    const { status, body } = await post(handler, {}, { email: ownerEmail, continueUrl });
-    expect({ status, error: body.error.status }).toEqual({ status: 400, error: 'INVALID_ARGUMENT' });
-    expect(body.error.message).toMatch(/^continueUrl |^Invalid url for continueUrl$/);
-    expect(engine.mails).toEqual([]);
+    ['an http(s) URL', 'nowhere', 'Invalid url for continueUrl'],
+    ['without a user name', 'https://api.test@evil.net/', 'continueUrl must not contain a user name or password'],
+    ['on an allowed domain of the workspace', 'https://theirs.example', 'The continueUrl domain is not allowed.'],
+  ])('must be %s, otherwise no mail is sent', async (_what, continueUrl, message) => {
+    const [workspace, other] = [await newWorkspace(), await newWorkspace()];
+    await allow(workspace.apiKey, ['app.example.com']);
+    await allow(other.apiKey, ['theirs.example']);
+    const { status, body } = await sendLink(workspace.ownerEmail, continueUrl);
+    expect([status, body.error, engine.mails]).toEqual([
+      400,
+      expect.objectContaining({
+        status: 'INVALID_ARGUMENT',
+        message,
+        details: { issues: [expect.objectContaining({ path: ['continueUrl'] })] },
+      }),
+      [],
+    ]);
   });
 
   test('may be on an allowed domain of any API key of the workspace, or on the service itself', async () => {
     const workspace = await newWorkspace();
     const second = (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' }))
       .body.result.data.apiKey;
-    await allow(workspace.apiKey, ['app.example.com', 'localhost']);
+    await allow(workspace.apiKey, ['app.example.com']);
     await allow(second, ['*.example.org']);
-    for (const url of [
-      'https://app.example.com/a?b=c',
-      'http://localhost:5173/',
-      'https://x.example.org',
-      'https://api.test/x',
-    ]) {
+    for (const url of ['https://app.example.com/a?b=c', 'https://x.example.org', 'https://api.test/x'])
       expect(await sendLink(workspace.ownerEmail, url)).toMatchObject({ status: 200, body: SENT });
-    }
-    expect(engine.mails).toHaveLength(4);
-  });
-
-  test('is rejected with INVALID_ARGUMENT on any other domain, and no mail is sent', async () => {
-    const [workspace, other] = [await newWorkspace(), await newWorkspace()];
-    await allow(workspace.apiKey, ['app.example.com', '*.example.org']);
-    await allow(other.apiKey, ['theirs.example']);
-    for (const url of [
-      'https://evil.net/',
-      'https://example.com/',
-      'https://example.org',
-      'https://app.example.com.evil.net',
-      'https://theirs.example',
-      'https://api.test:8443/',
-    ]) {
-      const { status, body } = await sendLink(workspace.ownerEmail, url);
-      expect({ status, ...body.error }).toMatchObject({
-        status: 'INVALID_ARGUMENT',
-        message: 'The continueUrl domain is not allowed.',
-        details: { issues: [{ path: ['continueUrl'] }] },
-      });
-    }
-    expect(engine.mails).toEqual([]);
+    expect(engine.mails).toHaveLength(3);
   });
 });
 
@@ -191,20 +165,11 @@ describe('POST /v2/workspace/email/send-login-link for an address without a work
 });
 
 describe('POST /v2/workspace/email/send-login-link', () => {
-  test.each([[undefined], ['nobody'], [{}]])('rejects email %j', async (email) => {
-    expect(errorOf(await post(handler, {}, { email, continueUrl: CONTINUE_URL }))).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      expect.stringMatching(/^email /),
-    ]);
-  });
-
-  test('rejects an address of a disposable mail service', async () => {
-    const { status, body } = await sendLink('ada@mailinator.com', CONTINUE_URL);
-    expect({ status, message: body.error.message }).toEqual({
-      status: 400,
-      message: 'This email domain is not supported.',
-    });
+  test.each([
+    ['a word', 'nobody', 'email must be an e-mail address'],
+    ['of a disposable mail service', 'ada@mailinator.com', 'This email domain is not supported.'],
+  ])('rejects an address that is %s', async (_what, email, message) => {
+    expect(errorOf(await sendLink(email, CONTINUE_URL))).toEqual([400, 'INVALID_ARGUMENT', message]);
   });
 
   test('returns FAILED_PRECONDITION for every address if the operator has not set mailFrom', async () => {
@@ -265,7 +230,7 @@ describe('the rate limits of login links', () => {
     expect((await call()).status).toBe(200);
   });
 
-  test('count requests per minute and source address, with and without a workspace', async () => {
+  test('count requests per minute and source address', async () => {
     const [from, limitedHandler] = [sourceIp(), limited(2, 1_000)];
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     const call = () => postFrom(from, limitedHandler, { email: someone(), continueUrl: CONTINUE_URL });

@@ -74,27 +74,11 @@ describe('POST /v2/workspace/email/status', () => {
     expect((await status(ownerEmail.toUpperCase())).body.result.data).toEqual({ verified: false });
   });
 
-  test('requires no credentials and ignores invalid ones', async () => {
+  test('ignores invalid credentials, and rejects a text that is not an address', async () => {
     const { ownerEmail } = await newWorkspace();
-    const { status: code } = await post(
-      handler,
-      { 'x-svc-api-key': 'unknown', 'x-svc-auth-token': 'wrong' },
-      { ownerEmail },
-    );
-    expect(code).toBe(200);
-  });
-
-  test.each([
-    ['missing', undefined],
-    ['empty', ''],
-    ['a word', 'nobody'],
-    ['without a domain', 'a@b'],
-    ['a number', 3],
-    ['too long', `${'a'.repeat(250)}@example.com`],
-  ])('rejects an ownerEmail that is %s', async (_what, ownerEmail) => {
-    const { status: code, body } = await post(handler, {}, { ownerEmail });
-    expect(code).toBe(400);
-    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringMatching(/^ownerEmail /) });
+    const wrong = { 'x-svc-api-key': 'unknown', 'x-svc-auth-token': 'wrong' };
+    expect((await post(handler, wrong, { ownerEmail })).status).toBe(200);
+    expect((await status('nobody')).body.error.message).toBe('ownerEmail must be an e-mail address');
   });
 });
 
@@ -113,13 +97,6 @@ describe('the API keys of an owner who verifies after the grace days', () => {
     // The cache keeps a rejection for a second. At the time of this call, that second is over.
     expect(await works(workspace, expiry + 60_000)).toBe(true);
     expect(await works(workspace, expiry + 3_650 * DAY)).toBe(true);
-  });
-
-  test('do not expire after the verification', async () => {
-    const workspace = await newWorkspace();
-    await verify(workspace);
-    await status(workspace.ownerEmail);
-    expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
   });
 
   test('are all reactivated, even if they fill several pages', async () => {
@@ -229,30 +206,24 @@ describe('the rate limits of email/status', () => {
   let addresses = 0;
   const sourceIp = () => `198.51.100.${++addresses}`;
 
-  test('allow 10 of 200 concurrent requests for one e-mail address if the limit is 10', async () => {
+  test.each([
+    [10, 'e-mail address', 1_000, 10],
+    [60, 'source address', 60, 1_000],
+  ])('allow %i of 200 concurrent requests for one %s', async (limit, what, perAddress, perEmail) => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
-    const functions = times(5, () => limited(1_000, 10));
-    const ownerEmail = someone();
+    const functions = times(5, () => limited(perAddress, perEmail));
+    const [ownerEmail, from] = [someone(), sourceIp()];
     const answers = await Promise.all(
       times(200, (index) =>
-        postFrom(sourceIp(), functions[index % 5]!, { ownerEmail: index % 2 ? ownerEmail : ownerEmail.toUpperCase() }),
+        what === 'source address'
+          ? postFrom(from, functions[index % 5]!, { ownerEmail: someone() })
+          : postFrom(sourceIp(), functions[index % 5]!, {
+              ownerEmail: index % 2 ? ownerEmail : ownerEmail.toUpperCase(),
+            }),
       ),
     );
-    expect(answers.filter(({ status: code }) => code === 404)).toHaveLength(10);
-    expect(
-      answers.filter(({ status: code, body }) => code === 429 && body.error.message === LIMITED.error.message),
-    ).toHaveLength(190);
-  });
-
-  test('allow 60 of 200 concurrent requests from one source address if the limit is 60', async () => {
-    jest.spyOn(Date, 'now').mockReturnValue(START);
-    const functions = times(5, () => limited(60, 1_000));
-    const from = sourceIp();
-    const answers = await Promise.all(
-      times(200, (index) => postFrom(from, functions[index % 5]!, { ownerEmail: someone() })),
-    );
-    expect(answers.filter(({ status: code }) => code === 404)).toHaveLength(60);
-    expect(answers.filter(({ status: code }) => code === 429)).toHaveLength(140);
+    expect(Map.groupBy(answers, ({ status: code }) => code).get(404)).toHaveLength(limit);
+    expect(answers.filter(({ body }) => body.error.message === LIMITED.error.message)).toHaveLength(200 - limit);
   });
 
   test('return RESOURCE_EXHAUSTED until the minute ends, only for the limited address', async () => {

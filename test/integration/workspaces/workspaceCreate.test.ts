@@ -12,7 +12,6 @@ import { putItem, storedItem } from '../../support/items.ts';
 import { eventOf, post, postFrom, resultOf, send } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
-import { newWorkspace } from '../../support/workspaces.ts';
 
 const createKey = handlerOf('/v2/workspace/apikey/create');
 const handler = handlerOf('/v2/workspace/create');
@@ -74,18 +73,13 @@ describe('POST /v2/workspace/create', () => {
     expect(second.body.result.data.name).toBe('Hedy workspace');
   });
 
-  test('lets the keys of an unverified owner expire after the grace days', async () => {
-    const before = Date.now();
-    const { apiKey } = await newWorkspace();
-    const key = await storedItem(engine, ApiKeyEntity.key({ apiKey }));
-    expect(key?.expiresAt).toBeGreaterThanOrEqual(before + 14 * DAY);
-    expect(key?.expiresAt).toBeLessThanOrEqual(Date.now() + 14 * DAY);
-  });
-
-  test('reads the number of grace days from the settings', async () => {
-    const { body } = await post(handlerWith({ UNVERIFIED_GRACE_DAYS: '3' }), {}, { ownerEmail: someone() });
+  test.each([
+    [14, {}],
+    [3, { UNVERIFIED_GRACE_DAYS: '3' }],
+  ])('lets the keys of an unverified owner expire after %i days with the settings %j', async (days, settings) => {
+    const { body } = await post(handlerWith(settings), {}, { ownerEmail: someone() });
     const key = await storedItem(engine, ApiKeyEntity.key({ apiKey: Object.keys(body.result.data.apiKeyList)[0]! }));
-    expect(key?.expiresAt - key?.createdAt).toBe(3 * DAY);
+    expect(key?.expiresAt - key?.createdAt).toBe(days * DAY);
   });
 
   test('lets keys expire after expiresInMs, but not later than after the grace days', async () => {
@@ -146,19 +140,11 @@ describe('POST /v2/workspace/create', () => {
 
 describe('POST /v2/workspace/create with an invalid request', () => {
   test.each([
-    ['without an address', {}, 'ownerEmail is required'],
     ['with a text that is not an address', { ownerEmail: 'ada' }, 'ownerEmail must be an e-mail address'],
-    ['with an address of another type', { ownerEmail: 42 }, 'ownerEmail must be a string'],
     [
       'with an address of more than 254 characters',
       { ownerEmail: `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example.com` },
       'ownerEmail must have at most 254 characters',
-    ],
-    ['with an empty name', { ownerEmail: 'x@example.com', name: '' }, 'name must not be empty'],
-    [
-      'with a name of more than 200 characters',
-      { ownerEmail: 'x@example.com', name: 'x'.repeat(600) },
-      'name must have at most 200 characters',
     ],
     [
       'with a lone surrogate in the name',
@@ -316,20 +302,6 @@ describe('the rate limit of workspace/create per source address', () => {
         statuses.push((await send(limited, event)).status);
       }
       expect(statuses).toEqual([200, 429]);
-    } finally {
-      clock.mockRestore();
-    }
-  });
-
-  test('counts the addresses of one IPv6 network as one address', async () => {
-    const limited = handlerWith({ WORKSPACE_CREATION_PER_MINUTE: '1' });
-    const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
-    try {
-      const statusOf = async (sourceIp: string) =>
-        (await postFrom(sourceIp, limited, { ownerEmail: someone() })).status;
-      expect(await statusOf('2001:db8:7:7::1')).toBe(200);
-      expect(await statusOf('2001:db8:7:7:ffff::2')).toBe(429);
-      expect(await statusOf('2001:db8:7:8::1')).toBe(200);
     } finally {
       clock.mockRestore();
     }

@@ -9,7 +9,7 @@ import { forAllTests, forEachTest, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
-import { errorOf, post, resultOf } from '../../support/requests.ts';
+import { post, resultOf } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
@@ -119,24 +119,6 @@ describe('POST /v2/workspace/authtokens/get', () => {
     expect((await list(other.apiKey, other)).status).toBe(200);
   });
 
-  test.each([
-    ['without apiKey', undefined, 'apiKey is required'],
-    ['with null', null, 'apiKey must be a string'],
-    ['with a number', 7, 'apiKey must be a string'],
-    ['with an empty text', '', 'apiKey must not be empty'],
-  ])('rejects a request %s', async (_what, apiKey, message) => {
-    expect(errorOf(await list(apiKey))).toEqual([400, 'INVALID_ARGUMENT', message]);
-  });
-
-  test('rejects the credentials of an API key', async () => {
-    const asKey = await post(listTokens, workspace.keyHeaders, { apiKey: workspace.apiKey });
-    expect(asKey.status).toBe(403);
-    expect(asKey.body.error).toEqual({ status: 'PERMISSION_DENIED', message: 'Invalid workspace credentials.' });
-    const asWorkspace = await post(getOrganizations, workspace.headers, {});
-    expect(asWorkspace.status).toBe(403);
-    expect((await call(workspace.id, workspace.workspaceAuthToken)).status).toBe(403);
-  });
-
   test('rejects a revoked workspace token at once, because it reads credentials from the table', async () => {
     expect((await list(workspace.apiKey)).status).toBe(200);
     const stored = await table.get(WorkspaceEntity, { workspaceId: workspace.id });
@@ -208,14 +190,6 @@ describe('POST /v2/workspace/authtoken/reset', () => {
       expect(body.error).toEqual({ status: 'NOT_FOUND', message: 'API key not found.' });
     }
     expect((await list(other.apiKey, other)).body.result.data.authTokens).toMatchObject([{ token: other.authToken }]);
-  });
-
-  test('returns the same token if a call is repeated with its Idempotency-Key', async () => {
-    const first = await reset(workspace.apiKey, workspace, { 'idempotency-key': 'once' });
-    const second = await reset(workspace.apiKey, workspace, { 'idempotency-key': 'once' });
-    expect(second.headers['idempotency-replayed']).toBe('true');
-    expect(second.body).toEqual(first.body);
-    expect((await list(workspace.apiKey)).body.result.data.authTokens).toEqual([first.body.result.data.newAuthToken]);
   });
 
   test('keeps one token, the token of a successful call, after several concurrent calls', async () => {
