@@ -63,9 +63,11 @@ describe('documents/update', () => {
         none: { ...absent, id: 'none', code: 'not-found' },
       },
     });
+    // Metadata that are not sent stay.
+    await ok(UPDATE, { documents: [{ documentId: 'a', documentName: 'AA' }] });
     const [a, b] = await read('a', 'b');
     expect([a.documentName, Object.entries(a.metadata), b.documentName]).toEqual([
-      'A',
+      'AA',
       [
         ['version', 2],
         ['kept', true],
@@ -233,7 +235,7 @@ describe('documents/access/disablestate/update', () => {
           { documentId: 'b', documentName: 'x' },
         ],
       }),
-    ).toMatchObject({ a: refused, b: { success: true } });
+    ).toMatchObject({ a: { ...refused, id: 'a', code: 'internal' }, b: { success: true } });
     expect(await ok(ACCESS, { documentIds: ['a', 'b'], accessType: 'restricted' })).toMatchObject({
       a: { ...refused, accessType: null },
       b: { success: true },

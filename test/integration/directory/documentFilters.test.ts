@@ -7,9 +7,11 @@ import { endpointHandler } from '../../support/functionHandlers.ts';
 import { post } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 
-const [ADD, GET, UPDATE, COUNT] = ['add', 'get', 'update', 'count/get'].map(
-  (verb) => `/v2/organizations/documents/${verb}`,
-) as [string, string, string, string];
+const [ADD, GET, COUNT] = ['add', 'get', 'count/get'].map((verb) => `/v2/organizations/documents/${verb}`) as [
+  string,
+  string,
+  string,
+];
 const acme = { organizationId: 'acme' };
 const isDraft = [{ key: 'status', operator: '==', value: 'draft' }];
 
@@ -68,12 +70,6 @@ describe('filters of documents/get', () => {
     expect(documentPages.flat()).toEqual(drafts);
     expect(Math.max(...documentPages.map(({ length }) => length))).toBe(7);
     expect((await pages({ organizationId: 'crowd', filters: isDraft })).map(({ length }) => length)).toEqual([20, 6]);
-  });
-
-  test('must be the same in a request with a page token', async () => {
-    const { body } = await customer.call(GET, { ...acme, filters: isDraft, pageSize: 1 });
-    expect(body.result.pageToken).toEqual(expect.any(String));
-    expect((await customer.call(GET, { ...acme, pageToken: body.result.pageToken })).status).toBe(400);
   });
 
   test.each([
@@ -175,60 +171,5 @@ describe('the folderId root', () => {
     await customer.untyped(ADD, { ...data, documents: [{ documentId: 'd' }] });
     const [document] = await customer.untyped(GET, { organizationId: 'rooted' });
     expect([document.id, document.folderId]).toEqual(['d', undefined]);
-  });
-});
-
-describe('merge of documents/update', () => {
-  const read = async () => (await customer.untyped(GET, { organizationId: 'merging', documentIds: ['d'] }))[0].metadata;
-  const update = (data: object, document: object) =>
-    customer.untyped(UPDATE, { organizationId: 'merging', ...data, documents: [{ documentId: 'd', ...document }] });
-
-  test('adds the sent metadata fields to the stored ones. Without merge, they replace the stored ones', async () => {
-    await customer.untyped(ADD, {
-      organizationId: 'merging',
-      createOrganization: true,
-      documents: [{ documentId: 'd', metadata: { a: 1, b: 2 } }],
-    });
-    await update({ merge: true }, { metadata: { b: 3 } });
-    expect(await read()).toEqual({ a: 1, b: 3 });
-    await update({}, { documentName: 'D' });
-    expect(await read()).toEqual({ a: 1, b: 3 });
-    await update({ merge: false }, { metadata: { c: 4 } });
-    expect(await read()).toEqual({ c: 4 });
-    await update({}, { metadata: {} });
-    expect(await read()).toBeUndefined();
-    expect(await error(UPDATE, { merge: 'yes', documents: [{ documentId: 'd' }] })).toEqual(
-      invalid('merge must be a boolean'),
-    );
-  });
-});
-
-test('failed results of documents/add, update and delete contain the sent id and a code', async () => {
-  const documents = [
-    { documentId: 'a', documentName: 'x' },
-    { documentId: 'none', documentName: 'x' },
-  ];
-  expect(await customer.untyped(ADD, { ...acme, documents: [documents[0]] })).toEqual({
-    a: { success: false, id: 'a', code: 'already-exists', message: 'Document already exists' },
-  });
-  expect((await customer.untyped(UPDATE, { ...acme, documents })).none).toEqual({
-    success: false,
-    id: 'none',
-    code: 'not-found',
-    message: 'Document does not exist',
-  });
-  expect(await customer.ok('/v2/organizations/documents/delete', { ...acme, documentIds: ['none'] })).toEqual({
-    none: { success: false, id: 'none', code: 'not-found', message: 'Document does not exist' },
-  });
-  await customer.ok('/v2/organizations/documents/access/disablestate/update', {
-    ...acme,
-    documentIds: ['a'],
-    disabled: true,
-  });
-  expect((await customer.untyped(UPDATE, { ...acme, documents })).a).toEqual({
-    success: false,
-    id: 'a',
-    code: 'internal',
-    message: 'The document is disabled',
   });
 });

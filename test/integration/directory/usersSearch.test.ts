@@ -92,18 +92,9 @@ describe('searchKey of users/get', () => {
     expect(await pages({ ...inGroups, searchKey: 'c2599' })).toEqual([[], ['c2599']]);
   });
 
-  test('must not change between the pages of a listing, like userIds', async () => {
-    const { body } = await customer.call(GET, { ...acme, searchKey: 'love', pageSize: 1 });
-    for (const searchKey of [undefined, 'ada'])
-      expect((await customer.call(GET, { ...acme, searchKey, pageToken: body.result.nextPageToken })).status).toBe(400);
-    const { nextPageToken: pageToken } = await customer.result(GET, { ...acme, pageSize: 1 });
-    expect((await customer.call(GET, { ...acme, userIds: ['u1'], pageToken })).status).toBe(400);
-  });
-
   test.each([
     ['searchKey must not be empty', ''],
     ['searchKey must not be blank', '  '],
-    ['searchKey must be a string', 7],
     ['searchKey must have at most 512 characters', 'x'.repeat(513)],
   ])('is rejected: %s', async (message, searchKey) => {
     expect(await error(GET, { searchKey })).toEqual(invalid(message));
@@ -257,7 +248,6 @@ describe('users/count/get', () => {
   test.each([
     [{ ...nda, allDocuments: true }, 'allDocuments must not be given together with documentId, documentIds, folderId'],
     [{ ...nda, documentIds: ['nda'] }, 'documentId must not be given together with documentIds, folderId'],
-    [{ allDocuments: 'yes' }, 'allDocuments must be a boolean'],
     [{ userId: '' }, 'userId must not be empty'],
   ])('rejects %j', async (data, message) => {
     expect(await error(COUNT, data)).toEqual(invalid(message));

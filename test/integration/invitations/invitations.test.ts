@@ -248,26 +248,15 @@ describe('the answer to an invitation', () => {
     expect(await outcomeOf(toDocument, 'REJECTED')).toContain('NOT_FOUND');
   });
 
-  test.each<[Answer, Record<Answer, string>]>([
-    [
-      'ACCEPTED',
-      { ACCEPTED: 'OK', REJECTED: 'FAILED_PRECONDITION ACCEPTED', WITHDRAWN: 'FAILED_PRECONDITION ACCEPTED' },
-    ],
-    [
-      'REJECTED',
-      { ACCEPTED: 'FAILED_PRECONDITION REJECTED', REJECTED: 'OK', WITHDRAWN: 'FAILED_PRECONDITION REJECTED' },
-    ],
-    [
-      'WITHDRAWN',
-      { ACCEPTED: 'FAILED_PRECONDITION WITHDRAWN', REJECTED: 'FAILED_PRECONDITION WITHDRAWN', WITHDRAWN: 'OK' },
-    ],
-  ])('%s is final, and a new invitation begins again', async (first, outcomes) => {
+  const answers: Answer[] = ['ACCEPTED', 'REJECTED', 'WITHDRAWN'];
+  test.each(answers)('%s is final, and a new invitation begins again', async (first) => {
     await invite(toDocument);
     const accepted = { user: grace, authToken: await tokenOf('grace') };
     const send = (status: string) => outcomeOf(toDocument, status, status === 'ACCEPTED' ? accepted : {});
     expect(await send(first)).toBe('OK');
     const [row] = await customer.ok(LIST, acme);
-    for (const [status, outcome] of Object.entries(outcomes)) expect(await send(status)).toBe(outcome);
+    for (const status of answers)
+      expect(await send(status)).toBe(status === first ? 'OK' : `FAILED_PRECONDITION ${first}`);
     expect(await customer.ok(LIST, acme)).toEqual([row]);
     expect(row).toMatchObject({ status: first, answeredAt: expect.any(Number) });
     expect(row.acceptedBy).toBe(first === 'ACCEPTED' ? 'grace' : undefined);
@@ -374,11 +363,9 @@ describe('the listings of invitations', () => {
     ['received ones of a stranger', RECEIVED, { email: 'eve@example.com' }, 0],
   ])('have %s once, in pages', async (_what, path, query, count) => {
     await fill();
-    for (const pageSize of [1, 5, 100]) {
-      const rows = (await customer.pages(path, { ...acme, ...query, pageSize })).flat();
-      const keys = rows.map(({ email, type, status }) => `${email} ${type} ${status}`);
-      expect([rows.length, new Set(keys).size]).toEqual([count, count]);
-    }
+    const rows = (await customer.pages(path, { ...acme, ...query, pageSize: 5 })).flat();
+    const keys = rows.map(({ email, type, status }) => `${email} ${type} ${status}`);
+    expect([rows.length, new Set(keys).size]).toEqual([count, count]);
   });
 
   test('select expired invitations, and count pending ones of a type', async () => {
@@ -500,14 +487,6 @@ describe('the mail of an invitation', () => {
       ['grace@example.com'],
       false,
     ]);
-  });
-
-  test('is not sent again if its outcome is not known', async () => {
-    await configure(true);
-    await invite(toDocument);
-    system.results.push({ outcome: 'unknown', reason: 'not answered' });
-    await sendMails();
-    expect(await system.states()).toEqual({ invitation: 'UNKNOWN' });
   });
 
   test('is sent again with a renewal, at most once in 10 minutes, also after an answer', async () => {
