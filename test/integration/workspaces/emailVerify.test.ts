@@ -124,13 +124,6 @@ describe('POST /v2/workspace/email/verify', () => {
     expect((await workspaceItem(workspace))?.verifiedAt).toBe(verified?.verifiedAt);
   });
 
-  test('verifies only the owner who got the link', async () => {
-    const [mine, other] = [await newWorkspace(), await newWorkspace()];
-    await mailedToken(engine, other);
-    await pressButton(await mailedToken(engine, mine));
-    expect([await isVerified(mine), await isVerified(other)]).toEqual([true, false]);
-  });
-
   test('leaves an API key that is created at the same time without expiry', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
@@ -172,11 +165,7 @@ describe('POST /v2/workspace/email/verify', () => {
 describe('POST /v2/workspace/email/verify with a malformed token', () => {
   test.each([
     ['missing', undefined],
-    ['empty', ''],
-    ['short', 'abc'],
     ['two tokens', `${'a'.repeat(43)},${'b'.repeat(43)}`],
-    ['long', 'a'.repeat(10_000)],
-    ['key parts', 'LOGIN_LINK#x'],
     ['markup', '"><script>alert(1)</script>'],
   ])('that is %s returns the page for an unknown token, without the token', async (_what, token) => {
     const get = jest.spyOn(table, 'get');
@@ -193,7 +182,6 @@ describe('a hostile continueUrl', () => {
   test.each([
     'https://app.example.com/"><script>alert(1)</script>',
     "https://app.example.com/?a='onmouseover='alert(1)&b=<img src=x>",
-    'https://app.example.com/#"onclick="alert(1)',
     'https://app.example.com/\u202e\u0000gpj.exe',
   ])('%j is escaped in the link', async (continueUrl) => {
     const workspace = await newWorkspace();
