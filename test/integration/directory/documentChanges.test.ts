@@ -144,11 +144,6 @@ describe('documents/delete', () => {
     expect(await read('a')).toEqual([{ id: 'a', disabled: false, accessType: 'public' }]);
   });
 
-  test('deletes each document once for ten concurrent calls', async () => {
-    const answers = await Promise.all(ids(10).map(() => ok(DELETE, { documentIds: ['a', 'b', 'filed'] })));
-    for (const id of ['a', 'b', 'filed']) expect(answers.filter((answer) => answer[id].success)).toHaveLength(1);
-    expect((await itemsOf('Job')).flatMap(({ data }) => JSON.parse(data).documents)).toHaveLength(3);
-  });
 });
 
 describe('documents/move', () => {

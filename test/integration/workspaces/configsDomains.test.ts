@@ -112,14 +112,6 @@ describe('workspace/domains', () => {
     expect((await allowed()).sort()).toEqual(numbered(5, 5));
   });
 
-  test('add stores a domain once for concurrent requests', async () => {
-    await customer.ok(ADD, { domains: ['a.example'] });
-    const answers = await Promise.all(times(5, () => customer.ok(ADD, { domains: ['b.example'] })));
-    expect(answers.flatMap(({ domainsAdded }) => domainsAdded)).toEqual(['b.example']);
-    expect(answers.flatMap(({ skippedDomains }) => skippedDomains)).toEqual(Array(4).fill('b.example'));
-    expect(await allowed()).toEqual(['a.example', 'b.example']);
-  });
-
   test('add and delete affect the domains of one API key only', async () => {
     await customer.ok(ADD, { domains: ['a.example'] });
     const other = await newCustomer();

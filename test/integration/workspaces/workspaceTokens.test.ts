@@ -10,7 +10,6 @@ import { startEngine } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { post, resultOf } from '../../support/requests.ts';
-import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
@@ -190,19 +189,6 @@ describe('POST /v2/workspace/authtoken/reset', () => {
       expect(body.error).toEqual({ status: 'NOT_FOUND', message: 'API key not found.' });
     }
     expect((await list(other.apiKey, other)).body.result.data.authTokens).toMatchObject([{ token: other.authToken }]);
-  });
-
-  test('keeps one token, the token of a successful call, after several concurrent calls', async () => {
-    const answers = await Promise.all(times(10, () => reset(workspace.apiKey)));
-    const newTokens = answers
-      .filter(({ status }) => status === 200)
-      .map(({ body }) => body.result.data.newAuthToken.token);
-    expect(newTokens.length).toBeGreaterThanOrEqual(1);
-    for (const { body } of answers.filter(({ status }) => status !== 200)) expect(body.error.status).toBe('ABORTED');
-    const storedTokens = (await list(workspace.apiKey)).body.result.data.authTokens;
-    expect(storedTokens).toHaveLength(1);
-    expect(newTokens).toContain(storedTokens[0].token);
-    expect((await storedItem(engine, ApiKeyEntity.key({ apiKey: workspace.apiKey })))?.tokenHashes).toHaveLength(1);
   });
 
   test('retries conflicts for 8 s and then returns ABORTED', async () => {
