@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { AuthLevel } from '../../lib/app/endpoint.ts';
 import { handlerOf } from './functionHandlers.ts';
-import { type Headers, post } from './requests.ts';
+import { type Headers, post, resultOf } from './requests.ts';
 
 const listTokens = handlerOf('/v2/workspace/authtokens/get');
 const createWorkspace = handlerOf('/v2/workspace/create');
+const createApiKey = handlerOf('/v2/workspace/apikey/create');
 
 export interface TestWorkspace {
   readonly id: string;
@@ -45,4 +46,18 @@ export async function newWorkspace(ownerEmail = `owner-${randomUUID()}@example.c
     headers,
     keyHeaders: { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken },
   };
+}
+
+export interface TestApiKey {
+  readonly apiKey: string;
+  readonly authToken: string;
+  /** Headers with the credentials of the API key, if it has a token. */
+  readonly headers: Headers;
+}
+
+/** Creates another API key of a workspace. */
+export async function newApiKey({ headers, ownerEmail }: TestWorkspace, settings: object = {}): Promise<TestApiKey> {
+  const data = { ownerEmail, type: 'testing', ...settings };
+  const { apiKey, authToken } = resultOf(await post(createApiKey, headers, data)).data;
+  return { apiKey, authToken, headers: { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken } };
 }

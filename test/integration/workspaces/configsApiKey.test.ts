@@ -2,9 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { post } from '../../support/requests.ts';
-import { newWorkspace } from '../../support/workspaces.ts';
+import { newApiKey, newWorkspace } from '../../support/workspaces.ts';
 
-const createKey = handlerOf('/v2/workspace/apikey/create');
 const getConfig = handlerOf('/v2/workspace/apikeyconfig/get');
 
 const GET = '/v2/workspace/apikeyconfig/get';
@@ -79,14 +78,11 @@ describe('apikeyconfig get and update', () => {
   });
 
   test('the configuration of one API key does not apply to other API keys of the workspace', async () => {
-    const { ownerEmail, headers, keyHeaders } = await newWorkspace();
-    const { apiKey, authToken } = (
-      await post(createKey, headers, { ownerEmail, type: 'testing', createAuthToken: true })
-    ).body.result.data;
-    await customer.call(UPDATE, { requireJwtToken: true }, keyHeaders);
-    const { data } = (await post(getConfig, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {})).body
-      .result;
-    expect(data).toEqual({ ...initial, ownerEmail });
+    const workspace = await newWorkspace();
+    const { headers } = await newApiKey(workspace, { createAuthToken: true });
+    await customer.call(UPDATE, { requireJwtToken: true }, workspace.keyHeaders);
+    const { data } = (await post(getConfig, headers, {})).body.result;
+    expect(data).toEqual({ ...initial, ownerEmail: workspace.ownerEmail });
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { type Headers, post } from '../../support/requests.ts';
-import { newWorkspace } from '../../support/workspaces.ts';
+import { newApiKey, newWorkspace } from '../../support/workspaces.ts';
 
 forAllTests(startEngine);
 const workspace = forEachTest(newWorkspace);
@@ -12,13 +12,7 @@ const send = async (path: string, headers: Headers, data: object) =>
   (await post(handlerOf(`/v2/workspace/${path}`), headers, data)).body;
 const copy = (data: object) => send('apikey/copy', workspace.headers, data);
 
-/** Creates an API key with these settings. */
-async function newKey(settings: object = {}): Promise<{ apiKey: string; headers: Headers }> {
-  const { ownerEmail } = workspace;
-  const data = { ownerEmail, type: 'testing', createAuthToken: true, ...settings };
-  const { apiKey, authToken } = (await send('apikey/create', workspace.headers, data)).result.data;
-  return { apiKey, headers: { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken } };
-}
+const newKey = (settings: object = {}) => newApiKey(workspace, { createAuthToken: true, ...settings });
 
 const configs = [
   'activityconfig',

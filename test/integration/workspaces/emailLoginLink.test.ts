@@ -11,9 +11,8 @@ import { startEngine } from '../../support/engine.ts';
 import { endpointHandler, handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
 import { errorOf, post, postFrom } from '../../support/requests.ts';
-import { newWorkspace } from '../../support/workspaces.ts';
+import { newApiKey, newWorkspace } from '../../support/workspaces.ts';
 
-const createApiKey = handlerOf('/v2/workspace/apikey/create');
 const handler = handlerOf('/v2/workspace/email/send-login-link');
 
 const SENT = { result: { status: 'success', message: 'Login link sent successfully', data: null } };
@@ -132,8 +131,7 @@ describe('continueUrl of POST /v2/workspace/email/send-login-link', () => {
 
   test('may be on an allowed domain of any API key of the workspace, or on the service itself', async () => {
     const workspace = await newWorkspace();
-    const second = (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' }))
-      .body.result.data.apiKey;
+    const second = (await newApiKey(workspace)).apiKey;
     await allow(workspace.apiKey, ['app.example.com']);
     await allow(second, ['*.example.org']);
     for (const url of ['https://app.example.com/a?b=c', 'https://x.example.org', 'https://api.test/x'])

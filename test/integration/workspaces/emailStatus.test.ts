@@ -12,10 +12,9 @@ import { endpointHandler, handlerOf } from '../../support/functionHandlers.ts';
 import { storedItem } from '../../support/items.ts';
 import { post, postFrom } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
-import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+import { newApiKey, newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
 const getOrganizations = handlerOf('/v2/organizations/get');
-const createApiKey = handlerOf('/v2/workspace/apikey/create');
 const resetAuthToken = handlerOf('/v2/workspace/authtoken/reset');
 const sendLoginLink = handlerOf('/v2/workspace/email/send-login-link');
 const handler = handlerOf('/v2/workspace/email/status');
@@ -131,9 +130,7 @@ describe('the API keys of an owner who verifies after the grace days', () => {
 
   test('never expire if they are created after the verification', async () => {
     const workspace = await newWorkspace();
-    const create = async () =>
-      (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' })).body.result
-        .data.apiKey as string;
+    const create = async () => (await newApiKey(workspace)).apiKey;
     const before = await create();
     await verify(workspace);
     const between = await create();
@@ -206,26 +203,6 @@ describe('the rate limits of email/status', () => {
   let addresses = 0;
   const sourceIp = () => `198.51.100.${++addresses}`;
 
-  test.each([
-    [10, 'e-mail address', 1_000, 10],
-    [60, 'source address', 60, 1_000],
-  ])('allow %i of 200 concurrent requests for one %s', async (limit, what, perAddress, perEmail) => {
-    jest.spyOn(Date, 'now').mockReturnValue(START);
-    const functions = times(5, () => limited(perAddress, perEmail));
-    const [ownerEmail, from] = [someone(), sourceIp()];
-    const answers = await Promise.all(
-      times(200, (index) =>
-        what === 'source address'
-          ? postFrom(from, functions[index % 5]!, { ownerEmail: someone() })
-          : postFrom(sourceIp(), functions[index % 5]!, {
-              ownerEmail: index % 2 ? ownerEmail : ownerEmail.toUpperCase(),
-            }),
-      ),
-    );
-    expect(Map.groupBy(answers, ({ status: code }) => code).get(404)).toHaveLength(limit);
-    expect(answers.filter(({ body }) => body.error.message === LIMITED.error.message)).toHaveLength(200 - limit);
-  });
-
   test('return RESOURCE_EXHAUSTED until the minute ends, only for the limited address', async () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     const [ownerEmail, from, limitedHandler] = [someone(), sourceIp(), limited(2, 1_000)];
@@ -242,7 +219,7 @@ describe('the rate limits of email/status', () => {
     const [ownerEmail, flood, limitedHandler] = [someone(), sourceIp(), limited(3, 4)];
     for (let i = 0; i < 10; i++) await postFrom(flood, limitedHandler, { ownerEmail });
     expect((await postFrom(sourceIp(), limitedHandler, { ownerEmail })).status).toBe(404);
-    expect((await postFrom(sourceIp(), limitedHandler, { ownerEmail })).status).toBe(429);
+    expect((await postFrom(sourceIp(), limitedHandler, { ownerEmail: ownerEmail.toUpperCase() })).status).toBe(429);
   });
 
   test('are counted for each endpoint separately', async () => {

@@ -14,9 +14,7 @@ import { everyItem, putItem, storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
-import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
-
-const createApiKey = handlerOf('/v2/workspace/apikey/create');
+import { newApiKey, newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
 const engine = forAllTests(startEngine);
 afterEach(() => {
@@ -133,9 +131,7 @@ describe('POST /v2/workspace/email/verify', () => {
       expect((await pressButton(token)).status).toBe(200);
       return query(...args);
     });
-    const { apiKey } = (
-      await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' })
-    ).body.result.data;
+    const { apiKey } = await newApiKey(workspace);
     expect(await storedItem(engine, ApiKeyEntity.key({ apiKey }))).not.toHaveProperty('expiresAt');
   });
 

@@ -6,8 +6,8 @@ import { forAllTests, forEachTest, table } from '../../support/acmeWorld.ts';
 import { MASTER_KEY_SECRET_ARN, startEngine } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
-import { type Headers, post } from '../../support/requests.ts';
-import { newWorkspace } from '../../support/workspaces.ts';
+import { post } from '../../support/requests.ts';
+import { newApiKey, newWorkspace } from '../../support/workspaces.ts';
 
 const createKey = handlerOf('/v2/workspace/apikey/create');
 
@@ -24,10 +24,7 @@ const create = (data: object) =>
 
 /** Creates an API key. Returns a function that reads one of its configurations. */
 async function created(data: object): Promise<(config: string) => Promise<any>> {
-  const { status, body } = await create(data);
-  expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
-  const { apiKey, authToken } = body.result.data;
-  const headers: Headers = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken };
+  const { headers } = await newApiKey(workspace, { createAuthToken: true, ...data });
   return async (config) => (await post(handlerOf(`/v2/workspace/${config}/get`), headers, {})).body.result.data;
 }
 
@@ -41,9 +38,7 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
   });
 
   test('stores localhost addresses that domains/delete can remove', async () => {
-    const { body } = await create({ addLocalHostToAllowedDomains: true });
-    const { apiKey, authToken } = body.result.data;
-    const headers = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken };
+    const { headers } = await newApiKey(workspace, { createAuthToken: true, addLocalHostToAllowedDomains: true });
     const removed = await post(handlerOf('/v2/workspace/domains/delete'), headers, { domains: ['127.0.0.1'] });
     expect(removed.body.result.data.domainsRemoved).toEqual(['127.0.0.1']);
   });

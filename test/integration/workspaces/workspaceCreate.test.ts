@@ -11,9 +11,8 @@ import { endpointHandler, handlerOf } from '../../support/functionHandlers.ts';
 import { putItem, storedItem } from '../../support/items.ts';
 import { eventOf, post, postFrom, resultOf, send } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
-import { virtualTime } from '../../support/virtualTime.ts';
+import { newApiKey, type TestWorkspace } from '../../support/workspaces.ts';
 
-const createKey = handlerOf('/v2/workspace/apikey/create');
 const handler = handlerOf('/v2/workspace/create');
 const getWorkspace = handlerOf('/v2/workspace/get');
 
@@ -86,13 +85,8 @@ describe('POST /v2/workspace/create', () => {
     const before = Date.now();
     const owned = await post(handler, {}, { ownerEmail: someone(), expiresInMs: 3_600_000 });
     const { id, authToken, owner, apiKeyList } = owned.body.result.data;
-    const { apiKey: second } = (
-      await post(
-        createKey,
-        { 'x-svc-workspace-id': id, 'x-svc-workspace-auth-token': authToken },
-        { ownerEmail: owner.email, type: 'testing' },
-      )
-    ).body.result.data;
+    const headers = { 'x-svc-workspace-id': id, 'x-svc-workspace-auth-token': authToken };
+    const { apiKey: second } = await newApiKey({ headers, ownerEmail: owner.email } as TestWorkspace);
     const expiryOf = async (apiKey: string) => (await storedItem(engine, ApiKeyEntity.key({ apiKey })))?.expiresAt;
     for (const apiKey of [Object.keys(apiKeyList)[0]!, second]) {
       expect(await expiryOf(apiKey)).toBeGreaterThanOrEqual(before + 3_600_000);
@@ -226,24 +220,6 @@ describe('POST /v2/workspace/create with an invalid request', () => {
       workspaceId: first.body.result.data.id,
       otherWorkspaceIds: [third.body.result.data.id],
     });
-  });
-
-  test('retries conflicting transactions for at most 8 s', async () => {
-    const write = jest.spyOn(table, 'write');
-    try {
-      write.mockResolvedValueOnce({ conflicts: [1] }).mockResolvedValueOnce({ conflicts: [1] });
-      expect((await post(handler, {}, { ownerEmail: someone() })).status).toBe(200);
-      expect(write).toHaveBeenCalledTimes(3);
-      write.mockClear().mockResolvedValue({ conflicts: [1] });
-      const time = virtualTime();
-      const { status, body } = await time.run(() => post(handler, {}, { ownerEmail: someone() }));
-      expect(status).toBe(409);
-      expect(body.error.status).toBe('ABORTED');
-      expect(write).toHaveBeenCalledTimes(time.sleeps.length + 1);
-      expect(time.sleeps.length).toBeGreaterThan(10);
-    } finally {
-      write.mockRestore();
-    }
   });
 
   test('returns FAILED_PRECONDITION while workspace creation is closed, and does not count the request', async () => {

@@ -10,11 +10,9 @@ import { startEngine } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { post, resultOf } from '../../support/requests.ts';
-import { virtualTime } from '../../support/virtualTime.ts';
-import { newWorkspace } from '../../support/workspaces.ts';
+import { newApiKey, newWorkspace } from '../../support/workspaces.ts';
 
 const getOrganizations = handlerOf('/v2/organizations/get');
-const createKey = handlerOf('/v2/workspace/apikey/create');
 const ensureToken = handlerOf('/v2/workspace/authtoken/ensure');
 const resetToken = handlerOf('/v2/workspace/authtoken/reset');
 const listTokens = handlerOf('/v2/workspace/authtokens/get');
@@ -76,13 +74,7 @@ describe('POST /v2/workspace/authtokens/get', () => {
   });
 
   test('returns an empty list for a key without tokens', async () => {
-    const { apiKey } = (
-      await post(createKey, workspace.headers, {
-        ownerEmail: workspace.ownerEmail,
-        type: 'testing',
-        createAuthToken: false,
-      })
-    ).body.result.data;
+    const { apiKey } = await newApiKey(workspace, { createAuthToken: false });
     expect((await list(apiKey)).body.result.data).toEqual({ apiKey, authTokens: [] });
   });
 
@@ -159,24 +151,13 @@ describe('POST /v2/workspace/authtoken/reset', () => {
   });
 
   test('does not change other keys of the workspace', async () => {
-    const created = await post(createKey, workspace.headers, {
-      ownerEmail: workspace.ownerEmail,
-      type: 'testing',
-      createAuthToken: true,
-    });
-    const { apiKey, authToken } = created.body.result.data;
+    const { apiKey, authToken } = await newApiKey(workspace, { createAuthToken: true });
     await reset(workspace.apiKey);
     expect((await list(apiKey)).body.result.data.authTokens).toMatchObject([{ token: authToken }]);
   });
 
   test('creates a first token for a key without tokens', async () => {
-    const { apiKey } = (
-      await post(createKey, workspace.headers, {
-        ownerEmail: workspace.ownerEmail,
-        type: 'testing',
-        createAuthToken: false,
-      })
-    ).body.result.data;
+    const { apiKey } = await newApiKey(workspace, { createAuthToken: false });
     const { token } = (await reset(apiKey)).body.result.data.newAuthToken;
     expect((await call(apiKey, token)).status).toBe(200);
   });
@@ -190,37 +171,15 @@ describe('POST /v2/workspace/authtoken/reset', () => {
     }
     expect((await list(other.apiKey, other)).body.result.data.authTokens).toMatchObject([{ token: other.authToken }]);
   });
-
-  test('retries conflicts for 8 s and then returns ABORTED', async () => {
-    const write = jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [0] });
-    try {
-      const time = virtualTime();
-      const { status, body } = await time.run(() => reset(workspace.apiKey));
-      expect(status).toBe(409);
-      expect(body.error).toEqual({
-        status: 'ABORTED',
-        message: 'Other requests are changing the same resource. Send the request again.',
-      });
-      expect(write).toHaveBeenCalledTimes(time.sleeps.length + 1);
-      expect(time.sleeps.length).toBeGreaterThan(10);
-    } finally {
-      write.mockRestore();
-    }
-    expect((await list(workspace.apiKey)).body.result.data.authTokens).toMatchObject([{ token: workspace.authToken }]);
-  });
 });
 
 test('no token, no master key and no signing key is readable in the table', async () => {
-  const created = await post(createKey, workspace.headers, {
-    ownerEmail: workspace.ownerEmail,
-    type: 'production',
-    createAuthToken: true,
-  });
+  const created = await newApiKey(workspace, { type: 'production', createAuthToken: true });
   const renewed = await reset(workspace.apiKey, workspace, { 'idempotency-key': 'sealed' });
   const secrets = [
     workspace.workspaceAuthToken,
     workspace.authToken,
-    created.body.result.data.authToken,
+    created.authToken,
     renewed.body.result.data.newAuthToken.token,
     // In this test, the master key and the signing key have this value.
     'k'.repeat(64),
