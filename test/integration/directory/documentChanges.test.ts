@@ -143,7 +143,6 @@ describe('documents/delete', () => {
     expect(await ok('/v2/users/get', { documentId: 'a' })).toEqual([]);
     expect(await read('a')).toEqual([{ id: 'a', disabled: false, accessType: 'public' }]);
   });
-
 });
 
 describe('documents/move', () => {
@@ -185,10 +184,6 @@ describe('documents/move', () => {
       'NOT_FOUND',
       'Folder does not exist',
     ]);
-    expect(await error(MOVE, { documentIds: ids(31), folderId: 'f' })).toEqual(
-      invalid('documentIds must have at most 30 items'),
-    );
-    expect(await error(MOVE, { documentIds: [], folderId: 'f' })).toEqual(invalid('documentIds must not be empty'));
     expect((await read('a'))[0].folderId).toBeUndefined();
   });
 
@@ -217,7 +212,6 @@ describe('documents/access/disablestate/update', () => {
       a: { success: true, disabled: false, message: 'Document disabled state updated.' },
     });
     expect((await read('a'))[0].disabled).toBe(false);
-    expect(await error(DISABLE, { documentIds: ['a'] })).toEqual(invalid('disabled is required'));
   });
 
   test('refuses updates of a disabled document only, and allows reads and deletion', async () => {
@@ -244,18 +238,6 @@ describe('documents/access/disablestate/update', () => {
     });
     expect(await ok(DELETE, { documentIds: ['a'] })).toMatchObject({ a: { success: true } });
   });
-});
-
-test('a disabled organization refuses new and changed documents, and allows reads, deletion and enabling', async () => {
-  await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
-  const refused = [400, 'FAILED_PRECONDITION', 'The organization is disabled'];
-  expect(await error(ADD, { documents: [{ documentId: 'new' }] })).toEqual(refused);
-  expect(await error(UPDATE, { documents: [{ documentId: 'a' }] })).toEqual(refused);
-  expect(await error(MOVE, { documentIds: ['a'], folderId: 'f' })).toEqual(refused);
-  expect(await error(ACCESS, { documentIds: ['a'], accessType: 'public' })).toEqual(refused);
-  expect(await ok(COUNT, {})).toEqual({ count: 3 });
-  expect(await ok(DISABLE, { documentIds: ['a'], disabled: true })).toMatchObject({ a: { success: true } });
-  expect(await ok(DELETE, { documentIds: ['a'] })).toMatchObject({ a: { success: true } });
 });
 
 test('documents/count/get counts the documents of an organization, and those directly in a folder', async () => {

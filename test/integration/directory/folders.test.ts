@@ -53,9 +53,6 @@ async function folderRequest(): Promise<FolderRequest> {
   const organization = (await table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!;
   return { tenant, organization, now: Date.now(), log: silentLog };
 }
-async function disable(): Promise<void> {
-  await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
-}
 /** Writes a tree of folders below one folder. */
 async function addFoldersBelow(count: number, below: string, shape: (index: number) => number): Promise<void> {
   const tenant = customer.apiKey;
@@ -164,13 +161,8 @@ describe('POST /v2/organizations/folders/get', () => {
     expect((await get({ folderId: 'z', maxDepth: 2, pageSize: 10 }))[0].subFolders).toHaveLength(10);
   });
 
-  test.each([
-    ['an unknown folder', { folderId: 'none' }, [404, 'NOT_FOUND', 'Folder does not exist']],
-    ['an unknown organization', { organizationId: 'none' }, invalid('organizationId: the organization does not exist')],
-    ['no depth', { maxDepth: 0 }, invalid('maxDepth must be at least 1')],
-    ['too great a depth', { maxDepth: 21 }, invalid('maxDepth must be at most 20')],
-  ])('refuses %s', async (_what, data, expected) => {
-    expect(await error(GET, data)).toEqual(expected);
+  test('refuses an unknown folder', async () => {
+    expect(await error(GET, { folderId: 'none' })).toEqual([404, 'NOT_FOUND', 'Folder does not exist']);
   });
 });
 
@@ -324,7 +316,7 @@ describe('folders/update', () => {
     expect(await itemsOf('Job')).toHaveLength(1);
   });
 
-  test('treats a repeated id as one folder, and refuses more than 30 moves or a disabled organization', async () => {
+  test('treats a repeated id as one folder, and refuses more than 30 moves', async () => {
     expect(await update({ folderId: 'a', folderName: 'first' }, { folderId: 'a', folderName: 'second' })).toEqual({
       a: { success: true, id: 'a', message: 'Folder Updated.' },
     });
@@ -334,13 +326,6 @@ describe('folders/update', () => {
         folders: times(31, (i) => ({ folderId: `f${i}`, parentFolderId: null })),
       }),
     ).toEqual(invalid('folders must have at most 30 items with a parentFolderId'));
-    expect(await error(UPDATE, { folders: [] })).toEqual(invalid('folders must not be empty'));
-    await disable();
-    const refused = [400, 'FAILED_PRECONDITION', 'The organization is disabled'];
-    expect(await error(UPDATE, { folders: [{ folderId: 'a' }] })).toEqual(refused);
-    expect(await error(ACCESS, { folderIds: ['a'], accessType: 'public' })).toEqual(refused);
-    expect(await error(ADD, { folders: [{ folderId: 'new' }] })).toEqual(refused);
-    expect(await error(DELETE, { folderId: 'a' })).toEqual([200, undefined, undefined]);
   });
 });
 
@@ -407,9 +392,6 @@ describe('folders/access/update', () => {
     expect(await itemsOf('Job')).toEqual([]);
     for (const data of [{ folderIds: ['a'] }, { folderIds: ['a'], inheritFromParent: false }])
       expect(await error(ACCESS, data)).toEqual(invalid('accessType is required unless inheritFromParent is true'));
-    expect(await error(ACCESS, { folderIds: ['a'], accessType: 'secret' })).toEqual(
-      invalid('accessType must be "public" or "restricted" or "organizationPrivate"'),
-    );
   });
 });
 

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
-import { nda } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { startQueues } from '../../support/queues.ts';
 import { times } from '../../support/times.ts';
@@ -23,7 +22,6 @@ beforeEach(async () => {
 const get = (...organizationIds: string[]) => customer.ok('/v2/organizations/get', { organizationIds });
 const notFound = { success: false, id: '', message: 'Organization does not exist' };
 const updated = { success: true, id: expect.stringMatching(/^org_/), message: 'Updated Successfully' };
-const stateUpdated = { ...updated, message: 'Updated disable state for organization Successfully' };
 const refused = async (path: string, data: object) => {
   const { status, body } = await customer.call(path, data);
   return [status, body.error?.status, body.error?.details?.issues?.[0]?.path];
@@ -41,26 +39,10 @@ test.each([ADD, UPDATE])('%s refuses the fields that answers have from the servi
 });
 
 describe.each([
-  [UPDATE, (ids: unknown[]) => ({ organizations: ids.map((organizationId) => ({ organizationId })) }), 'organizations'],
-  [DELETE, (ids: unknown[]) => ({ organizationIds: ids }), 'organizationIds'],
-  [DISABLE, (ids: unknown[]) => ({ organizationIds: ids, disabled: true }), 'organizationIds'],
-])('%s', (path, data, field) => {
-  test('accepts 1 to 500 organizations, and otherwise names the invalid field', async () => {
-    expect(await refused(path, {})).toEqual([400, 'INVALID_ARGUMENT', [field]]);
-    expect(await refused(path, data([]))).toEqual([400, 'INVALID_ARGUMENT', [field]]);
-    expect(await refused(path, data(times(501, (index) => `o-${index}`)))).toEqual([400, 'INVALID_ARGUMENT', [field]]);
-    expect(await refused(path, data(['acme', 5]))).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      [field, 1, ...(path === UPDATE ? ['organizationId'] : [])],
-    ]);
-    const results = await customer.untyped(path, data(times(500, (index) => `o-${index}`)));
-    expect([
-      Object.keys(results).length,
-      new Set(Object.values(results).map((result) => JSON.stringify(result))),
-    ]).toEqual([500, new Set([JSON.stringify(notFound)])]);
-  });
-
+  [UPDATE, (ids: unknown[]) => ({ organizations: ids.map((organizationId) => ({ organizationId })) })],
+  [DELETE, (ids: unknown[]) => ({ organizationIds: ids })],
+  [DISABLE, (ids: unknown[]) => ({ organizationIds: ids, disabled: true })],
+])('%s', (path, data) => {
   test('fails only for organizations that are unknown or of another tenant, and accepts repeated ids', async () => {
     const other = await newCustomer();
     await other.ok(ADD, { organizations: [{ organizationId: 'theirs', organizationName: 'Theirs' }] });
@@ -122,32 +104,6 @@ describe(UPDATE, () => {
       ['a', 'b', 'c'].map((field) => customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', [field]: 1 }] })),
     );
     expect(await get('acme')).toEqual([expect.objectContaining({ a: 1, b: 1, c: 1, plan: 'pro' })]);
-  });
-});
-
-describe(DISABLE, () => {
-  const comment = {
-    ...nda,
-    commentAnnotations: [{ commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }],
-  };
-
-  test('refuses writes inside a disabled organization, allows reads, and allows writes again when enabled', async () => {
-    await customer.addDocuments(['nda']);
-    expect(await customer.ok(DISABLE, { organizationIds: ['acme'], disabled: true })).toEqual({ acme: stateUpdated });
-    expect((await get('acme', 'beta')).map(({ disabled }: any) => disabled)).toEqual([true, false]);
-    for (const [path, data] of [
-      ['/v2/commentannotations/add', comment],
-      ['/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'other' }] }],
-      ['/v2/organizations/folders/add', { organizationId: 'acme', folders: [{ folderId: 'other' }] }],
-      ['/v2/users/add', { organizationId: 'acme', users: [{ userId: 'ada' }] }],
-    ] as const)
-      expect([path, ...(await refused(path, data))]).toEqual([path, 400, 'FAILED_PRECONDITION', undefined]);
-    expect(await customer.ok('/v2/organizations/documents/get', { organizationId: 'acme' })).toHaveLength(1);
-    expect(await customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', plan: 'free' }] })).toEqual({
-      acme: updated,
-    });
-    await customer.ok(DISABLE, { organizationIds: ['acme'], disabled: false });
-    await customer.ok('/v2/commentannotations/add', comment);
   });
 });
 

@@ -74,18 +74,12 @@ describe('permissions/get', () => {
   });
 
   test.each([
-    [
-      'an organization that does not exist',
-      { organizationId: 'nowhere', userIds: ['a'] },
-      'organizationId: the organization does not exist',
-    ],
-    ['no userIds', {}, 'userIds is required'],
-    ['an empty list', { userIds: [] }, 'userIds must not be empty'],
-    ['more than 100 users', { userIds: times(101, (i) => `u${i}`) }, 'userIds must have at most 100 items'],
-    ['a control character in an id', { userIds: ['a\u0000'] }, 'userIds[0] must not contain control characters'],
+    ['an unknown organization', { organizationId: 'nowhere' }, 'organizationId: the organization does not exist'],
     ['half a surrogate pair', { userIds: ['\ud800'] }, 'userIds[0] must be well-formed Unicode'],
   ])('returns INVALID_ARGUMENT for %s', async (_what, data, message) => {
-    expect(await customer.error('/v2/auth/permissions/get', { ...acme, ...data })).toEqual(invalid(message));
+    expect(await customer.error('/v2/auth/permissions/get', { ...acme, userIds: ['a'], ...data })).toEqual(
+      invalid(message),
+    );
   });
 
   test('returns sorted field:value texts of all active grants, also of names of object properties', async () => {
@@ -110,15 +104,6 @@ describe('grants of permissions/add', () => {
       accessRole: 'viewer',
       accessType: 'restricted',
     });
-  });
-
-  test('are all stored if one call has a hundred', async () => {
-    const documentIds = times(100, (i) => `doc${i}`);
-    await customer.addDocuments(documentIds);
-    await customer.setAccess('restricted', documentIds);
-    await grant('outsider', ...documentIds.map((id) => on('document', id, { accessRole: 'viewer' })));
-    const { outsider } = await permissions({ userIds: ['outsider'], documentIds });
-    expect(Object.values(outsider.documents).filter((entry: any) => entry.accessRole === 'viewer')).toHaveLength(100);
   });
 
   test('can be removed, also without being stored, and all are refused if one resource is unknown, which may be a mistyped id', async () => {
@@ -159,17 +144,6 @@ describe('grants of permissions/add', () => {
       'a document without its organization',
       { type: 'document', id: 'flyer' },
       'organizationId is required for folders and documents',
-    ],
-    ['an unknown type', { type: 'workspace', id: 'acme' }, 'type must be "organization" or "folder" or "document"'],
-    [
-      'an unknown role',
-      { type: 'organization', id: 'acme', accessRole: 'owner' },
-      'accessRole must be "editor" or "viewer"',
-    ],
-    [
-      'expiresAt in milliseconds',
-      { type: 'organization', id: 'acme', expiresAt: Date.now() },
-      'expiresAt must be at most 99999999999',
     ],
     ['an unknown organization', { type: 'organization', id: 'nowhere' }, 'id does not exist'],
     [

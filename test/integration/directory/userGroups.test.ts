@@ -51,13 +51,6 @@ async function members(groupId = 'lawyers'): Promise<string[]> {
   return group.users.map(({ userId }: any) => userId);
 }
 
-async function setDisabled(disabled: boolean): Promise<void> {
-  const organization = (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!;
-  await table.write([
-    replace(OrganizationEntity, { tenant: customer.apiKey, ...organization, disabled }, organization._r),
-  ]);
-}
-
 describe('usergroups/add', () => {
   test('adds groups, and fails only for an existing group, which stays unchanged', async () => {
     const { body } = await customer.call(ADD, {
@@ -90,7 +83,9 @@ describe('usergroups/add', () => {
 
   test('creates the organization with createOrganization, and names the missing organization without it', async () => {
     const other = { organizationId: 'other', organizationUserGroups: [{ groupId: 'lawyers' }] };
-    expect(await customer.error(ADD, other)).toEqual(invalid(expect.stringContaining('createOrganization')));
+    expect(await customer.error(ADD, other)).toEqual(
+      invalid('organizationId: the organization does not exist; send createOrganization: true to create it'),
+    );
     await customer.ok(ADD, { ...other, createOrganization: true });
     expect(await customer.ok(GET, { organizationId: 'other' })).toEqual([{ groupId: 'lawyers' }]);
     expect(await customer.ok(GET, acme)).toEqual([]);
@@ -102,22 +97,6 @@ describe('usergroups/add', () => {
     );
     expect(answers.filter(({ lawyers: { success } }) => success)).toHaveLength(1);
     expect(new Set(answers.map(({ lawyers: { id } }) => id)).size).toBe(1);
-  });
-
-  test.each([
-    ['an empty list', { ...acme, organizationUserGroups: [] }, 'organizationUserGroups must not be empty'],
-    [
-      'more than 500',
-      { ...acme, organizationUserGroups: ids('g', 501).map((groupId) => ({ groupId })) },
-      'organizationUserGroups must have at most 500 items',
-    ],
-    [
-      'an organization that is unknown',
-      { organizationId: 'nowhere', organizationUserGroups: [{ groupId: 'g' }] },
-      'organizationId: the organization does not exist; send createOrganization: true to create it',
-    ],
-  ])('returns INVALID_ARGUMENT and names the field for %s', async (_what, data, message) => {
-    expect(await customer.error(ADD, data)).toEqual(invalid(message));
   });
 });
 
@@ -178,40 +157,15 @@ describe('usergroups/users/add', () => {
     expect(after._r).not.toBe(before._r);
   });
 
-  test('returns NOT_FOUND for an unknown group and FAILED_PRECONDITION in a disabled organization', async () => {
-    expect(await customer.error(ADD_USERS, { ...lawyers, userIds: ['ada'] })).toEqual([
-      404,
-      'NOT_FOUND',
-      'Organization user group does not exist',
-    ]);
-    await withGroup('lawyers', ['ada', 'bob']);
-    await setDisabled(true);
-    expect(await customer.error(ADD_USERS, { ...lawyers, userIds: ['ada'] })).toEqual([
-      400,
-      'FAILED_PRECONDITION',
-      'The organization is disabled',
-    ]);
-    expect(await customer.error(ADD, { ...acme, organizationUserGroups: [{ groupId: 'other' }] })).toEqual([
-      400,
-      'FAILED_PRECONDITION',
-      'The organization is disabled',
-    ]);
-    expect(await members()).toEqual(['ada', 'bob']);
-    expect((await customer.ok(DELETE_USERS, { ...lawyers, userIds: ['ada'] })).ada.success).toBe(true);
-    await customer.ok(DELETE_USERS, { ...lawyers, deleteAll: true });
-    expect(await members()).toEqual([]);
-  });
-
   test.each([
-    ['an empty list', { ...lawyers, userIds: [] }, 'userIds must not be empty'],
-    ['more than 500', { ...lawyers, userIds: ids('u', 501) }, 'userIds must have at most 500 items'],
+    ['an unknown group', lawyers, [404, 'NOT_FOUND', 'Organization user group does not exist']],
     [
-      'an organization that is unknown',
-      { ...lawyers, organizationId: 'nowhere', userIds: ['ada'] },
-      'organizationId: the organization does not exist',
+      'an unknown organization',
+      { ...lawyers, organizationId: 'nowhere' },
+      invalid('organizationId: the organization does not exist'),
     ],
-  ])('returns INVALID_ARGUMENT and names the field for %s', async (_what, data, message) => {
-    expect(await customer.error(ADD_USERS, data)).toEqual(invalid(message));
+  ])('refuses %s', async (_what, group, error) => {
+    expect(await customer.error(ADD_USERS, { ...group, userIds: ['ada'] })).toEqual(error);
   });
 });
 
@@ -228,9 +182,6 @@ describe('usergroups/get', () => {
     ]);
     expect(await customer.error(GET, { organizationId: 'nowhere' })).toEqual(
       invalid('organizationId: the organization does not exist'),
-    );
-    expect(await customer.error(GET, { ...acme, organizationUserGroupIds: ids('g', 31) })).toEqual(
-      invalid('organizationUserGroupIds must have at most 30 items'),
     );
   });
 
@@ -321,7 +272,6 @@ describe('usergroups/users/delete', () => {
       { userIds: ['ada'], deleteAll: true },
       'userIds must not be given together with deleteAll',
     ],
-    ['more than 500', { userIds: ids('u', 501) }, 'userIds must have at most 500 items'],
     [
       'an organization that is unknown',
       { organizationId: 'nowhere', userIds: ['ada'] },

@@ -92,12 +92,8 @@ describe('searchKey of users/get', () => {
     expect(await pages({ ...inGroups, searchKey: 'c2599' })).toEqual([[], ['c2599']]);
   });
 
-  test.each([
-    ['searchKey must not be empty', ''],
-    ['searchKey must not be blank', '  '],
-    ['searchKey must have at most 512 characters', 'x'.repeat(513)],
-  ])('is rejected: %s', async (message, searchKey) => {
-    expect(await error(GET, { searchKey })).toEqual(invalid(message));
+  test('is rejected if it is blank', async () => {
+    expect(await error(GET, { searchKey: '  ' })).toEqual(invalid('searchKey must not be blank'));
   });
 });
 
@@ -248,7 +244,6 @@ describe('users/count/get', () => {
   test.each([
     [{ ...nda, allDocuments: true }, 'allDocuments must not be given together with documentId, documentIds, folderId'],
     [{ ...nda, documentIds: ['nda'] }, 'documentId must not be given together with documentIds, folderId'],
-    [{ userId: '' }, 'userId must not be empty'],
   ])('rejects %j', async (data, message) => {
     expect(await error(COUNT, data)).toEqual(invalid(message));
   });

@@ -100,14 +100,6 @@ describe('POST /v2/workspace/create', () => {
     expect(await expiryOf(Object.keys(strict.body.result.data.apiKeyList)[0]!)).toBeLessThanOrEqual(Date.now() + DAY);
   });
 
-  test.each([59_999, 172_800_001, 60_000.5, '60000'])(
-    'rejects expiresInMs %j, which must be 60,000 to 172,800,000',
-    async (expiresInMs) => {
-      const { status, body } = await post(handler, {}, { ownerEmail: someone(), expiresInMs });
-      expect([status, body.error.message]).toEqual([400, expect.stringMatching(/^expiresInMs must be /)]);
-    },
-  );
-
   test('returns its own message for an unexpected failure', async () => {
     const write = jest.spyOn(table, 'write').mockRejectedValueOnce(new Error('unexpected'));
     try {
@@ -136,29 +128,14 @@ describe('POST /v2/workspace/create with an invalid request', () => {
   test.each([
     ['with a text that is not an address', { ownerEmail: 'ada' }, 'ownerEmail must be an e-mail address'],
     [
-      'with an address of more than 254 characters',
-      { ownerEmail: `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example.com` },
-      'ownerEmail must have at most 254 characters',
-    ],
-    [
       'with a lone surrogate in the name',
       { ownerEmail: 'x@example.com', name: '\ud800' },
       'name must be well-formed Unicode',
     ],
     [
-      'with a workspace name of more than 200 characters',
-      { ownerEmail: 'x@example.com', workspaceName: 'x'.repeat(201) },
-      'workspaceName must have at most 200 characters',
-    ],
-    [
       'with a picture whose URL is not a web address',
       { ownerEmail: 'x@example.com', avatar: 'javascript:alert(1)' },
       'avatar must be a valid http(s) URL',
-    ],
-    [
-      'with a picture of more than 2000 characters',
-      { ownerEmail: 'x@example.com', avatar: `https://example.com/${'x'.repeat(2000)}` },
-      'avatar must have at most 2000 characters',
     ],
     ['with a disposable address', { ownerEmail: 'x@mailinator.com' }, 'This email domain is not supported.'],
     [
@@ -171,15 +148,6 @@ describe('POST /v2/workspace/create with an invalid request', () => {
     expect(status).toBe(400);
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
     expect(body.error.details.issues).toHaveLength(1);
-  });
-
-  test('accepts an address of 254 characters and names of 200 characters', async () => {
-    const ownerEmail = `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(55)}.example.com`.slice(
-      -254,
-    );
-    expect(ownerEmail).toHaveLength(254);
-    const { status } = await post(handler, {}, { ownerEmail, name: 'n'.repeat(200), workspaceName: 'w'.repeat(200) });
-    expect(status).toBe(200);
   });
 
   const full = {

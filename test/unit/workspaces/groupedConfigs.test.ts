@@ -91,18 +91,11 @@ describe('changeActivityConfig', () => {
     expect(change(stored, { isEnabled: true })).toEqual({ ...stored, isEnabled: true });
   });
 
-  test.each([
-    [{ enabledTime: 1.5 }, 'enabledTime'],
-    [{ enabledTime: -1 }, 'enabledTime'],
-    [{ enabledTime: 8.64e15 + 2 }, 'enabledTime'],
-    [{ isEnabled: 'true' }, 'isEnabled'],
-    [{ immutable: 1 }, 'immutable'],
-    [{ triggers: { comment: { add: true } } }, 'triggers.comment.add'],
-    [{ triggers: { comment: { added: 1 } } }, 'triggers.comment.added'],
-    [{ triggers: { huddle: {} } }, 'triggers.huddle'],
-    [{ triggers: { comment: JSON.parse('{"__proto__":true}') } }, 'triggers.comment.__proto__'],
-  ])('rejects an activity config %j with an issue at %s', (sent, path) => {
-    expect(requestIssues(ActivityConfigChange, sent).map((issue) => issue.path.join('.'))).toEqual([path]);
+  test('rejects a trigger __proto__ of an activity config', () => {
+    const sent = { triggers: { comment: JSON.parse('{"__proto__":true}') as object } };
+    expect(requestIssues(ActivityConfigChange, sent).map((issue) => issue.path.join('.'))).toEqual([
+      'triggers.comment.__proto__',
+    ]);
   });
 });
 
@@ -168,38 +161,5 @@ describe('changeNotificationConfig', () => {
         delayConfig: { isEnabled: true, delaySeconds: 10 },
       },
     });
-  });
-
-  const batch = (fields: object) => ({ batchConfig: { document: fields, user: fields } });
-  test.each([
-    { delayConfig: { delaySeconds: 10 } },
-    { delayConfig: { delaySeconds: 15_552_000 } },
-    batch({ batchWindowSeconds: 10, maxActivities: 2 }),
-    batch({ batchWindowSeconds: 604_800, maxActivities: 50 }),
-  ])('accepts a notification config %j', (notificationServiceConfig) => {
-    expect(NotificationConfigChange.safeParse({ notificationServiceConfig }).success).toBe(true);
-  });
-
-  test.each([
-    [{ delayConfig: { delaySeconds: 9 } }, ['delayConfig.delaySeconds']],
-    [{ delayConfig: { delaySeconds: 15_552_001 } }, ['delayConfig.delaySeconds']],
-    [{ delayConfig: { delaySeconds: 10.5 } }, ['delayConfig.delaySeconds']],
-    [{ delayConfig: { isEnabled: 'yes' } }, ['delayConfig.isEnabled']],
-    [
-      batch({ batchWindowSeconds: 9 }),
-      ['batchConfig.document.batchWindowSeconds', 'batchConfig.user.batchWindowSeconds'],
-    ],
-    [
-      batch({ batchWindowSeconds: 604_801 }),
-      ['batchConfig.document.batchWindowSeconds', 'batchConfig.user.batchWindowSeconds'],
-    ],
-    [batch({ maxActivities: 1 }), ['batchConfig.document.maxActivities', 'batchConfig.user.maxActivities']],
-    [batch({ maxActivities: 51 }), ['batchConfig.document.maxActivities', 'batchConfig.user.maxActivities']],
-    [{ triggers: { recorder: { done: true } } }, ['triggers.recorder']],
-    [{ triggers: { huddle: { joined: true } } }, ['triggers.huddle.joined']],
-    [{ triggers: { comment: { added: 'on' } } }, ['triggers.comment.added']],
-  ])('rejects a notification config %j with an issue for each invalid field', (notificationServiceConfig, paths) => {
-    const issues = requestIssues(NotificationConfigChange, { notificationServiceConfig });
-    expect(issues.map((issue) => issue.path.slice(1).join('.'))).toEqual(paths);
   });
 });
