@@ -56,7 +56,10 @@ export interface TestApiKey {
 }
 
 /** Creates another API key of a workspace. */
-export async function newApiKey({ headers, ownerEmail }: TestWorkspace, settings: object = {}): Promise<TestApiKey> {
+export async function newApiKey(
+  { headers, ownerEmail }: Pick<TestWorkspace, 'headers' | 'ownerEmail'>,
+  settings: object = {},
+): Promise<TestApiKey> {
   const data = { ownerEmail, type: 'testing', ...settings };
   const { apiKey, authToken } = resultOf(await post(createApiKey, headers, data)).data;
   return { apiKey, authToken, headers: { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken } };

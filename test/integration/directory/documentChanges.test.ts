@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
-import { addThreads } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const acme = { organizationId: 'acme' };
@@ -95,19 +94,6 @@ describe('documents/update', () => {
     expect([result.a.success, result.b.success]).toEqual([false, true]);
     expect((await read('a'))[0].metadata.second).toBeUndefined();
   });
-
-  test('changes each of 500 documents once', async () => {
-    await ok(ADD, { documents: ids(500).map((documentId) => ({ documentId })) });
-    const results = await ok(UPDATE, {
-      documents: ids(500).map((documentId) => ({ documentId, documentName: documentId })),
-    });
-    expect(Object.values(results).filter(({ success }: any) => success)).toHaveLength(500);
-    const items = await itemsOf('Document');
-    const changedOnce = items.filter(
-      ({ documentId, documentName, createdAt, _r }) => documentName === documentId && _r - createdAt === 1,
-    );
-    expect(changedOnce).toHaveLength(500);
-  });
 });
 
 describe('documents/delete', () => {
@@ -127,21 +113,6 @@ describe('documents/delete', () => {
     ).toEqual([...ids(40), 'filed']);
     expect(jobs.length).toBe(3);
     expect(new Set(jobs.map(({ kind }) => kind))).toEqual(new Set(['purgeDocuments']));
-  });
-
-  test('makes the id free at once for a new and empty document', async () => {
-    await addThreads(customer, ['t'], { documentId: 'a' });
-    await customer.addUsers(['ada'], { documentId: 'a' });
-    await ok(DELETE, { documentIds: ['a'] });
-    expect(await error('/v2/commentannotations/get', { documentId: 'a' })).toEqual([
-      404,
-      'NOT_FOUND',
-      'Document does not exist',
-    ]);
-    await ok(ADD, { documents: [{ documentId: 'a' }] });
-    expect(await ok('/v2/commentannotations/get', { documentId: 'a' })).toEqual([]);
-    expect(await ok('/v2/users/get', { documentId: 'a' })).toEqual([]);
-    expect(await read('a')).toEqual([{ id: 'a', disabled: false, accessType: 'public' }]);
   });
 });
 

@@ -401,17 +401,23 @@ describe('the mail of an invitation', () => {
     expect(JSON.stringify(await itemsOf('Mail'))).not.toContain('example');
   });
 
-  test.each<[string, () => Promise<unknown>, string]>([
-    ['the invitation was withdrawn', () => answer(toDocument, 'WITHDRAWN'), 'the invitation is not pending any more'],
-    ['e-mail was turned off', () => configure(false), 'e-mail is off'],
+  const gone = 'the organization, document or folder does not exist any more';
+  const isOver = 'the invitation is not pending any more';
+  test.each<[string, object, () => Promise<unknown>, string]>([
+    ['the invitation was withdrawn', toDocument, () => answer(toDocument, 'WITHDRAWN'), isOver],
+    ['e-mail was turned off', toDocument, () => configure(false), 'e-mail is off'],
     [
       'its document was deleted and purged',
+      toDocument,
       async () => table.removeKeys((await itemsOf('Invitation')).map(({ PK, SK }) => ({ PK, SK }))),
-      'the invitation is not pending any more',
+      isOver,
     ],
-  ])('is not sent if %s', async (_what, change, reason) => {
+    ['its document was deleted', toDocument, () => customer.untyped(...deletions.document!), gone],
+    ['its folder was deleted', toFolder, () => customer.untyped(...deletions.folder!), gone],
+    ['its organization was deleted', toOrganization, () => customer.untyped(...deletions.organization!), gone],
+  ])('is not sent if %s', async (_what, target, change, reason) => {
     await configure(true);
-    await invite(toDocument);
+    await invite(target);
     await change();
     await sendMails();
     expect([system.mailed, system.skipped]).toEqual([[], [reason]]);
@@ -438,19 +444,6 @@ describe('the mail of an invitation', () => {
     system.results.length = 0;
     expect(await statuses()).toEqual(['PENDING']);
     expect((await system.stored()).map(({ status }) => status).toSorted()).toEqual(states.toSorted());
-  });
-
-  test.each([
-    ['document', toDocument],
-    ['folder', toFolder],
-    ['organization', toOrganization],
-  ])('is not sent if its %s was deleted', async (what, target) => {
-    await configure(true);
-    await invite(target);
-    await customer.untyped(...deletions[what]!);
-    await sendMails();
-    const reason = 'the organization, document or folder does not exist any more';
-    expect([system.mailed, system.skipped]).toEqual([[], [reason]]);
   });
 
   test('is not stored while e-mail is off or paused', async () => {

@@ -238,11 +238,10 @@ describe('POST /v2/workspace/apikeys/get', () => {
     expect(nextPageToken).toBeNull();
   });
 
-  test('rejects a page token with ids', async () => {
-    expect(errorOf(await list({ apiKeys: ['k'], pageToken: 't' }))).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      'pageToken must not be given together with apiKeys',
-    ]);
+  test.each([
+    ['a page token with ids', { apiKeys: ['k'], pageToken: 't' }, 'pageToken must not be given together with apiKeys'],
+    ['a broken page size', { pageSize: 1.5 }, 'pageSize must be an integer'],
+  ])('rejects %s', async (_what, data, message) => {
+    expect(errorOf(await list(data))).toEqual([400, 'INVALID_ARGUMENT', message]);
   });
 });

@@ -91,11 +91,11 @@ describe('changeActivityConfig', () => {
     expect(change(stored, { isEnabled: true })).toEqual({ ...stored, isEnabled: true });
   });
 
-  test('rejects a trigger __proto__ of an activity config', () => {
-    const sent = { triggers: { comment: JSON.parse('{"__proto__":true}') as object } };
-    expect(requestIssues(ActivityConfigChange, sent).map((issue) => issue.path.join('.'))).toEqual([
-      'triggers.comment.__proto__',
-    ]);
+  test.each([
+    [{ enabledTime: 1.5 }, 'enabledTime'],
+    [{ triggers: { comment: JSON.parse('{"__proto__":true}') } }, 'triggers.comment.__proto__'],
+  ])('rejects an activity config %j with an issue at %s', (sent, path) => {
+    expect(requestIssues(ActivityConfigChange, sent).map((issue) => issue.path.join('.'))).toEqual([path]);
   });
 });
 
@@ -161,5 +161,15 @@ describe('changeNotificationConfig', () => {
         delayConfig: { isEnabled: true, delaySeconds: 10 },
       },
     });
+  });
+
+  test('rejects fractions of a second and of an activity', () => {
+    const batch = { document: { batchWindowSeconds: 10.5, maxActivities: 2.5 } };
+    const sent = { notificationServiceConfig: { delayConfig: { delaySeconds: 10.5 }, batchConfig: batch } };
+    expect(requestIssues(NotificationConfigChange, sent).map(({ path }) => path.at(-1))).toEqual([
+      'delaySeconds',
+      'batchWindowSeconds',
+      'maxActivities',
+    ]);
   });
 });
