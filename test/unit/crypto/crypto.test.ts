@@ -1,5 +1,5 @@
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { jwtVerify } from 'jose';
 import { TokenIssuer } from '../../../lib/crypto/authTokens.ts';
@@ -141,6 +141,10 @@ describe('SecretBox', () => {
 });
 
 describe('KeyRing', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
   test('opens its client at the first read', async () => {
     let opened = 0;
     const send = async () => ({ SecretString: JSON.stringify({ current: '1', 1: 'key' }) });
@@ -156,25 +160,21 @@ describe('KeyRing', () => {
   test('reads the secret again after five minutes, and keeps the old version while Secrets Manager fails', async () => {
     const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
-    try {
-      expect(await ring.current()).toEqual({ version: '1', key: 'k1' });
-      stored.secret = { current: '2', 1: 'k1', 2: 'k2' };
-      clock.mockReturnValue(NOW + 5 * 60_000);
-      expect(await ring.current()).toEqual({ version: '1', key: 'k1' });
-      stored.failing = true;
-      clock.mockReturnValue(NOW + 5 * 60_000 + 1);
-      expect(await Promise.all([ring.current(), ring.current()])).toEqual([
-        { version: '1', key: 'k1' },
-        { version: '1', key: 'k1' },
-      ]);
-      expect(stored.reads).toBe(2);
-      stored.failing = false;
-      clock.mockReturnValue(NOW + 10 * 60_000 + 2);
-      expect(await ring.current()).toEqual({ version: '2', key: 'k2' });
-      expect(stored.reads).toBe(3);
-    } finally {
-      clock.mockRestore();
-    }
+    expect(await ring.current()).toEqual({ version: '1', key: 'k1' });
+    stored.secret = { current: '2', 1: 'k1', 2: 'k2' };
+    clock.mockReturnValue(NOW + 5 * 60_000);
+    expect(await ring.current()).toEqual({ version: '1', key: 'k1' });
+    stored.failing = true;
+    clock.mockReturnValue(NOW + 5 * 60_000 + 1);
+    expect(await Promise.all([ring.current(), ring.current()])).toEqual([
+      { version: '1', key: 'k1' },
+      { version: '1', key: 'k1' },
+    ]);
+    expect(stored.reads).toBe(2);
+    stored.failing = false;
+    clock.mockReturnValue(NOW + 10 * 60_000 + 2);
+    expect(await ring.current()).toEqual({ version: '2', key: 'k2' });
+    expect(stored.reads).toBe(3);
   });
 
   test('waits only a second for a Secrets Manager that does not answer', async () => {
@@ -182,18 +182,13 @@ describe('KeyRing', () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
     const stop = new AbortController();
     const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(stop.signal);
-    try {
-      await ring.current();
-      stored.hanging = true;
-      clock.mockReturnValue(NOW + 5 * 60_000 + 1);
-      const reading = Promise.all([ring.current(), ring.find('1')]);
-      expect(timeout.mock.calls).toEqual([[1_000]]);
-      stop.abort();
-      expect(await reading).toEqual([{ version: '1', key: 'k1' }, 'k1']);
-    } finally {
-      clock.mockRestore();
-      timeout.mockRestore();
-    }
+    await ring.current();
+    stored.hanging = true;
+    clock.mockReturnValue(NOW + 5 * 60_000 + 1);
+    const reading = Promise.all([ring.current(), ring.find('1')]);
+    expect(timeout.mock.calls).toEqual([[1_000]]);
+    stop.abort();
+    expect(await reading).toEqual([{ version: '1', key: 'k1' }, 'k1']);
   });
 
   test('reads the secret once for concurrent calls', async () => {
@@ -206,18 +201,14 @@ describe('KeyRing', () => {
   test('reads an added version without a restart, and a missing version at most every 10 s', async () => {
     const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
-    try {
-      await ring.current();
-      stored.secret = { current: '2', 1: 'k1', 2: 'k2' };
-      await expect(ring.byVersion('2')).rejects.toThrow('The secret has no key of version "2"');
-      expect(stored.reads).toBe(1);
-      clock.mockReturnValue(NOW + 10_001);
-      expect(await ring.byVersion('2')).toBe('k2');
-      for (let i = 0; i < 5; i++) await expect(ring.byVersion('3')).rejects.toThrow();
-      expect(stored.reads).toBe(2);
-    } finally {
-      clock.mockRestore();
-    }
+    await ring.current();
+    stored.secret = { current: '2', 1: 'k1', 2: 'k2' };
+    await expect(ring.byVersion('2')).rejects.toThrow('The secret has no key of version "2"');
+    expect(stored.reads).toBe(1);
+    clock.mockReturnValue(NOW + 10_001);
+    expect(await ring.byVersion('2')).toBe('k2');
+    for (let i = 0; i < 5; i++) await expect(ring.byVersion('3')).rejects.toThrow();
+    expect(stored.reads).toBe(2);
   });
 
   test('reads again after a failure', async () => {
