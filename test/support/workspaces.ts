@@ -48,7 +48,7 @@ export async function newWorkspace(ownerEmail = `owner-${randomUUID()}@example.c
   };
 }
 
-export interface TestApiKey {
+interface TestApiKey {
   readonly apiKey: string;
   readonly authToken: string;
   /** Headers with the credentials of the API key, if it has a token. */
