@@ -2,18 +2,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
+import { slugOf } from '../../infra/build/docs/markup.ts';
 import { registeredWorkers } from '../../infra/build/registry.ts';
 import { ALARM as SMOKE_ALARM } from '../../infra/commands/smoke/alarm.ts';
 import { pascal } from '../../infra/constructs/names.ts';
 import { queueNames } from '../../infra/constructs/queues.ts';
 import { alarmText } from '../../infra/monitoring/alarms.ts';
 import { byWeight, workersByWeight } from '../../infra/monitoring/impacts.ts';
-import { endpointId, familyOf, pathInFamily } from '../../lib/app/endpoint.ts';
+import { familyOf, pathInFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import * as logMessages from '../../lib/observability/logMessages.ts';
 import { limitedClasses } from '../../lib/observability/rateLimited.ts';
-import { type QueueDeclaration, queues } from '../../lib/workers/queues.ts';
+import { queues } from '../../lib/workers/queues.ts';
 import { times } from '../support/times.ts';
 import { type Assembly, assemblyOf, functionsOf, type Resource, resources, type Template } from './assembly.ts';
 import { greedy, ownFunctions, registered } from './endpoints.ts';
@@ -54,6 +55,8 @@ function childrenOf({ Properties: { AlarmRule } }: Resource): string[] {
   return [...JSON.stringify(AlarmRule).matchAll(/"Fn::GetAtt":\["(\w+)","Arn"\]/g)].map(([, id = '']) => id);
 }
 
+const names = (ids: readonly string[]) => ids.map((id) => id.replace(/[0-9A-F]{8}$/, ''));
+
 /** Returns the properties of the alarm with this id. The hash that the CDK appends to ids is ignored. */
 function alarm(id: string): Resource['Properties'] {
   const [alarm, ...more] = alarms.filter(([name]) => name.slice(0, -8) === id);
@@ -61,77 +64,45 @@ function alarm(id: string): Resource['Properties'] {
   return alarm[1].Properties;
 }
 
-/** Returns the anchors of a page. The heading `## API faults` has the anchor `api-faults`. */
-function anchorsOf(markdown: string): string[] {
-  return [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\- ]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-}
-
 describe('createMonitoring', () => {
-  test('creates one alarm per family that counts each endpoint, one for the API and one for the table', () => {
-    expect([...assembly.families.keys()].map((family) => alarm(`${pascal(family)}Faults`).Metrics)).toEqual(
-      [...assembly.families.keys()].map((family) => [
-        expect.objectContaining({
-          Expression: `SELECT SUM(FrequentFaults) FROM SCHEMA("CollaborationBackend", service, family, endpoint) WHERE service = 'acme' AND family = '${family}' GROUP BY endpoint ORDER BY SUM() DESC`,
-          Period: 300,
-          ReturnData: true,
-        }),
-      ]),
-    );
-    expect(alarm('ApiFaults').Metrics).toEqual([
-      expect.objectContaining({ Expression: 'FILL(faults, 0) * (FILL(faults, 0) >= 0.01 * FILL(answers, 0))' }),
-      ...[
-        ['faults', '5xx'],
-        ['answers', 'Count'],
-      ].map(([Id, MetricName]) => ({
-        Id,
-        MetricStat: {
-          Metric: { Namespace: 'AWS/ApiGateway', MetricName, Dimensions: [{ Name: 'ApiId', Value: { Ref: 'Api' } }] },
-          Period: 300,
-          Stat: 'Sum',
-        },
-        ReturnData: false,
-      })),
-    ]);
-    expect(alarm('TableThrottled')).toMatchObject({ Threshold: 50, EvaluationPeriods: 2 });
-    expect(alarm('IndexThrottled')).toMatchObject({
-      Threshold: 50,
-      EvaluationPeriods: 2,
-      Metrics: [
-        {
-          Expression: {
-            'Fn::Join': [
-              '',
-              [
-                'SELECT SUM(WriteThrottleEvents) FROM SCHEMA("AWS/DynamoDB", TableName, GlobalSecondaryIndexName) WHERE TableName = \'',
-                { Ref: 'Table' },
-                "' GROUP BY GlobalSecondaryIndexName ORDER BY SUM() DESC",
-              ],
-            ],
-          },
-        },
-      ],
+  test('watches each metric of AWS of its queue or worker, and takes missing data as the metric needs', () => {
+    const watched = otherAlarms.flatMap(([id, { Properties }]) => {
+      const { Namespace, MetricName, Dimensions, TreatMissingData } = Properties;
+      const [, source, worker] =
+        /"Fn::GetAtt":\["(\w+)","(?:Outputs\.\w+?(?:Workers|Live)(\w+)Function)?/.exec(
+          JSON.stringify(Dimensions) ?? '',
+        ) ?? [];
+      const missing = TreatMissingData === 'notBreaching' ? '' : ` ${TreatMissingData}`;
+      if (!Namespace?.startsWith('AWS/')) return missing === '' ? [] : [[id, missing]];
+      return [[id.slice(0, -8), `${Namespace} ${MetricName} ${worker ?? source ?? 'of all'}${missing}`]];
     });
-  });
-
-  test('sets fault alarms to five faults in five minutes, and to OK without data', () => {
-    for (const id of [
-      ...[...assembly.families.keys()].map((family) => `${pascal(family)}Faults`),
-      'ApiFaults',
-      'WorkersFail',
-      'WorkersCrash',
-    ]) {
-      expect(alarm(id)).toMatchObject({
-        EvaluationPeriods: 1,
-        Threshold: 5,
-        ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-        TreatMissingData: 'notBreaching',
-      });
-    }
+    expect(Object.fromEntries(watched)).toEqual({
+      DeliverDeadLettersFilled: 'AWS/SQS ApproximateNumberOfMessagesVisible DeliverDeadLetters',
+      DeliverSlowDeadLettersFilled: 'AWS/SQS ApproximateNumberOfMessagesVisible DeliverSlowDeadLetters',
+      EmbedDeadLettersFilled: 'AWS/SQS ApproximateNumberOfMessagesVisible EmbedDeadLetters',
+      JobsDeadLettersFilled: 'AWS/SQS ApproximateNumberOfMessagesVisible JobsDeadLetters',
+      MailDeadLettersFilled: 'AWS/SQS ApproximateNumberOfMessagesVisible MailDeadLetters',
+      StreamDeadLettersFilled: 'AWS/SQS ApproximateNumberOfMessagesVisible StreamDeadLetters',
+      SweepDeadLettersFilled: 'AWS/SQS ApproximateNumberOfMessagesVisible SweepDeadLetters',
+      DeliverLate: 'AWS/SQS ApproximateAgeOfOldestMessage DeliverQueue',
+      EmbedLate: 'AWS/SQS ApproximateAgeOfOldestMessage EmbedQueue',
+      JobsLate: 'AWS/SQS ApproximateAgeOfOldestMessage JobsQueue',
+      MailLate: 'AWS/SQS ApproximateAgeOfOldestMessage MailQueue',
+      SweepLate: 'AWS/SQS ApproximateAgeOfOldestMessage SweepQueue',
+      FanOutEventsBehind: 'AWS/Lambda IteratorAge FanOutEvents',
+      PublishLiveBehind: 'AWS/Lambda IteratorAge PublishLive',
+      HeartbeatStopped: 'AWS/Lambda Invocations Heartbeat breaching',
+      SweepStopped: 'AWS/Lambda Invocations Sweep breaching',
+      LiveAuthorizerFails: 'AWS/Lambda Errors AuthorizeLive',
+      ConcurrencyHigh: 'AWS/Lambda ConcurrentExecutions of all',
+      FunctionsThrottled: 'AWS/Lambda Throttles of all',
+      MailBounces: 'AWS/SES Reputation.BounceRate of all ignore',
+      MailComplaints: 'AWS/SES Reputation.ComplaintRate of all ignore',
+    });
+    // Without a sender address, there are no mails that can bounce.
+    const ids = alarms.map(([id]) => id);
+    expect(ids.filter((id) => /^Mail(Bounces|Complaints)/.test(id))).toEqual([]);
+    expect(ids).toContain(SMOKE_ALARM);
   });
 
   test('sends a notice when an alarm becomes active and when it is OK, itself or through one composite alarm', () => {
@@ -163,48 +134,54 @@ describe('createMonitoring', () => {
     );
   });
 
-  test('describes what is broken, the impact, the threshold, the first step and the severity', () => {
-    for (const [family] of assembly.families) {
-      const [, alarm] = alarms.find(([id]) => id.startsWith(`${pascal(family)}Faults`))!;
-      const impacts = functions.filter(({ path }) => familyOf(path) === family).map(({ impact }) => impact);
-      const text = alarm.Properties.AlarmDescription as string;
-      const listedImpacts = impacts.filter((impact) => text.includes(impact));
-      expect(listedImpacts.length).toBeGreaterThan(0);
-      if (listedImpacts.length < impacts.length) expect(text).toMatch(/^- and \d+ more$/m);
-      expect(text).toMatch(
-        new RegExp(
-          `^First step: open saved query "CollaborationBackend/faults of ${pascal(family)}" in Logs Insights. It shows which endpoint fails.$`,
-          'm',
-        ),
+  test('describes what is broken, the impact, the threshold, the first step, the runbook and the severity', () => {
+    const text =
+      /^[A-Z].*\.\nImpact(: .+|, one or more of:(\n- .+)+)\n(Alarms: (\w+, )*\w+\n)?Threshold: .+\nFirst step: .+[.?]\nRunbook: (\S+)\nSeverity: (high, act now|low, act on the next working day)$/;
+    const acting = composites.filter(([, { Properties }]) => Properties.AlarmActions);
+    for (const [, { Properties }] of [...alarms, ...acting]) expect(Properties.AlarmDescription).toMatch(text);
+    for (const [id, resource] of composites) {
+      const { AlarmActions, AlarmDescription, AlarmRule } = resource.Properties;
+      const children = childrenOf(resource);
+      expect([
+        id,
+        AlarmDescription.length <= 1024,
+        JSON.stringify(AlarmRule).length <= 10_240,
+        children.length <= 100,
+      ]).toEqual([id, true, true, true]);
+      if (AlarmActions) for (const child of names(children)) expect(AlarmDescription).toContain(child);
+    }
+    for (const family of assembly.families.keys()) {
+      const { AlarmDescription } = alarm(`${pascal(family)}Faults`);
+      expect(AlarmDescription).toContain(
+        byWeight(functions.filter(({ path }) => familyOf(path) === family))[0]!.impact,
+      );
+      expect(AlarmDescription).toContain(
+        `\nFirst step: open saved query "CollaborationBackend/faults of ${pascal(family)}" in Logs Insights. It shows which endpoint fails.\n`,
       );
     }
-    for (const [, { Properties }] of alarms) {
-      expect(Properties.AlarmDescription).toMatch(
-        /^[A-Z].*\.\nImpact(: .+|, one or more of:(\n- .+)+)\nThreshold: .+\.\nFirst step: .+[.?]\nRunbook: \S+\nSeverity: (high, act now|low, act on the next working day)$/,
+    for (const name of queueNames)
+      expect(alarm(`${pascal(name)}DeadLettersFilled`).AlarmDescription).toContain(`Impact: ${queues[name].impact}`);
+    const workersFail =
+      'open saved query "CollaborationBackend/faults of Workers" in Logs Insights. It shows which worker fails.';
+    expect(alarm('WorkersFail').AlarmDescription).toContain(`First step: ${workersFail}\n`);
+    for (const [id, { Properties }] of otherAlarms) {
+      expect(text.exec(Properties.AlarmDescription)![5]).toMatch(
+        /^https:\/\/git\.example\.com\/team\/backend\/blob\/main\/infra\/RUNBOOK\.md#[a-z-]+$/,
       );
-      expect(Properties.AlarmDescription.length).toBeLessThanOrEqual(1024);
+      if (id.startsWith('WorkersFail'))
+        expect(Properties.AlarmDescription).toContain(
+          `${workersFail} If it has no rows, open saved query "CollaborationBackend/faults of Workers Live" in Logs Insights.`,
+        );
     }
   });
 
-  test('links every alarm to an existing section of the runbook', () => {
-    const anchors = anchorsOf(readFileSync(join(projectDir, 'infra/RUNBOOK.md'), 'utf8'));
-    for (const [, { Properties }] of [...alarms, ...otherAlarms]) {
-      const [, anchor] = /infra\/RUNBOOK\.md#(\S+)/.exec(Properties.AlarmDescription) ?? [];
-      expect(anchors).toContain(anchor);
-    }
-    const [[, dashboard]] = resources(otherRoot, 'AWS::CloudWatch::Dashboard') as [[string, Resource]];
-    const links = [...JSON.stringify(dashboard).matchAll(/infra\/RUNBOOK\.md#([\w-]+)/g)];
+  test('links the dashboard to sections of the runbook', () => {
+    const runbook = readFileSync(join(projectDir, 'infra/RUNBOOK.md'), 'utf8');
+    const anchors = [...runbook.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => slugOf(heading));
+    const dashboard = JSON.stringify(resources(otherRoot, 'AWS::CloudWatch::Dashboard'));
+    const links = [...dashboard.matchAll(/infra\/RUNBOOK\.md#([\w-]+)/g)].map(([, anchor]) => anchor);
     expect(links.length).toBeGreaterThan(5);
-    for (const [, anchor] of links) expect(anchors).toContain(anchor);
-  });
-
-  test('links to an absolute address if runbookBaseUrl is set', () => {
-    expect(otherAlarms).not.toEqual([]);
-    for (const [, { Properties }] of otherAlarms) {
-      expect(Properties.AlarmDescription).toMatch(
-        /^Runbook: https:\/\/git\.example\.com\/team\/backend\/blob\/main\/infra\/RUNBOOK\.md#[a-z-]+$/m,
-      );
-    }
+    expect(anchors).toEqual(expect.arrayContaining(links));
   });
 
   test('creates no topic without alarmEmail', () => {
@@ -235,7 +212,6 @@ describe('composite alarms', () => {
     if (!found) throw new Error(`There is no composite alarm ${id}`);
     return found[1];
   };
-  const names = (ids: readonly string[]) => ids.map((id) => id.replace(/[0-9A-F]{8}$/, ''));
   /** Returns the alarms that suppress a composite alarm. */
   const suppressorsOf = ({ Properties: { ActionsSuppressor } }: Resource): string[] => {
     const [id] = ActionsSuppressor?.['Fn::GetAtt'] ?? [];
@@ -293,24 +269,6 @@ describe('composite alarms', () => {
     expect(alarm('ReferenceFaults').AlarmActions).toBeDefined();
   });
 
-  test('describe what is broken, their alarms and the first step, and link to a section of the runbook', () => {
-    const anchors = anchorsOf(readFileSync(join(projectDir, 'infra/RUNBOOK.md'), 'utf8'));
-    for (const [id, resource] of composites) {
-      const { AlarmActions, AlarmDescription, AlarmRule } = resource.Properties;
-      expect([id, AlarmDescription.length <= 1024, JSON.stringify(AlarmRule).length <= 10_240]).toEqual([
-        id,
-        true,
-        true,
-      ]);
-      if (!AlarmActions) continue;
-      expect(AlarmDescription).toMatch(
-        /^[A-Z].*\.\nImpact(: .+|, one or more of:(\n- .+)+)\nAlarms: (\w+, )*\w+\nThreshold: one of its alarms is active\..*\nFirst step: .+[.?]\nRunbook: \S+\nSeverity: (high, act now|low, act on the next working day)$/,
-      );
-      for (const child of names(childrenOf(resource))) expect(AlarmDescription).toContain(child);
-      expect(anchors).toContain(/infra\/RUNBOOK\.md#(\S+)/.exec(AlarmDescription)?.[1]);
-    }
-  });
-
   test('suppress no other alarm for a metric of DynamoDB, whose alarm can stay active without data', () => {
     for (const [id] of composites.filter(([, { Properties }]) => Properties.ActionsSuppressor)) {
       const sources = suppressorsOf(composite(id)).flatMap((name) =>
@@ -318,10 +276,6 @@ describe('composite alarms', () => {
       );
       for (const source of sources) expect(JSON.stringify(alarm(source))).not.toContain('AWS/DynamoDB');
     }
-  });
-
-  test('have at most 100 alarms in a rule, which CloudWatch allows', () => {
-    for (const [id, resource] of composites) expect([id, childrenOf(resource).length <= 100]).toEqual([id, true]);
   });
 
   test('leave out the cause of a model if no model is called', () => {
@@ -333,85 +287,7 @@ describe('composite alarms', () => {
   });
 });
 
-describe('queueAlarms', () => {
-  const depthOf = (queue: string) => ({
-    Namespace: 'AWS/SQS',
-    MetricName: 'ApproximateNumberOfMessagesVisible',
-    Statistic: 'Maximum',
-    Period: 300,
-    Threshold: 1,
-    ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-    TreatMissingData: 'notBreaching',
-    Dimensions: [{ Name: 'QueueName', Value: { 'Fn::GetAtt': [queue, 'QueueName'] } }],
-  });
-
-  test.each(queueNames)('becomes active at one dead letter of %s', (name) => {
-    expect(alarm(`${pascal(name)}DeadLettersFilled`)).toMatchObject(depthOf(`${pascal(name)}DeadLetters`));
-    expect(alarm(`${pascal(name)}DeadLettersFilled`).AlarmDescription).toContain(`Impact: ${queues[name].impact}`);
-  });
-
-  test('becomes active at one skipped batch of stream records', () => {
-    expect(alarm('StreamDeadLettersFilled')).toMatchObject(depthOf('StreamDeadLetters'));
-  });
-
-  test.each(queueNames)('becomes active if a message of %s waits longer than its declaration allows', (name) => {
-    const { lateAfterSeconds }: QueueDeclaration = queues[name];
-    if (lateAfterSeconds === undefined) {
-      expect(() => alarm(`${pascal(name)}Late`)).toThrow();
-      return;
-    }
-    expect(alarm(`${pascal(name)}Late`)).toMatchObject({
-      MetricName: 'ApproximateAgeOfOldestMessage',
-      Threshold: lateAfterSeconds,
-      Dimensions: [{ Value: { 'Fn::GetAtt': [`${pascal(name)}Queue`, 'QueueName'] } }],
-      TreatMissingData: 'notBreaching',
-    });
-  });
-
-  test('creates alarms on the waiting time of messages for all queues but deliverSlow', () => {
-    expect(queueNames.filter((name) => !('lateAfterSeconds' in queues[name]))).toEqual(['deliverSlow']);
-  });
-});
-
 describe('workerAlarms', () => {
-  test('creates one alarm on failures that workers count, and one on crashed runs', () => {
-    expect(alarm('WorkersFail').Metrics).toEqual([
-      expect.objectContaining({
-        Expression:
-          'SELECT SUM(FrequentFaults) FROM SCHEMA("CollaborationBackend", service, worker) WHERE service = \'acme\' GROUP BY worker ORDER BY SUM() DESC',
-        Period: 300,
-      }),
-    ]);
-    const { Metrics } = alarm('WorkersCrash');
-    expect(Metrics[0].Expression).toBe(`MAX([${workers.map(({ name }) => `FILL(${name}, 0)`).join(', ')}])`);
-    for (const { Id, MetricStat } of Metrics.slice(1)) {
-      expect([Id, MetricStat]).toEqual([
-        Id,
-        expect.objectContaining({
-          Metric: expect.objectContaining({ Namespace: 'AWS/Lambda', MetricName: 'Errors' }),
-          Stat: 'Sum',
-          Period: 300,
-        }),
-      ]);
-    }
-    for (const id of ['WorkersFail', 'WorkersCrash']) {
-      const listedWorkers = workers.filter(({ name, impact }) =>
-        alarm(id).AlarmDescription.includes(`- ${name}: ${impact}`),
-      );
-      expect(listedWorkers.length).toBeGreaterThan(2);
-    }
-    expect(alarm('WorkersFail').AlarmDescription).toContain(
-      'First step: open saved query "CollaborationBackend/faults of Workers" in Logs Insights. It shows which worker fails.',
-    );
-  });
-
-  test('names the query of the authorizer too if there is one', () => {
-    const [, resource] = otherAlarms.find(([id]) => id.startsWith('WorkersFail'))!;
-    expect(resource.Properties.AlarmDescription).toContain(
-      'It shows which worker fails. If it has no rows, open saved query "CollaborationBackend/faults of Workers Live" in Logs Insights.',
-    );
-  });
-
   test('lists the impacts of workers by weight: first those that read the stream, last those of timers', () => {
     const [first = '', ...more] = (alarm('WorkersFail').AlarmDescription as string)
       .split('\n')
@@ -427,36 +303,6 @@ describe('workerAlarms', () => {
     );
   });
 
-  test('has the impact of each worker in the metadata of the alarm, and that of each endpoint in those of families', () => {
-    const metadata = (id: string) =>
-      (alarms.find(([name]) => name.slice(0, -8) === id)![1] as { Metadata?: Record<string, unknown> }).Metadata;
-    expect(metadata('WorkersFail')).toEqual({
-      Impacts: Object.fromEntries(workers.map(({ name, impact }) => [name, impact])),
-    });
-    for (const family of assembly.families.keys()) {
-      const own = functions.filter(({ path }) => familyOf(path) === family);
-      expect(metadata(`${pascal(family)}Faults`)).toEqual({
-        Impacts: Object.fromEntries(own.map(({ path, impact }) => [endpointId(path), impact])),
-      });
-    }
-  });
-
-  test('creates one alarm on the first invocation that Lambda stops as a recursive loop', () => {
-    expect(alarm('RecursiveLoopsStopped')).toMatchObject({
-      Threshold: 1,
-      EvaluationPeriods: 1,
-      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-      TreatMissingData: 'notBreaching',
-      Metrics: [
-        {
-          Expression:
-            'SELECT SUM(RecursiveInvocationsDropped) FROM SCHEMA("AWS/Lambda", FunctionName) GROUP BY FunctionName ORDER BY SUM() DESC',
-          Period: 300,
-        },
-      ],
-    });
-  });
-
   test('creates two crash alarms for eleven workers, because an expression takes ten metrics', () => {
     const many = times(11, (n) => ({
       ...workers.find(({ on }) => 'every' in on)!,
@@ -467,91 +313,6 @@ describe('workerAlarms', () => {
       .filter(([id]) => id.startsWith('WorkersCrash'))
       .map(([, { Properties }]) => Properties.Metrics.filter(({ MetricStat }: any) => MetricStat).length);
     expect(counts).toEqual([10, 1]);
-  });
-
-  test.each(workers.filter(({ on }) => 'every' in on))(
-    'becomes active if $name does not run for 15 minutes, and without data',
-    ({ name }) => {
-      expect(alarm(`${pascal(name)}Stopped`)).toMatchObject({
-        Namespace: 'AWS/Lambda',
-        MetricName: 'Invocations',
-        Statistic: 'Sum',
-        Threshold: 1,
-        ComparisonOperator: 'LessThanThreshold',
-        Period: 300,
-        EvaluationPeriods: 3,
-        TreatMissingData: 'breaching',
-      });
-    },
-  );
-
-  test.each(workers.filter(({ on }) => 'inserts' in on))(
-    'becomes active if $name is five minutes behind the stream',
-    ({ name }) => {
-      expect(alarm(`${pascal(name)}Behind`)).toMatchObject({
-        Namespace: 'AWS/Lambda',
-        MetricName: 'IteratorAge',
-        Statistic: 'Maximum',
-        Threshold: 300_000,
-        TreatMissingData: 'notBreaching',
-      });
-    },
-  );
-
-  test('watches the function of every worker', () => {
-    const functionNames = alarms.flatMap(
-      ([, { Properties }]) => JSON.stringify(Properties).match(/"Name":"FunctionName","Value":(.*?)\}\]/g) ?? [],
-    );
-    expect(new Set(functionNames).size).toBe(workers.length);
-  });
-});
-
-describe('deliveryAlarms', () => {
-  test.each([
-    ['DeliveriesOverdue', 'OldestOverdueDeliveryAge', { Statistic: 'Maximum', Threshold: 600, EvaluationPeriods: 1 }],
-    ['FanOutLate', 'FanOutLatency', { ExtendedStatistic: 'p99', Threshold: 30_000, EvaluationPeriods: 3 }],
-    ['FirstAttemptLate', 'FirstAttemptLatency', { ExtendedStatistic: 'p99', Threshold: 5_000, EvaluationPeriods: 3 }],
-  ])('%s watches %s', (id, MetricName, expected) => {
-    expect(alarm(id)).toMatchObject({
-      Namespace: faultsMetric.namespace,
-      MetricName,
-      Dimensions: [{ Name: 'service', Value: 'acme' }],
-      Period: 300,
-      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-      TreatMissingData: 'notBreaching',
-      ...expected,
-    });
-  });
-});
-
-describe('account alarms', () => {
-  test('contain the alarm that npm run smoke sets', () => {
-    expect(alarms.map(([id]) => id)).toContain(SMOKE_ALARM);
-  });
-
-  test('watches 80 % of the configured concurrency', () => {
-    const [[, { Properties }]] = otherAlarms.filter(([id]) => id.startsWith('ConcurrencyHigh')) as [[string, Resource]];
-    expect(Properties).toMatchObject({
-      Namespace: 'AWS/Lambda',
-      MetricName: 'ConcurrentExecutions',
-      Statistic: 'Maximum',
-      Threshold: 40,
-    });
-    expect(Properties.Dimensions).toBeUndefined();
-  });
-
-  test.each([
-    ['MailBounces', 'Reputation.BounceRate', 0.05],
-    ['MailComplaints', 'Reputation.ComplaintRate', 0.001],
-  ])('%s exists only if the service sends mail', (id, MetricName, Threshold) => {
-    expect(() => alarm(id)).toThrow();
-    const [resource] = otherAlarms.filter(([name]) => name.startsWith(id));
-    expect(resource?.[1].Properties).toMatchObject({
-      Namespace: 'AWS/SES',
-      MetricName,
-      Threshold,
-      TreatMissingData: 'ignore',
-    });
   });
 });
 
@@ -778,13 +539,6 @@ describe('createDashboard', () => {
     ).toEqual(['first attempt p50', 'first attempt p99', 'fan-out p50', 'fan-out p99']);
   });
 
-  test('shows the success rate of webhook attempts', () => {
-    expect(row('**Deliveries').get('Attempt success rate, %')![0]![0]).toMatchObject({
-      expression:
-        '100 * FILL(delivered, 0) / (FILL(delivered, 0) + FILL(failed, 0) + FILL(timedOut, 0) + FILL(refused, 0))',
-    });
-  });
-
   test('shows every queue and every worker', () => {
     const graphs = row('**Queues and workers');
     const labels = (title: string) =>
@@ -822,26 +576,5 @@ describe('createDashboard', () => {
         .filter((metric) => String((metric as { expression?: string }).expression).startsWith('SELECT'));
       expect([properties.title, queries.length <= 1]).toEqual([properties.title, true]);
     }
-  });
-
-  test('shows the cost of a million requests at list prices: table, indexes, function time and gateway', () => {
-    const expressions = row('**Cost')
-      .get('Dollars per million requests')!
-      .flat()
-      .filter((metric) => typeof metric === 'object' && 'expression' in metric!) as Record<string, string>[];
-    const [table, functions, all] = ['table', 'functions', 'all'].map((label) =>
-      expressions.find((each) => each.label === label),
-    );
-    expect(table!.expression).toBe(
-      '(0.125 * (FILL(read0, 0) + FILL(read1, 0) + FILL(read2, 0) + FILL(read3, 0) + FILL(read4, 0)) + 0.625 * (FILL(write0, 0) + FILL(write1, 0) + FILL(write2, 0) + FILL(write3, 0) + FILL(write4, 0))) / requests',
-    );
-    // The first factor is the price of a million runs of one millisecond each, with 1,024 MB.
-    expect(functions!.expression).toBe('(0.0133334 * duration + 0.2 * runs) / requests');
-    const metrics = row('**Cost').get('Dollars per million requests')!;
-    expect(metrics.filter(([namespace]) => namespace === 'AWS/Lambda')).toEqual([
-      ['AWS/Lambda', 'Duration', expect.objectContaining({ stat: 'Sum', id: 'duration' })],
-      ['AWS/Lambda', 'Invocations', expect.objectContaining({ stat: 'Sum', id: 'runs' })],
-    ]);
-    expect(all!.expression).toBe(`1 + ${table!.expression} + ${functions!.expression}`);
   });
 });
