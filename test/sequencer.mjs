@@ -13,7 +13,6 @@ const COMPUTING = [
   'integration/webhooks/deliveryCrashes',
   'infra/types',
   'infra/rules',
-  'infra/propertyTypes',
   'integration/memory/memoryRecall',
   'integration/editors/crdtLog',
   'contract/openapi',

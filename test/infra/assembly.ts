@@ -2,13 +2,12 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { App, type IPolicyValidationPlugin, type Stack, Validations } from 'aws-cdk-lib/core';
+import { App, type Stack } from 'aws-cdk-lib/core';
 import { projectContext } from '../../infra/build/projectContext.ts';
 import { readSettings, type Settings } from '../../infra/settings/settings.ts';
 import { Backend } from '../../infra/stacks/backend.ts';
 import type { Routed } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
-import type { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { workers as allWorkers } from './workers.ts';
 
@@ -38,11 +37,6 @@ export interface Assembly {
 interface AppOptions {
   /** The workers to deploy. The default is all registered workers, and a fake worker for each source that has none. */
   readonly workers?: readonly Worker[];
-  /**
-   * The plugin with which the CDK checks the root template against CloudFormation's schemas. Without one, the CDK does
-   * not check it, because the check takes half of the time.
-   */
-  readonly validatePlugin?: ProcessValidatePlugin;
 }
 
 /** The output folders of the apps. The CDK itself would never remove them. */
@@ -55,7 +49,7 @@ const outdirs = temporaryFolder();
 export function appOf(
   endpoints: readonly Routed[],
   settings: Partial<Settings> = {},
-  { workers = allWorkers, validatePlugin }: AppOptions = {},
+  { workers = allWorkers }: AppOptions = {},
 ): { app: App; backend: Backend; outdir: string } {
   const outdir = mkdtempSync(join(outdirs, 'app-'));
   const context = projectContext();
@@ -66,7 +60,6 @@ export function appOf(
     treeMetadata: false,
     outdir,
   });
-  if (validatePlugin) Validations.of(app).addPlugins(validatePlugin as IPolicyValidationPlugin);
   const backend = new Backend(app, 'CollaborationBackend', {
     endpoints,
     workers,

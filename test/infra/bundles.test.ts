@@ -23,7 +23,7 @@ import type { Routed } from '../../lib/app/page.ts';
 import { workerId } from '../../lib/app/worker.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { workerCapabilities } from '../../lib/workers/capabilities.ts';
-import { validationOptions } from '../support/processValidatePlugin.ts';
+import { validationOptions } from '../support/templateViolations.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { ownFunctions, registered } from './endpoints.ts';
 
