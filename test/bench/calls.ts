@@ -2,7 +2,7 @@
 import { type Cost, startRecorder } from '../support/capacity.ts';
 import { startEngine } from '../support/engine.ts';
 import { printTable, ratio, reached, type Row } from './report.ts';
-import { costOf, endpointAt, nameOf, prepare, type Scenario, scenarios } from './scenarios.ts';
+import { costOf, endpointAt, prepare, type Scenario, scenarios } from './scenarios.ts';
 
 const GOAL_READ = 1.25;
 const GOAL_WRITTEN = 1;
@@ -16,7 +16,7 @@ const subject = await prepare();
 const rows: Row[] = [];
 for (const scenario of scenarios) {
   const cost = await costOf(recorder, subject, scenario);
-  rows.push([nameOf(scenario), cost.calls, cost.roundTrips, fewCalls(scenario, cost), ...units(cost)]);
+  rows.push([scenario.name, cost.calls, cost.roundTrips, fewCalls(scenario, cost), ...units(cost)]);
 }
 await recorder.stop();
 await engine.stop();

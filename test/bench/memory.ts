@@ -4,12 +4,10 @@
  */
 import { SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
 import { MILLION, tableDollars } from '../../infra/cost/prices.ts';
-import { environment } from '../../lib/app/capability.ts';
 import { lexicalEmbedder } from '../../lib/memory/embedders.ts';
 import { vectorsOf } from '../../lib/memory/entities.ts';
 import { lexical, LEXICAL_MODEL } from '../../lib/memory/rules/lexical.ts';
 import { vectorPartition } from '../../lib/memory/vectorIndexes.ts';
-import { openTable } from '../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../support/engine.ts';
 import {
@@ -23,7 +21,8 @@ import {
 } from '../support/memory.ts';
 import { evaluateEmbedding, queryKinds } from '../support/memoryEvaluation.ts';
 import { times } from '../support/times.ts';
-import { printTable, quantile, ratio, reached, type Row, timed } from './report.ts';
+import { printTable, quantile, quantiles, ratio, reached, type Row, timed } from './report.ts';
+import { READS, recordTableCalls, WRITES } from './tableCalls.ts';
 
 const SIZES = [1_000, 5_000];
 const TURNS = 17;
@@ -33,47 +32,15 @@ const TOP_K = 2 * LIMIT;
 const RECALL_QUERIES = 3;
 const DAY_MS = 24 * 60 * 60_000;
 
-interface Call {
-  readonly name: string;
-  readonly milliseconds: number;
-  readonly capacity: any;
-}
-
 const engine = await startEngine();
-const { client } = openTable(environment(process.env)).connection;
-let calls: Call[] = [];
-/** If true, queries that count judgments are not sent. They return 0. */
-let isCountSkipped = false;
-const plainly = client.send.bind(client) as (command: object) => Promise<any>;
-Object.assign(client, {
-  async send(command: { input: { Select?: string } }) {
-    if (isCountSkipped && command.input.Select === 'COUNT') return { Count: 0 };
-    Object.assign(command.input, { ReturnConsumedCapacity: 'INDEXES' });
-    const from = performance.now();
-    const answer = await plainly(command);
-    calls.push({
-      name: command.constructor.name.replace('Command', ''),
-      milliseconds: performance.now() - from,
-      capacity: [answer.ConsumedCapacity ?? []].flat(),
-    });
-    return answer;
-  },
-});
-
-const spent = (names: readonly string[]) =>
-  calls.filter(({ name }) => names.includes(name)).reduce((sum, { milliseconds }) => sum + milliseconds, 0);
-const units = (names: readonly string[]) =>
-  calls
-    .filter(({ name }) => names.includes(name))
-    .flatMap(({ capacity }) => capacity)
-    .reduce((sum: number, { CapacityUnits = 0 }) => sum + Number(CapacityUnits), 0);
+const { client, send, calls, sumOf, units } = recordTableCalls();
+const spent = (kind: RegExp) => sumOf(kind, ({ milliseconds }) => milliseconds);
 const vectorBytes = () =>
-  calls
-    .flatMap(({ capacity }) => capacity)
-    .flatMap(({ VectorIndexes = {} }) => Object.values<any>(VectorIndexes))
-    .reduce((sum: number, { VectorWriteRequestBytes = 0 }) => sum + Number(VectorWriteRequestBytes), 0);
-const READS = ['Get', 'BatchGet', 'Query'];
-const WRITES = ['Put', 'Delete', 'TransactWrite'];
+  sumOf(/./, ({ capacity }) =>
+    capacity
+      .flatMap(({ VectorIndexes = {} }) => Object.values<any>(VectorIndexes))
+      .reduce((sum: number, { VectorWriteRequestBytes = 0 }) => sum + Number(VectorWriteRequestBytes), 0),
+  );
 
 const search = (customer: Customer, data: object) => customer.result('/v2/memory/search', { limit: LIMIT, ...data });
 
@@ -82,7 +49,7 @@ const [durations, parts, recalls, counts]: [Row[], Row[], Row[], Row[]] = [[], [
 for (const size of SIZES) await measure(size);
 printTable(
   `Searching for ${LIMIT} judgments, milliseconds; goal: at most 1.3× of the engine's own SearchVectors of as many, in turns with it`,
-  ['judgments', 'request p50', 'p99', 'engine p50', 'p99', 'p50', 'reached', 'without count p50', 'p50 without count'],
+  ['judgments', 'request p50', 'p99', 'engine p50', 'p99', 'p50', 'reached'],
   durations,
 );
 printTable(
@@ -137,7 +104,7 @@ async function printCosts(): Promise<void> {
     }));
     const add = () => customer.ok('/v2/memory/judgments/add', { organizationId: 'acme', documentId: 'nda', judgments });
     await add();
-    calls = [];
+    calls.length = 0;
     await add();
     const [read, written] = [units(READS) / count, units(WRITES) / count];
     rows.push([
@@ -160,39 +127,23 @@ async function measure(size: number): Promise<void> {
   const judgments = manyJudgments(size);
   await putMany(engine.lean, customer, 'acme', judgments);
   const random = numbers(17);
-  const [requests, requestsWithoutCount, engines, split]: [
-    number[],
-    number[],
-    number[],
-    Record<'embed' | 'search' | 'hydrate' | 'count' | 'others', number[]>,
-  ] = [[], [], [], { embed: [], search: [], hydrate: [], count: [], others: [] }];
+  const [requests, engines]: [number[], number[]] = [[], []];
+  const split = { embed: [], search: [], hydrate: [], count: [], others: [] } as Record<string, number[]>;
   for (let round = -3; round < TURNS; round++) {
     const query = queryOf(random);
     const engineTime = await timed(() => engineSearch(customer, query));
-    isCountSkipped = true;
-    const timeWithoutCount = await timed(() => search(customer, { query, organizationId: 'acme' }));
-    isCountSkipped = false;
-    calls = [];
+    calls.length = 0;
     const requestTime = await timed(() => search(customer, { query, organizationId: 'acme' }));
     if (round < 0) continue;
     engines.push(engineTime);
     requests.push(requestTime);
-    requestsWithoutCount.push(timeWithoutCount);
     const embed = await timed(async () => lexical(query));
-    const [vectorSearch, hydrate, count] = [spent(['SearchVectors']), spent(['BatchGet']), spent(['Query'])];
-    for (const [name, value] of Object.entries({
-      embed,
-      search: vectorSearch,
-      hydrate,
-      count,
-      others: Math.max(0, requestTime - embed - vectorSearch - hydrate),
-    }))
-      split[name as keyof typeof split].push(value);
+    const [vectors, hydrate, count] = [spent(/^SearchVectors$/), spent(/^BatchGet$/), spent(/^Query$/)];
+    const others = Math.max(0, requestTime - embed - vectors - hydrate);
+    for (const [name, value] of Object.entries({ embed, search: vectors, hydrate, count, others }))
+      split[name]!.push(value);
   }
-  const both = (values: readonly number[]) =>
-    `${quantile(values, 0.5).toFixed(1)} ${quantile(values, 0.99).toFixed(1)}`;
   const [ours, theirs] = [quantile(requests, 0.5), quantile(engines, 0.5)];
-  const withoutCount = quantile(requestsWithoutCount, 0.5);
   durations.push([
     size,
     ours.toFixed(1),
@@ -201,11 +152,9 @@ async function measure(size: number): Promise<void> {
     quantile(engines, 0.99).toFixed(1),
     ratio(ours, theirs),
     reached(ours / theirs, 1.3),
-    withoutCount.toFixed(1),
-    ratio(withoutCount, theirs),
   ]);
-  parts.push([size, both(split.embed), both(split.search), both(split.hydrate), both(split.count), both(split.others)]);
-  const [hydrated, counted] = [units(['Get', 'BatchGet']), units(['Query'])];
+  parts.push([size, ...Object.values(split).map((values) => quantiles(values))]);
+  const [hydrated, counted] = [units(/^(Get|BatchGet)$/), units(/^Query$/)];
   const bytes = calls.find(({ name }) => name === 'SearchVectors')?.capacity[0]?.VectorSearchRequestBytes ?? 0;
   counts.push([
     size,
@@ -239,7 +188,7 @@ async function measureRecall(customer: Customer, judgments: readonly SentJudgmen
     const matching = judgments.filter(meets);
     let [hits, expected] = [0, 0];
     const taken: number[] = [];
-    calls = [];
+    calls.length = 0;
     for (let n = 0; n < RECALL_QUERIES; n++) {
       const query = queryOf(random);
       const exact = rankedExactly(matching, query, LIMIT);
@@ -268,7 +217,7 @@ async function measureRecall(customer: Customer, judgments: readonly SentJudgmen
 
 /** Runs the engine's vector search without the service, on the same number of vectors in the same organization. */
 async function engineSearch({ apiKey }: Customer, query: string): Promise<void> {
-  await plainly(
+  await send(
     new SearchVectorsCommand({
       TableName: TABLE_NAME,
       IndexName: 'review',

@@ -49,3 +49,8 @@ export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;
 }
+
+/** Returns the median and the 99th percentile as the text of a cell. */
+export function quantiles(values: readonly number[], digits = 1): string {
+  return `${quantile(values, 0.5).toFixed(digits)} / ${quantile(values, 0.99).toFixed(digits)}`;
+}

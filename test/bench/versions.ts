@@ -1,18 +1,16 @@
 /**
  * Measures versions of editors by the size of the text: seconds and dollars of a version and of a restore, beside a push
- * of as many bytes, and how many restored values are exact.
+ * of as many bytes.
  */
 import * as Y from 'yjs';
 import { API_MEMORY_MB } from '../../infra/constructs/memory.ts';
 import { byteDollars, lambdaDollars, MILLION, prices, tableDollars } from '../../infra/cost/prices.ts';
-import { environment } from '../../lib/app/capability.ts';
-import { contentReader, isPresent } from '../../lib/editors/rules/yjs/typeContent.ts';
-import { openTable } from '../../lib/table/table.ts';
-import { type Customer, newCustomer } from '../support/customer.ts';
+import { newCustomer } from '../support/customer.ts';
 import { startEngine } from '../support/engine.ts';
 import { numbers } from '../support/numbers.ts';
 import { times } from '../support/times.ts';
 import { printTable, quantile, ratio, type Row, timed } from './report.ts';
+import { READS, recordTableCalls, WRITES } from './tableCalls.ts';
 
 const TURNS = 3;
 const sizes = [
@@ -20,7 +18,6 @@ const sizes = [
   ['500 KB', 500_000],
   ['4 MB', 4_000_000],
 ] as const;
-const ROUNDS = 25;
 
 const random = numbers(52);
 const words = times(2_000, () => times(2 + random(8), () => String.fromCharCode(97 + random(26))).join(''));
@@ -32,18 +29,7 @@ function prose(length: number): string {
 }
 
 const engine = await startEngine();
-const { client } = openTable(environment(process.env)).connection;
-let units = { read: 0, written: 0 };
-const plainly = client.send.bind(client) as (command: object) => Promise<any>;
-Object.assign(client, {
-  async send(command: { input: object }) {
-    Object.assign(command.input, { ReturnConsumedCapacity: 'INDEXES' });
-    const answer = await plainly(command);
-    const side = /^(Get|BatchGet|Query)/.test(command.constructor.name) ? 'read' : 'written';
-    for (const { CapacityUnits = 0 } of [answer.ConsumedCapacity ?? []].flat()) units[side] += Number(CapacityUnits);
-    return answer;
-  },
-});
+const { client, calls, units } = recordTableCalls();
 
 interface Measured {
   readonly milliseconds: number;
@@ -56,9 +42,9 @@ async function measure(turn: (n: number) => Promise<() => Promise<unknown>>): Pr
   const all: Measured[] = [];
   for (let n = 0; n <= TURNS; n++) {
     const call = await turn(n);
-    units = { read: 0, written: 0 };
+    calls.length = 0;
     const milliseconds = await timed(call);
-    if (n > 0) all.push({ milliseconds, ...units });
+    if (n > 0) all.push({ milliseconds, read: units(READS), written: units(WRITES) });
   }
   const median = (name: keyof Measured) =>
     quantile(
@@ -168,74 +154,5 @@ printTable(
   ['text', ...columns],
   restoreRows,
 );
-printTable(
-  'Restored values whose deep content is that of the version, after random changes by two clients; goal: 100 %',
-  ['type', 'restores', 'exact'],
-  await Promise.all((['text', 'array', 'map', 'xml'] as const).map((type) => exactness(customer, type))),
-);
 client.destroy();
 await engine.stop();
-
-async function exactness(of: Customer, type: 'text' | 'array' | 'map' | 'xml'): Promise<Row> {
-  const editor = { ...nda, editorId: `exact-${type}` };
-  const empty = { text: '', array: [], map: {}, xml: '' }[type];
-  await of.ok('/v2/crdt/add', { ...editor, type, data: empty });
-  const readDoc = (update: Uint8Array): Y.Doc => {
-    const doc = new Y.Doc();
-    rootOf(doc, type);
-    Y.applyUpdate(doc, update);
-    return doc;
-  };
-  const content = (doc: Y.Doc) => JSON.stringify(contentReader(isPresent)(rootOf(doc, type) as never));
-  const versionIds: string[] = [];
-  let exact = 0;
-  for (let round = 0; round < ROUNDS; round++) {
-    const state = await stateOf(editor.editorId);
-    for (const doc of [readDoc(state), readDoc(state)]) {
-      const before = Y.encodeStateVector(doc);
-      doc.transact(() => times(1 + random(6), () => changeAtRandom(doc, type)));
-      await push(editor.editorId, Y.encodeStateAsUpdate(doc, before));
-    }
-    const { versionId } = (await of.ok('/v2/crdt/versions/add', editor)) as { versionId: string };
-    versionIds.push(versionId);
-    const restoredId = versionIds[random(versionIds.length)]!;
-    await of.ok('/v2/crdt/versions/restore', { ...editor, versionId: restoredId });
-    const request = { ...editor, versionId: restoredId, includeState: true };
-    const { state: wanted } = (await of.ok('/v2/crdt/versions/get', request)) as { state: string };
-    const now = readDoc(await stateOf(editor.editorId));
-    if (content(now) === content(readDoc(Buffer.from(wanted, 'base64')))) exact++;
-  }
-  return [type, ROUNDS, `${((exact / ROUNDS) * 100).toFixed(0)} %`];
-}
-
-function rootOf(doc: Y.Doc, type: 'text' | 'array' | 'map' | 'xml'): Y.AbstractType<any> {
-  if (type === 'text') return doc.getText('content');
-  if (type === 'array') return doc.getArray('content');
-  return type === 'map' ? doc.getMap('content') : doc.getXmlFragment('content');
-}
-
-function changeAtRandom(doc: Y.Doc, type: 'text' | 'array' | 'map' | 'xml'): void {
-  const root = rootOf(doc, type);
-  if (root instanceof Y.Map) {
-    const key = `key${random(5)}`;
-    if (random(4) === 0) root.delete(key);
-    else root.set(key, random(2) ? random(100) : new Y.Array());
-    return;
-  }
-  const list = root as unknown as Pick<Y.Array<unknown>, 'length' | 'delete' | 'insert'>;
-  const at = random(list.length + 1);
-  const count = Math.min(random(4), list.length - at);
-  if (count > 0 && random(3) === 0) list.delete(at, count);
-  else if (root instanceof Y.Text && count > 0 && random(3) === 0)
-    root.format(at, count, { bold: random(2) ? true : null });
-  else if (root instanceof Y.Text) root.insert(at, prose(5));
-  else if (root instanceof Y.XmlFragment) root.insert(at, [paragraph()]);
-  else list.insert(at, [random(2) ? random(100) : new Y.Map([['a', random(9)]])]);
-}
-
-function paragraph(): Y.XmlElement {
-  const element = new Y.XmlElement('paragraph');
-  element.setAttribute('level', String(random(4)));
-  element.insert(0, [new Y.XmlText(prose(6))]);
-  return element;
-}

@@ -18,7 +18,7 @@ import {
 } from '../../../infra/cost/requests.ts';
 import { vectorConsumption } from '../../../infra/cost/vectors.ts';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
-import { costOf, nameOf, prepare, scenarios, type Subject } from '../../bench/scenarios.ts';
+import { costOf, prepare, scenarios, type Subject } from '../../bench/scenarios.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { bytesOf, type Cost, costOfCalls, startRecorder } from '../../support/capacity.ts';
 import { newCustomer } from '../../support/customer.ts';
@@ -43,7 +43,7 @@ describe('the cost of a warm request', () => {
     subject = await prepare();
   });
 
-  test.each(scenarios.map((scenario) => [nameOf(scenario), scenario] as const))('%s', async (name, scenario) => {
+  test.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s', async (name, scenario) => {
     const cost = await costOf(recorder, subject, scenario);
     expect(numbersOf(cost)).toEqual(requestCosts[name]);
     // Ids are random, so the length of keys and texts differs by a few bytes between runs.
@@ -61,7 +61,7 @@ describe('the cost limits of endpoints', () => {
         .map(({ path }) => path)
         .sort(),
     );
-    expect(Object.keys(requestCosts).sort()).toEqual(scenarios.map(nameOf).sort());
+    expect(Object.keys(requestCosts).sort()).toEqual(scenarios.map(({ name }) => name).sort());
   });
 
   test.each(Object.entries(readsOfConfiguration))(
