@@ -29,7 +29,9 @@ export function recordTableCalls() {
   const sumOf = (kind: RegExp, read: (call: TableCall) => number) =>
     calls.reduce((sum, call) => (kind.test(call.name) ? sum + read(call) : sum), 0);
   const units = (kind: RegExp) =>
-    sumOf(kind, ({ capacity }) => capacity.reduce((sum: number, { CapacityUnits = 0 }) => sum + Number(CapacityUnits), 0));
+    sumOf(kind, ({ capacity }) =>
+      capacity.reduce((sum: number, { CapacityUnits = 0 }) => sum + Number(CapacityUnits), 0),
+    );
   return { client, send, calls, sumOf, units };
 }
 

@@ -246,13 +246,6 @@ describe('the app', () => {
       .map(([id]) => id);
     expect(stacks).toEqual(['CollaborationBackend']);
   });
-
-  test('fails for an invalid and an unknown setting, and names both', () => {
-    const wrong = { logRetentionDays: 31, alarmemail: 'ops@example.com' };
-    expect(() => runApp(join(folder, 'misset'), wrong)).toThrow(
-      /logRetentionDays: must be one of[^]*alarmemail: unknown setting. Did you mean alarmEmail/,
-    );
-  });
 });
 
 describe('synthesise', () => {

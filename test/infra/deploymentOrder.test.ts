@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { registeredRoutes, registeredWorkers } from '../../infra/build/registry.ts';
 import { synthesisedTemplates } from '../../infra/commands/synthesisedTemplates.ts';
 import type { DeployedResource, StackTemplates } from '../../infra/commands/templateChanges.ts';
@@ -17,46 +17,48 @@ test('a first deployment works on at most 12 resources of API Gateway at the sam
   expect(mostAtOnce(templates, GATEWAY)).toBeLessThanOrEqual(12);
 });
 
-describe('mostAtOnce', () => {
-  const stack = (
-    resources: Record<string, Partial<DeployedResource> & { DependsOn?: string | string[] }>,
-    nested: Record<string, StackTemplates> = {},
-  ): StackTemplates => ({
-    resources: Object.fromEntries(Object.entries(resources).map(([id, resource]) => [id, { Type: 'X', ...resource }])),
-    nested: new Map(Object.entries(nested)),
-  });
-  const after = (value: unknown) => ({ Properties: { list: [{ value }] } });
-  const nestedStack = { Type: 'AWS::CloudFormation::Stack' };
+const stack = (
+  resources: Record<string, Partial<DeployedResource> & { DependsOn?: string | string[] }>,
+  nested: Record<string, StackTemplates> = {},
+): StackTemplates => ({
+  resources: Object.fromEntries(Object.entries(resources).map(([id, resource]) => [id, { Type: 'X', ...resource }])),
+  nested: new Map(Object.entries(nested)),
+});
+const after = (value: unknown) => ({ Properties: { list: [{ value }] } });
+const nestedStack = { Type: 'AWS::CloudFormation::Stack' };
+const inner = stack({ A: {}, B: { Properties: { of: { Ref: 'RootParameter' } } } });
+const role = { Type: 'AWS::IAM::Role', DependsOn: ['A'] };
 
-  test('counts resources that do not wait for one another', () => {
-    expect(mostAtOnce(stack({ A: {}, B: {}, C: {} }), /X/)).toBe(3);
-    expect(mostAtOnce(stack({ A: {}, B: {}, C: { DependsOn: ['A', 'B'] } }), /X/)).toBe(2);
-  });
-
-  test.each([
-    ['DependsOn', { DependsOn: 'Role' }],
-    ['Ref', after({ Ref: 'Role' })],
-    ['Fn::GetAtt', after({ 'Fn::GetAtt': ['Role', 'Arn'] })],
-    ['Fn::GetAtt as text', after({ 'Fn::GetAtt': 'Role.Arn' })],
-    ['Fn::Sub', after({ 'Fn::Sub': 'x/${Role.Arn}' })],
-    ['Fn::Sub with values', after({ 'Fn::Sub': ['${x}', { x: { Ref: 'Role' } }] })],
-  ])('follows %s, also through resources of other types', (_name, waiting) => {
-    const role = { Type: 'AWS::IAM::Role', DependsOn: ['A'] };
-    expect(mostAtOnce(stack({ A: {}, Role: role, B: waiting }), /X/)).toBe(1);
-  });
-
-  test('counts nested stacks together unless one waits for the other', () => {
-    const inner = stack({ A: {}, B: {} });
-    const outer = (second: ({ DependsOn?: string } & ReturnType<typeof after>) | object) =>
-      stack({ One: nestedStack, Two: { ...nestedStack, ...second } }, { One: inner, Two: inner });
-    expect(mostAtOnce(outer({}), /X/)).toBe(4);
-    expect(mostAtOnce(outer({ DependsOn: 'One' }), /X/)).toBe(2);
-    expect(mostAtOnce(outer(after({ 'Fn::GetAtt': ['One', 'Outputs.Arn'] })), /X/)).toBe(2);
-  });
-
-  test('lets a nested stack wait for resources of the root, and resources of the root for a nested stack', () => {
-    const inner = stack({ A: {}, B: { Properties: { of: { Ref: 'RootParameter' } } } });
-    const root = { First: {}, Inner: { ...nestedStack, DependsOn: 'First' }, Last: { DependsOn: 'Inner' }, Free: {} };
-    expect(mostAtOnce(stack(root, { Inner: inner }), /X/)).toBe(3);
-  });
+test.each<[string, StackTemplates, number]>([
+  ['resources that do not wait', stack({ A: {}, B: {}, C: {} }), 3],
+  ['DependsOn', stack({ A: {}, B: {}, C: { DependsOn: ['A', 'B'] } }), 2],
+  ...[
+    { Ref: 'Role' },
+    { 'Fn::GetAtt': ['Role', 'Arn'] },
+    { 'Fn::GetAtt': 'Role.Arn' },
+    { 'Fn::Sub': 'x/${Role.Arn}' },
+  ].map((value): [string, StackTemplates, number] => [
+    `${JSON.stringify(value)}, through another type`,
+    stack({ A: {}, Role: role, B: after(value) }),
+    1,
+  ]),
+  ['nested stacks together', stack({ One: nestedStack, Two: nestedStack }, { One: inner, Two: inner }), 4],
+  [
+    'a nested stack that waits for another',
+    stack(
+      { One: nestedStack, Two: { ...nestedStack, ...after({ 'Fn::GetAtt': ['One', 'Outputs.Arn'] }) } },
+      { One: inner, Two: inner },
+    ),
+    2,
+  ],
+  [
+    'nested stacks and resources of the root that wait for each other',
+    stack(
+      { First: {}, Inner: { ...nestedStack, DependsOn: 'First' }, Last: { DependsOn: 'Inner' }, Free: {} },
+      { Inner: inner },
+    ),
+    3,
+  ],
+])('mostAtOnce counts %s', (_what, templates, expected) => {
+  expect(mostAtOnce(templates, /X/)).toBe(expected);
 });

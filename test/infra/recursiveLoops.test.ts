@@ -19,36 +19,38 @@ function worker(name: string, on: Source, ...targets: QueueName[]): Worker {
   return defineWorker({ name, summary: name, on, uses, impact: 'none', timeoutSeconds: 30 }, async () => []);
 }
 
-describe('workersInLoops', () => {
-  test('contains a worker that sends to its own queue', () => {
-    expect([...workersInLoops([worker('a', from('mail'), 'mail')])]).toEqual(['a']);
-  });
+const reader = (name: string) => ({
+  ...worker(name, from('jobs')),
+  uses: {
+    jobs: {
+      grants: [{ resource: 'queue/jobs', actions: ['GetQueueAttributes'] }] as const,
+      env: [],
+      open: () => undefined,
+    },
+  },
+});
 
-  test('contains every worker on a loop over several queues', () => {
-    const loop = [
-      worker('a', from('deliver'), 'jobs'),
-      worker('b', from('jobs'), 'embed'),
-      worker('c', from('embed'), 'deliver'),
-    ];
-    expect([...workersInLoops(loop)]).toEqual(['a', 'b', 'c']);
-  });
-
-  test('contains no worker that only sends into a loop or only gets messages from one', () => {
-    const workers = [
-      worker('before', from('deliver'), 'jobs'),
-      worker('loop', from('jobs'), 'jobs', 'mail'),
-      worker('after', from('mail')),
-      worker('timer', { every: 'minute' }, 'jobs'),
-      worker('stream', { inserts: ['Thing'] }, 'jobs'),
-    ];
-    expect([...workersInLoops(workers)]).toEqual(['loop']);
-  });
-
-  test("treats permission to send as a link between queues, but not permission to read a queue's length", () => {
-    const grants = [{ resource: 'queue/jobs', actions: ['GetQueueAttributes'] }] as const;
-    const reader = { ...worker('a', from('jobs')), uses: { jobs: { grants, env: [], open: () => undefined } } };
-    expect([...workersInLoops([reader])]).toEqual([]);
-  });
+test.each<[string, Worker[], string[]]>([
+  ['a worker that sends to its own queue', [worker('a', from('mail'), 'mail')], ['a']],
+  [
+    'every worker on a loop over several queues',
+    [worker('a', from('deliver'), 'jobs'), worker('b', from('jobs'), 'embed'), worker('c', from('embed'), 'deliver')],
+    ['a', 'b', 'c'],
+  ],
+  [
+    'no worker that only sends into a loop, gets messages from one, or reads the length of its queue',
+    [
+      worker('before', from('deliver'), 'mail'),
+      worker('loop', from('mail'), 'mail', 'embed'),
+      worker('after', from('embed')),
+      worker('timer', { every: 'minute' }, 'mail'),
+      worker('stream', { inserts: ['Thing'] }, 'mail'),
+      reader('reader'),
+    ],
+    ['loop'],
+  ],
+])('workersInLoops contains %s', (_what, workers, names) => {
+  expect([...workersInLoops(workers)]).toEqual(names);
 });
 
 describe('recursive loop detection', () => {

@@ -30,6 +30,7 @@ const failures = (...ids: string[]) =>
 
 const started: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
+  jest.useRealTimers();
   await Promise.all(started.splice(0).map((source) => source.stop()));
 });
 
@@ -90,32 +91,32 @@ describe('QueueSource', () => {
     reportsFailures: true,
     ...changes,
   });
-  const store = () =>
-    new QueueStore(new DatabaseSync(':memory:'), [
-      {
-        name: 'q',
-        arn: 'arn:q',
-        visibilitySeconds: 30,
-        retentionSeconds: 600,
-        delaySeconds: 0,
-        deadLetters: undefined,
-      },
-    ]);
+  const store = (clock = Date.now) =>
+    new QueueStore(
+      new DatabaseSync(':memory:'),
+      [
+        {
+          name: 'q',
+          arn: 'arn:q',
+          visibilitySeconds: 30,
+          retentionSeconds: 600,
+          delaySeconds: 0,
+          deadLetters: undefined,
+        },
+      ],
+      clock,
+    );
 
   function start(changes: Partial<QueueSourceModel> = {}) {
     const [queues, calls] = [store(), new Invocations()];
     const source = new QueueSource(model(changes), queues, calls.invoke);
     started.push(source);
-    return {
-      queues,
-      calls,
-      source,
-      send: (...bodies: string[]) =>
-        queues.send(
-          'q',
-          bodies.map((body) => ({ body })),
-        ),
-    };
+    const send = (...bodies: string[]) =>
+      queues.send(
+        'q',
+        bodies.map((body) => ({ body })),
+      );
+    return { queues, calls, source, send };
   }
 
   /** Resolves when this number of messages is in flight and no other message waits. */
@@ -164,28 +165,23 @@ describe('QueueSource', () => {
     await untilInFlight(queues, 0);
   });
 
-  test('deletes the messages that did not fail', async () => {
-    const { queues, calls, send } = start();
-    const [, second] = send('a', 'b', 'c');
+  test.each<[string, Partial<QueueSourceModel>, (ids: string[]) => Promise<string>, number]>([
+    ['deletes the messages that did not fail', {}, async ([, second]) => failures(second!), 1],
+    ['deletes nothing if the function throws', {}, () => Promise.reject(new Error('boom')), 3],
+    [
+      'ignores failures that the source does not report',
+      { reportsFailures: false },
+      async (ids) => failures(...ids),
+      0,
+    ],
+  ])('%s', async (_title, changes, result, inFlight) => {
+    const { queues, calls, send, source } = start(changes);
+    const ids = send('a', 'b', 'c');
     const { records, answer } = await calls.next();
     expect(records.map(({ body }) => body)).toEqual(['a', 'b', 'c']);
-    answer.resolve(failures(second!));
-    await untilInFlight(queues, 1);
-  });
-
-  test('deletes nothing if the function throws', async () => {
-    const { queues, calls, send, source } = start();
-    send('a', 'b');
-    (await calls.next()).answer.reject(new Error('boom'));
+    answer.resolve(result(ids));
     await source.stop();
-    expect(queues.counts('q')).toMatchObject({ inFlight: 2 });
-  });
-
-  test('ignores the result of a function that does not report failures', async () => {
-    const { queues, calls, send } = start({ reportsFailures: false });
-    const [id] = send('a');
-    (await calls.next()).answer.resolve(failures(id!));
-    await untilInFlight(queues, 0);
+    expect(queues.counts('q')).toEqual({ visible: 0, inFlight, delayed: 0 });
   });
 
   test('runs up to the maximum number of parallel batches', async () => {
@@ -204,20 +200,7 @@ describe('QueueSource', () => {
 
   test('does nothing while queues are stopped, and messages in flight return after their timeout', async () => {
     let now = Date.now();
-    const queues = new QueueStore(
-      new DatabaseSync(':memory:'),
-      [
-        {
-          name: 'q',
-          arn: 'arn:q',
-          visibilitySeconds: 30,
-          retentionSeconds: 600,
-          delaySeconds: 0,
-          deadLetters: undefined,
-        },
-      ],
-      () => now,
-    );
+    const queues = store(() => now);
     const [messages, calls] = [new StoppableMessages(queues), new Invocations()];
     const source = new QueueSource(model(), messages, calls.invoke);
     started.push(source);
@@ -247,22 +230,9 @@ describe('QueueSource', () => {
     ]);
     again.answer.resolve(none);
     await untilInFlight(queues, 0);
-  });
-
-  test('stops while the queues are stopped', async () => {
-    const messages = new StoppableMessages(store());
-    const source = new QueueSource(model(), messages, new Invocations().invoke);
     messages.stop();
     messages.wake('q');
     await source.stop();
-  });
-
-  test('continues as soon as the queues are started', async () => {
-    const messages = new StoppableMessages(store());
-    messages.stop();
-    const arrival = messages.waitForMessage('q', 60_000);
-    messages.start();
-    await arrival;
   });
 
   test('receives nothing after it is stopped, and lets batches finish', async () => {
@@ -296,6 +266,22 @@ describe('StreamSource', () => {
     } as StreamRecord,
   });
 
+  const model = (changes: Partial<StreamSourceModel>): StreamSourceModel => ({
+    path: 'Source',
+    function: worker,
+    table: 't',
+    partitionKey: 'PK',
+    arn: 'arn:stream',
+    batchSize: 100,
+    reportsFailures: true,
+    lanes: 1,
+    filter: () => true,
+    maxRetries: 2,
+    bisects: true,
+    onFailure: undefined,
+    ...changes,
+  });
+
   /** Starts a source whose stream has these records. Tests can write more. */
   function start(records: readonly ReadRecord[], changes: Partial<StreamSourceModel> = {}) {
     const calls = new Invocations();
@@ -308,21 +294,7 @@ describe('StreamSource', () => {
       [],
     ];
     const source = new StreamSource({
-      model: {
-        path: 'Source',
-        function: worker,
-        table: 't',
-        partitionKey: 'PK',
-        arn: 'arn:stream',
-        batchSize: 100,
-        reportsFailures: true,
-        lanes: 1,
-        filter: () => true,
-        maxRetries: 2,
-        bisects: true,
-        onFailure: undefined,
-        ...changes,
-      },
+      model: model(changes),
       reader: {
         async next() {
           const read = unread.shift() ?? [];
@@ -501,34 +473,26 @@ describe('StreamSource', () => {
 
   test('reads new records as soon as it is woken', async () => {
     fakeTimeouts();
-    try {
-      const { calls, write } = start([]);
-      await delay(30);
-      write(record(1));
-      (await calls.next()).answer.resolve(none);
-      write(record(2));
-      (await calls.next()).answer.resolve(none);
-    } finally {
-      jest.useRealTimers();
-    }
+    const { calls, write } = start([]);
+    await delay(30);
+    write(record(1));
+    (await calls.next()).answer.resolve(none);
+    write(record(2));
+    (await calls.next()).answer.resolve(none);
   });
 
   test('continues to read when 2,000 unfinished records are done', async () => {
     fakeTimeouts();
-    try {
-      const unfinished = times(2_000, (index) => record(index + 1));
-      const { calls, write } = start(unfinished, { batchSize: 2_000 });
-      const { answer } = await calls.next();
-      write(record(2_001, 'other'));
-      // The source has too many unfinished records to read another one now.
-      await delay(30);
-      answer.resolve(none);
-      const { records, answer: lastAnswer } = await calls.next();
-      expect(sequences(records)).toEqual(['2001']);
-      lastAnswer.resolve(none);
-    } finally {
-      jest.useRealTimers();
-    }
+    const unfinished = times(2_000, (index) => record(index + 1));
+    const { calls, write } = start(unfinished, { batchSize: 2_000 });
+    const { answer } = await calls.next();
+    write(record(2_001, 'other'));
+    // The source has too many unfinished records to read another one now.
+    await delay(30);
+    answer.resolve(none);
+    const { records, answer: lastAnswer } = await calls.next();
+    expect(sequences(records)).toEqual(['2001']);
+    lastAnswer.resolve(none);
   });
 
   test('keeps the position before unfinished records when it is stopped', async () => {
@@ -561,20 +525,7 @@ describe('StreamSource', () => {
           const read = written.map(({ key }, index) => record(index + 1, key));
           const unread = [read];
           const source = new StreamSource({
-            model: {
-              path: 'Source',
-              function: worker,
-              table: 't',
-              partitionKey: 'PK',
-              arn: 'arn:stream',
-              batchSize,
-              reportsFailures: true,
-              lanes,
-              filter: () => true,
-              maxRetries: 2,
-              bisects: splits,
-              onFailure: undefined,
-            },
+            model: model({ batchSize, lanes, bisects: splits }),
             reader: { next: async () => unread.shift() ?? [] },
             save({ sequence }) {
               for (let each = 1; each <= Number(sequence); each++)
