@@ -118,15 +118,19 @@ describe('FunctionPool.invoke', () => {
     expect(a).toBe(b);
   });
 
-  test('fails only the call that throws, and logs the error', async () => {
+  test('fails only the call that throws, logs the error, and measures durations and failures', async () => {
     const model = await define(
       'picky',
-      handler('if (event.bad) throw new TypeError("no such thing"); return instance;'),
+      handler(
+        'if (event.bad) throw new TypeError("no such thing"); await new Promise((resolve) => setTimeout(resolve, 50)); return instance;',
+      ),
     );
     const pool = createPool();
     const before = await call(pool, model);
     await expect(call(pool, model, { bad: true })).rejects.toThrow('TypeError: no such thing');
     expect(await call(pool, model)).toBe(before);
+    expect(runs).toEqual([false, true, false].map((failed) => ['picky', expect.any(Number), failed]));
+    expect(runs[0]![1]).toBeGreaterThan(45);
     expect(logged).toContain('"function":"picky"');
     expect(logged).toContain('no such thing');
   });
@@ -163,38 +167,17 @@ describe('FunctionPool.invoke', () => {
   ])('fails the call of a function that %s', async (_name, code) => {
     await expect(call(createPool(), await define('broken', code))).rejects.toThrow('The thread ended');
     expect(logged).toContain('"message":"The thread crashed"');
+    expect(runs).toEqual([['broken', undefined, true]]);
   });
 
-  test('measures the duration of a call, and whether it failed', async () => {
-    const model = await define(
-      'measured',
-      handler('if (event.bad) throw new Error("bad"); await new Promise((resolve) => setTimeout(resolve, 50));'),
-    );
-    const pool = createPool();
-    await call(pool, model);
-    await expect(call(pool, model, { bad: true })).rejects.toThrow('bad');
-    expect(runs).toEqual([
-      ['measured', expect.any(Number), false],
-      ['measured', expect.any(Number), true],
-    ]);
-    expect(runs[0]![1]).toBeGreaterThan(45);
-  });
-
-  test('measures a call of a function that cannot be loaded, without a duration', async () => {
-    await expect(
-      call(createPool(), await define('unloadable', 'throw new Error("broken at import");')),
-    ).rejects.toThrow('The thread ended');
-    expect(runs).toEqual([['unloadable', undefined, true]]);
-  });
-
-  test("passes on the metrics in a function's output", async () => {
+  test("writes a function's output to the log, and passes on the metrics in it", async () => {
     const model = await define(
       'metered',
-      handler('console.log("plain"); console.log(JSON.stringify({ _aws: {}, Faults: event.faults }));'),
+      handler('console.error("on stderr"); console.log(JSON.stringify({ _aws: {}, Faults: event.faults }));'),
     );
     const pool = createPool();
     const both = new Promise<void>((resolve) => {
-      onLog = () => logged.split('"_aws"').length > 2 && resolve();
+      onLog = () => logged.split('"_aws"').length > 2 && logged.includes('on stderr\n') && resolve();
     });
     await call(pool, model, { faults: 1 });
     await call(pool, model, { faults: 2 });
@@ -254,15 +237,6 @@ describe('FunctionPool.invoke', () => {
     } finally {
       other.close();
     }
-  });
-
-  test("writes a function's output to the log", async () => {
-    const model = await define('chatty', handler('console.log("on stdout"); console.error("on stderr");'));
-    const both = new Promise<void>((resolve) => {
-      onLog = () => logged.includes('on stdout\n') && logged.includes('on stderr\n') && resolve();
-    });
-    expect(await call(createPool(), model)).toBeNull();
-    await both;
   });
 
   test.each([

@@ -22,7 +22,7 @@ import { openSecrets } from '../../../infra/local/secrets.ts';
 import { localSettings } from '../../../infra/local/settings.ts';
 import { StreamPositions } from '../../../infra/local/streams/streamPositions.ts';
 import { streamOf, StreamReader } from '../../../infra/local/streams/streamReader.ts';
-import { startEngine } from '../../../infra/local/table/engine.ts';
+import { type Engine, startEngine } from '../../../infra/local/table/engine.ts';
 import { freeAddress } from '../../../infra/local/table/engineAddress.ts';
 import { prepareLaunch } from '../../../infra/local/table/engineLaunch.ts';
 import { spawnGuarded } from '../../../infra/local/table/guardedProcess.ts';
@@ -35,7 +35,21 @@ beforeEach(async () => {
   dataDir = await realpath(await mkdtemp(join(tmpdir(), 'data-')));
 });
 
-afterEach(() => rm(dataDir, { recursive: true }));
+const engines: Engine[] = [];
+afterEach(async () => {
+  jest.restoreAllMocks();
+  for (const engine of engines.splice(0)) await engine.stop();
+  await rm(dataDir, { recursive: true });
+});
+
+/** Starts an engine on the data of the test, which the end of the test stops. */
+async function start(): Promise<Engine> {
+  const engine = await startEngine('dynoxide', dataDir);
+  engines.push(engine);
+  return engine;
+}
+/** Returns the ids of the engines on the data of the test. */
+const pids = async () => (await findProcesses('--db-path', join(dataDir, 'table.db'))).map(({ pid }) => pid);
 
 describe('the table engine', () => {
   const index = (name: string) => ({
@@ -107,28 +121,24 @@ describe('the table engine', () => {
     await clientOf(first.url).send(new PutItemCommand({ TableName: 'Root-Table', Item: Key }));
     await first.stop();
 
-    const second = await startEngine('dynoxide', dataDir);
-    try {
-      await ensureTable(second.call, table('gsi1', 'gsi2', 'gsi3'));
-      await ensureTable(second.call, table('gsi1', 'gsi2', 'gsi3'));
-      const client = clientOf(second.url);
-      const { Table } = await client.send(new DescribeTableCommand({ TableName: 'Root-Table' }));
-      expect(
-        Table?.GlobalSecondaryIndexes?.map(({ IndexName, Projection }) => [IndexName, Projection?.ProjectionType]),
-      ).toEqual([
-        ['gsi1', 'KEYS_ONLY'],
-        ['gsi2', 'KEYS_ONLY'],
-        ['gsi3', 'KEYS_ONLY'],
-      ]);
-      expect(Table?.StreamSpecification).toEqual({ StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' });
-      expect((await client.send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(Key);
+    const second = await start();
+    await ensureTable(second.call, table('gsi1', 'gsi2', 'gsi3'));
+    await ensureTable(second.call, table('gsi1', 'gsi2', 'gsi3'));
+    const client = clientOf(second.url);
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: 'Root-Table' }));
+    expect(
+      Table?.GlobalSecondaryIndexes?.map(({ IndexName, Projection }) => [IndexName, Projection?.ProjectionType]),
+    ).toEqual([
+      ['gsi1', 'KEYS_ONLY'],
+      ['gsi2', 'KEYS_ONLY'],
+      ['gsi3', 'KEYS_ONLY'],
+    ]);
+    expect(Table?.StreamSpecification).toEqual({ StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' });
+    expect((await client.send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(Key);
 
-      const other = table();
-      other.properties.KeySchema = [{ AttributeName: 'PK', KeyType: 'HASH' }];
-      await expect(ensureTable(second.call, other)).rejects.toThrow('The table Root-Table has other keys');
-    } finally {
-      await second.stop();
-    }
+    const other = table();
+    other.properties.KeySchema = [{ AttributeName: 'PK', KeyType: 'HASH' }];
+    await expect(ensureTable(second.call, other)).rejects.toThrow('The table Root-Table has other keys');
   });
 
   test('creates vector indexes with the table, and keeps them', async () => {
@@ -140,24 +150,20 @@ describe('the table engine', () => {
     );
     await first.stop();
 
-    const second = await startEngine('dynoxide', dataDir);
-    try {
-      await ensureTable(second.call, searchable('one', 'two'));
-      for (const IndexName of ['by-one', 'by-two']) {
-        const search = {
-          TableName: 'Root-Table',
-          IndexName,
-          SearchVector: vector.L,
-          TopK: 1,
-          SearchConditionExpression: '#of = :of',
-          ExpressionAttributeNames: { '#of': 'of' },
-          ExpressionAttributeValues: { ':of': { S: 'x' } },
-        };
-        const { SearchResults } = await clientOf(second.url).send(new SearchVectorsCommand(search));
-        expect(SearchResults?.map(({ Item }) => Item)).toMatchObject([Key]);
-      }
-    } finally {
-      await second.stop();
+    const second = await start();
+    await ensureTable(second.call, searchable('one', 'two'));
+    for (const IndexName of ['by-one', 'by-two']) {
+      const search = {
+        TableName: 'Root-Table',
+        IndexName,
+        SearchVector: vector.L,
+        TopK: 1,
+        SearchConditionExpression: '#of = :of',
+        ExpressionAttributeNames: { '#of': 'of' },
+        ExpressionAttributeValues: { ':of': { S: 'x' } },
+      };
+      const { SearchResults } = await clientOf(second.url).send(new SearchVectorsCommand(search));
+      expect(SearchResults?.map(({ Item }) => Item)).toMatchObject([Key]);
     }
   });
 
@@ -218,27 +224,23 @@ describe('the table engine', () => {
     expect(await read(reader)).toEqual([['d', '4']]);
     await first.stop();
 
-    const second = await startEngine('dynoxide', dataDir);
-    try {
-      const [shard] = (await new StreamReader(second.call, stream, undefined).next()).map(
-        ({ position }) => position.shard,
-      );
-      second.deleteStreamRecords('Another-Table', '4');
-      expect(await read(new StreamReader(second.call, stream, undefined))).toHaveLength(4);
-      second.deleteStreamRecords('Root-Table', '3');
-      expect(await read(new StreamReader(second.call, stream, undefined))).toEqual([
-        ['c', '3'],
-        ['d', '4'],
-      ]);
-      await put(second.url, 'e');
-      expect(await streamOf(second.call, 'Root-Table')).toBe(stream);
-      expect(await read(new StreamReader(second.call, stream, { shard: shard!, sequence: '3' }))).toEqual([
-        ['d', '4'],
-        ['e', '5'],
-      ]);
-    } finally {
-      await second.stop();
-    }
+    const second = await start();
+    const [shard] = (await new StreamReader(second.call, stream, undefined).next()).map(
+      ({ position }) => position.shard,
+    );
+    second.deleteStreamRecords('Another-Table', '4');
+    expect(await read(new StreamReader(second.call, stream, undefined))).toHaveLength(4);
+    second.deleteStreamRecords('Root-Table', '3');
+    expect(await read(new StreamReader(second.call, stream, undefined))).toEqual([
+      ['c', '3'],
+      ['d', '4'],
+    ]);
+    await put(second.url, 'e');
+    expect(await streamOf(second.call, 'Root-Table')).toBe(stream);
+    expect(await read(new StreamReader(second.call, stream, { shard: shard!, sequence: '3' }))).toEqual([
+      ['d', '4'],
+      ['e', '5'],
+    ]);
   });
 
   test('stores a position for each stream and event source', () => {
@@ -252,31 +254,23 @@ describe('the table engine', () => {
   });
 
   test('refuses to read the stream of a table without one', async () => {
-    const { call, stop } = await startEngine('dynoxide', dataDir);
-    try {
-      const { StreamSpecification: _, ...properties } = table().properties;
-      await ensureTable(call, { ...table(), properties });
-      await expect(streamOf(call, 'Root-Table')).rejects.toThrow('The table Root-Table has no stream');
-    } finally {
-      await stop();
-    }
+    const { call } = await start();
+    const { StreamSpecification: _, ...properties } = table().properties;
+    await ensureTable(call, { ...table(), properties });
+    await expect(streamOf(call, 'Root-Table')).rejects.toThrow('The table Root-Table has no stream');
   });
 
   test('uses an index for each lookup of stream records', async () => {
-    const { stop } = await startEngine('dynoxide', dataDir);
-    try {
-      const database = new DatabaseSync(join(dataDir, 'table.db'));
-      // The engine stores the records of the stream in `_stream_records`.
-      const plan = database
-        .prepare(
-          'EXPLAIN QUERY PLAN SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = ?1',
-        )
-        .all('t');
-      expect(plan).toMatchObject([{ detail: expect.stringContaining('USING COVERING INDEX stream_sequence') }]);
-      database.close();
-    } finally {
-      await stop();
-    }
+    await start();
+    const database = new DatabaseSync(join(dataDir, 'table.db'));
+    // The engine stores the records of the stream in `_stream_records`.
+    const plan = database
+      .prepare(
+        'EXPLAIN QUERY PLAN SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = ?1',
+      )
+      .all('t');
+    expect(plan).toMatchObject([{ detail: expect.stringContaining('USING COVERING INDEX stream_sequence') }]);
+    database.close();
   });
 
   test('ends an engine of an earlier run first, but no other program that uses the file', async () => {
@@ -290,79 +284,63 @@ describe('the table engine', () => {
     while ((await findProcesses('--db-path', file)).length === 0) await delay(1);
     expect((await findProcesses('--db-path', file)).map(({ pid }) => pid)).toEqual([orphan.pid]);
     const innocent = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30_000)', file]);
-    const next = await startEngine('dynoxide', dataDir);
-    try {
-      const engines = await findProcesses('--db-path', file);
-      expect(engines).toHaveLength(1);
-      expect(engines[0]!.pid).not.toBe(orphan.pid);
-      await ended;
-      expect(await findProcesses(file)).toHaveLength(2);
-    } finally {
-      await next.stop();
-      innocent.kill();
-      await once(innocent, 'exit');
-    }
+    const next = await start();
+    const engines = await findProcesses('--db-path', file);
+    expect(engines).toHaveLength(1);
+    expect(engines[0]!.pid).not.toBe(orphan.pid);
+    await ended;
+    expect(await findProcesses(file)).toHaveLength(2);
+    await next.stop();
+    innocent.kill();
+    await once(innocent, 'exit');
     expect(await findProcesses(file)).toEqual([]);
   });
 
   test('stays stopped after kill until it is restarted, on the same port and data', async () => {
     const reports: string[] = [];
-    const stderr = jest.spyOn(process.stderr, 'write').mockImplementation((text) => reports.push(String(text)) > 0);
-    const engine = await startEngine('dynoxide', dataDir);
-    const pids = async () => (await findProcesses('--db-path', join(dataDir, 'table.db'))).map(({ pid }) => pid);
-    try {
-      await ensureTable(engine.call, table());
-      await clientOf(engine.url).send(new PutItemCommand({ TableName: 'Root-Table', Item: Key }));
-      const before = await pids();
+    jest.spyOn(process.stderr, 'write').mockImplementation((text) => reports.push(String(text)) > 0);
+    const engine = await start();
+    await ensureTable(engine.call, table());
+    await clientOf(engine.url).send(new PutItemCommand({ TableName: 'Root-Table', Item: Key }));
+    const before = await pids();
+    await engine.restart();
+    expect(await pids()).toEqual(before);
+    // Unlike crashes, kills by a test are not limited in number.
+    for (let time = 0; time < 8; time++) {
+      await engine.kill();
+      await engine.kill();
+      expect(await pids()).toEqual([]);
+      await expect(engine.call('DynamoDB_20120810.ListTables', {})).rejects.toThrow('ECONNREFUSED');
       await engine.restart();
-      expect(await pids()).toEqual(before);
-      // Unlike crashes, kills by a test are not limited in number.
-      for (let time = 0; time < 8; time++) {
-        await engine.kill();
-        await engine.kill();
-        expect(await pids()).toEqual([]);
-        await expect(engine.call('DynamoDB_20120810.ListTables', {})).rejects.toThrow('ECONNREFUSED');
-        await engine.restart();
-        expect((await clientOf(engine.url).send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(
-          Key,
-        );
-      }
-      expect(reports).toEqual([]);
-      // After a crash, the engine still restarts by itself.
-      const [pid] = await pids();
-      process.kill(pid!, 'SIGKILL');
-      while (!(await pids()).some((other) => other !== pid)) await delay(5);
-      expect(reports).toEqual([expect.stringContaining('ended unexpectedly')]);
-    } finally {
-      stderr.mockRestore();
-      await engine.stop();
+      expect((await clientOf(engine.url).send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(Key);
     }
+    expect(reports).toEqual([]);
+    // After a crash, the engine still restarts by itself.
+    const [pid] = await pids();
+    process.kill(pid!, 'SIGKILL');
+    while (!(await pids()).some((other) => other !== pid)) await delay(5);
+    expect(reports).toEqual([expect.stringContaining('ended unexpectedly')]);
+    await engine.stop();
     expect(await pids()).toEqual([]);
   });
 
   test('stays stopped if it is killed during a restart', async () => {
-    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
-    const engine = await startEngine('dynoxide', dataDir);
-    const pids = async () => (await findProcesses('--db-path', join(dataDir, 'table.db'))).map(({ pid }) => pid);
-    try {
-      const [pid] = await pids();
-      process.kill(pid!, 'SIGKILL');
-      while ((await pids()).includes(pid!)) await delay(1);
-      await engine.kill();
-      expect(await pids()).toEqual([]);
-      await engine.restart();
-      expect(await pids()).toHaveLength(1);
-    } finally {
-      stderr.mockRestore();
-      await engine.stop();
-    }
+    jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const engine = await start();
+    const [pid] = await pids();
+    process.kill(pid!, 'SIGKILL');
+    while ((await pids()).includes(pid!)) await delay(1);
+    await engine.kill();
+    expect(await pids()).toEqual([]);
+    await engine.restart();
+    expect(await pids()).toHaveLength(1);
   });
 
   test('can be stopped after it was killed', async () => {
-    const engine = await startEngine('dynoxide', dataDir);
+    const engine = await start();
     await engine.kill();
     await engine.stop();
-    expect(await findProcesses('--db-path', join(dataDir, 'table.db'))).toEqual([]);
+    expect(await pids()).toEqual([]);
   });
 
   test('reports that it cannot read its data', async () => {
@@ -563,21 +541,17 @@ describe('localSettings', () => {
       assemblyDir: undefined,
     };
     expect(localSettings({})).toEqual(defaults);
-    expect(
-      localSettings({
-        PORT: '',
-        DATA_DIR: '',
-        SERVICE_NAME: '',
-        ALLOWED_HOSTS: '',
-        DYNAMODB_ENGINE: '',
-        LOCAL_LOGS: '',
-        SCHEDULE_SECONDS: '',
-        FUNCTION_THREADS: '',
-        WEBHOOK_RETRY_SCHEDULE: '',
-        HEARTBEAT: '',
-        ASSEMBLY_DIR: '',
-      }),
-    ).toEqual(defaults);
+    const names = [
+      'PORT',
+      'DATA_DIR',
+      'SERVICE_NAME',
+      'ALLOWED_HOSTS',
+      'DYNAMODB_ENGINE',
+      'LOCAL_LOGS',
+      'SCHEDULE_SECONDS',
+    ];
+    names.push('FUNCTION_THREADS', 'WEBHOOK_RETRY_SCHEDULE', 'HEARTBEAT', 'ASSEMBLY_DIR');
+    expect(localSettings(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(defaults);
   });
 
   test('reads the environment', () => {
