@@ -7,7 +7,7 @@ import { DynamoDBClient, GetItemCommand, PutItemCommand, TransactWriteItemsComma
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-sdk/client-sesv2';
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { QueueModel } from '../../../infra/local/assembly/eventSourceModels.ts';
 import { AwsEndpoint } from '../../../infra/local/awsEndpoint.ts';
 import { type AccessKey, Principals } from '../../../infra/local/iam/principals.ts';
@@ -114,7 +114,9 @@ afterAll(async () => {
   engine.close();
 });
 
+let stderr: jest.SpiedFunction<typeof process.stderr.write>;
 beforeEach(() => {
+  stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
   forwarded = [];
   mails = [];
   consumed = [];
@@ -122,6 +124,8 @@ beforeEach(() => {
   engineAnswer = { status: 200, body: '{}' };
   engineBreaks = false;
 });
+
+afterEach(() => void jest.restoreAllMocks());
 
 const Key = { PK: { S: 'ü' } };
 
@@ -197,36 +201,6 @@ describe('DynamoDB', () => {
     });
   });
 
-  test.each([
-    ['another action', new PutItemCommand({ TableName: 't', Item: Key }), 'dynamodb:PutItem', TABLE],
-    ['another table', new GetItemCommand({ TableName: 'u', Key }), 'dynamodb:GetItem', TABLE.replace(/t$/, 'u')],
-    [
-      'a part of a transaction',
-      new TransactWriteItemsCommand({
-        TransactItems: [
-          { ConditionCheck: { TableName: 't', Key, ConditionExpression: 'x' } },
-          { Put: { TableName: 't', Item: Key } },
-        ],
-      }),
-      'dynamodb:PutItem',
-      TABLE,
-    ],
-  ])('refuses %s like IAM, and reports it on standard error', async (_name, command, action, resource) => {
-    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
-    try {
-      await expect(dynamoDb(reader).send(command as GetItemCommand)).rejects.toMatchObject({
-        name: 'AccessDeniedException',
-        message: expect.stringContaining(
-          `User: arn:aws:sts::000000000000:assumed-role/Reader/Reader is not authorized to perform: ${action} on resource: ${resource}`,
-        ),
-      });
-      expect(stderr.mock.calls).toEqual([[`AccessDenied: Reader may not ${action} on ${resource}\n`]]);
-    } finally {
-      stderr.mockRestore();
-    }
-    expect(forwarded).toEqual([]);
-  });
-
   test('reports every write after its response, and no other call', async () => {
     await dynamoDb(operator).send(new GetItemCommand({ TableName: 't', Key }));
     expect(tableWrites).toBe(0);
@@ -257,11 +231,9 @@ describe("a call of a function's thread", () => {
   };
 
   test('needs no signature, but the permission of its role', async () => {
-    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     expect(await answered(get)).toEqual([200, undefined]);
     expect(await answered(put)).toEqual([400, 'AccessDeniedException']);
     expect(await answered({ ...get, target: 'Unknown.Get' })).toEqual([400, 'UnknownOperationException']);
-    stderr.mockRestore();
     expect(forwarded.map(({ target }) => target)).toEqual([get.target]);
   });
 
@@ -306,24 +278,18 @@ describe('the signature check', () => {
     expect(forwarded).toHaveLength(1);
   });
 
-  test.each([
-    ['another secret', async () => post(aws.url, { ...reader, AWS_SECRET_ACCESS_KEY: 'local' }, GET_ITEM, body)],
-    [
-      'the secret of another caller',
-      async () => post(aws.url, { ...reader, AWS_SECRET_ACCESS_KEY: operator.AWS_SECRET_ACCESS_KEY }, GET_ITEM, body),
-    ],
-    ['another body', async () => post(aws.url, reader, GET_ITEM, body, { body: body.replace('"1"', '"2"') })],
-    [
-      'another operation',
-      async () => post(aws.url, reader, GET_ITEM, body, { headers: { 'x-amz-target': 'DynamoDB_20120810.PutItem' } }),
-    ],
-    [
-      'another time',
-      async () => post(aws.url, reader, GET_ITEM, body, { headers: { 'x-amz-date': '20260101T000000Z' } }),
-    ],
-    ['another service of this machine', async () => post(aws.url, reader, GET_ITEM, body, { url: aws.queues.url })],
-  ])('refuses %s', async (_what, send) => {
-    expect(await answerOf(await send())).toEqual([400, 'InvalidSignatureException']);
+  test.each<[string, Partial<AccessKey>, () => Parameters<typeof post>[4]]>([
+    ['another secret', { AWS_SECRET_ACCESS_KEY: 'local' }, () => ({})],
+    ['the secret of another caller', { AWS_SECRET_ACCESS_KEY: operator.AWS_SECRET_ACCESS_KEY }, () => ({})],
+    ['another body', {}, () => ({ body: body.replace('"1"', '"2"') })],
+    ['another operation', {}, () => ({ headers: { 'x-amz-target': 'DynamoDB_20120810.PutItem' } })],
+    ['another time', {}, () => ({ headers: { 'x-amz-date': '20260101T000000Z' } })],
+    ['another service of this machine', {}, () => ({ url: aws.queues.url })],
+  ])('refuses %s', async (_what, key, sent) => {
+    expect(await answerOf(await post(aws.url, { ...reader, ...key }, GET_ITEM, body, sent()))).toEqual([
+      400,
+      'InvalidSignatureException',
+    ]);
     expect(forwarded).toEqual([]);
   });
 
@@ -399,34 +365,28 @@ describe('Secrets Manager', () => {
     expect(await read(reader, secret.name)).toMatchObject({ SecretString: secret.value });
   });
 
-  test('refuses secrets that the role does not allow, and unknown ones', async () => {
-    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
-    try {
-      await expect(read(nobody, secret.arn)).rejects.toMatchObject({ name: 'AccessDeniedException' });
-    } finally {
-      stderr.mockRestore();
-    }
+  test('refuses unknown secrets', async () => {
     await expect(read(operator, 'arn:other')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 });
 
-describe('SES', () => {
-  const mail = (changes: { from?: string; subject?: string } & Partial<SendEmailCommandInput> = {}) =>
-    new SendEmailCommand({
-      ReplyToAddresses: changes.ReplyToAddresses,
-      ConfigurationSetName: changes.ConfigurationSetName,
-      EmailTags: changes.EmailTags,
-      FromEmailAddress: changes.from ?? 'no-reply@example.com',
-      Destination: { ToAddresses: ['ada@example.org'] },
-      Content: {
-        Simple: {
-          Subject: { Data: changes.subject ?? 'Grüße' },
-          Body: { Text: { Data: 'ü' }, Html: { Data: '<p>ü' } },
-          Headers: [{ Name: 'X-Test', Value: '1' }],
-        },
+const mail = (changes: { from?: string; subject?: string } & Partial<SendEmailCommandInput> = {}) =>
+  new SendEmailCommand({
+    ReplyToAddresses: changes.ReplyToAddresses,
+    ConfigurationSetName: changes.ConfigurationSetName,
+    EmailTags: changes.EmailTags,
+    FromEmailAddress: changes.from ?? 'no-reply@example.com',
+    Destination: { ToAddresses: ['ada@example.org'] },
+    Content: {
+      Simple: {
+        Subject: { Data: changes.subject ?? 'Grüße' },
+        Body: { Text: { Data: 'ü' }, Html: { Data: '<p>ü' } },
+        Headers: [{ Name: 'X-Test', Value: '1' }],
       },
-    });
+    },
+  });
 
+describe('SES', () => {
   test('puts mail into the outbox and returns its id', async () => {
     expect(await ses(reader).send(mail())).toMatchObject({ MessageId: 'mail-1' });
     expect(mails).toEqual([
@@ -462,24 +422,6 @@ describe('SES', () => {
     ]);
   });
 
-  test.each([
-    ['a configuration set without the grant', () => reader, { ConfigurationSetName: 'others' }],
-    ['a function without the grant', () => nobody, {}],
-    ["another sender's domain", () => reader, { from: 'no-reply@example.net' }],
-    ["a parent's subdomain", () => reader, { from: 'no-reply@a.example.com' }],
-  ])('refuses %s', async (_what, key, changes) => {
-    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
-    try {
-      await expect(ses(key()).send(mail(changes))).rejects.toMatchObject({
-        name: 'AccessDeniedException',
-        message: expect.stringContaining('ses:SendEmail'),
-      });
-    } finally {
-      stderr.mockRestore();
-    }
-    expect(mails).toEqual([]);
-  });
-
   test('refuses header injection and unsupported requests', async () => {
     await expect(ses(reader).send(mail({ subject: 'a\r\nBcc: eve@example.net' }))).rejects.toMatchObject({
       name: 'BadRequestException',
@@ -497,9 +439,10 @@ describe('SES', () => {
   });
 });
 
+const sendTo = (queue: string) =>
+  sqs(reader).send(new SendMessageCommand({ QueueUrl: `${aws.url}/000000000000/${queue}`, MessageBody: 'x' }));
+
 describe('SQS', () => {
-  const send = (key: AccessKey, queue: string) =>
-    sqs(key).send(new SendMessageCommand({ QueueUrl: `${aws.url}/000000000000/${queue}`, MessageBody: 'x' }));
   const waiting = async () =>
     (
       await sqs(operator).send(
@@ -508,32 +451,84 @@ describe('SQS', () => {
     ).Attributes?.ApproximateNumberOfMessages;
 
   test('accepts calls that the role allows, including batches', async () => {
-    await send(reader, 'q');
+    await sendTo('q');
     await sqs(reader).send(
       new SendMessageBatchCommand({ QueueUrl: `${aws.url}/000000000000/q`, Entries: [{ Id: 'a', MessageBody: 'y' }] }),
     );
     expect(await waiting()).toBe('2');
   });
+});
 
-  test.each([
-    ['another queue', () => send(reader, 'other'), 'sqs:SendMessage', QUEUE.replace(/q$/, 'other')],
-    [
-      'another action',
-      () => sqs(reader).send(new GetQueueAttributesCommand({ QueueUrl: `${aws.url}/000000000000/q` })),
-      'sqs:GetQueueAttributes',
-      QUEUE,
-    ],
-  ])('refuses %s', async (_what, call, action, resource) => {
-    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
-    try {
-      await expect(call()).rejects.toMatchObject({
-        name: 'AccessDeniedException',
-        message: expect.stringContaining(`to perform: ${action} on resource: ${resource}`),
-      });
-    } finally {
-      stderr.mockRestore();
-    }
+const SES = 'arn:aws:ses:us-east-1:000000000000:';
+test.each<[string, () => Promise<unknown>, string, string, string?]>([
+  [
+    'another action',
+    () => dynamoDb(reader).send(new PutItemCommand({ TableName: 't', Item: Key })),
+    'dynamodb:PutItem',
+    TABLE,
+  ],
+  [
+    'another table',
+    () => dynamoDb(reader).send(new GetItemCommand({ TableName: 'u', Key })),
+    'dynamodb:GetItem',
+    TABLE.replace(/t$/, 'u'),
+  ],
+  [
+    'a part of a transaction',
+    () =>
+      dynamoDb(reader).send(
+        new TransactWriteItemsCommand({
+          TransactItems: [
+            { ConditionCheck: { TableName: 't', Key, ConditionExpression: 'x' } },
+            { Put: { TableName: 't', Item: Key } },
+          ],
+        }),
+      ),
+    'dynamodb:PutItem',
+    TABLE,
+  ],
+  [
+    'a secret',
+    () => secretsManager(nobody).send(new GetSecretValueCommand({ SecretId: secret.arn })),
+    'secretsmanager:GetSecretValue',
+    secret.arn,
+    'Nobody',
+  ],
+  [
+    'another configuration set',
+    () => ses(reader).send(mail({ ConfigurationSetName: 'others' })),
+    'ses:SendEmail',
+    `${SES}configuration-set/others`,
+  ],
+  ['a mail', () => ses(nobody).send(mail()), 'ses:SendEmail', `${SES}identity/example.com`, 'Nobody'],
+  [
+    'another domain',
+    () => ses(reader).send(mail({ from: 'no-reply@example.net' })),
+    'ses:SendEmail',
+    `${SES}identity/example.net`,
+  ],
+  [
+    'a subdomain',
+    () => ses(reader).send(mail({ from: 'no-reply@a.example.com' })),
+    'ses:SendEmail',
+    `${SES}identity/a.example.com`,
+  ],
+  ['another queue', () => sendTo('other'), 'sqs:SendMessage', QUEUE.replace(/q$/, 'other')],
+  [
+    'another action on a queue',
+    () => sqs(reader).send(new GetQueueAttributesCommand({ QueueUrl: `${aws.url}/000000000000/q` })),
+    'sqs:GetQueueAttributes',
+    QUEUE,
+  ],
+])('%s is refused like IAM, and reported on standard error', async (_what, call, action, resource, role = 'Reader') => {
+  await expect(call()).rejects.toMatchObject({
+    name: 'AccessDeniedException',
+    message: expect.stringContaining(
+      `User: arn:aws:sts::000000000000:assumed-role/${role}/${role} is not authorized to perform: ${action} on resource: ${resource}`,
+    ),
   });
+  expect(stderr.mock.calls).toEqual([[`AccessDenied: ${role} may not ${action} on ${resource}\n`]]);
+  expect([forwarded, mails]).toEqual([[], []]);
 });
 
 describe('a stopped service', () => {

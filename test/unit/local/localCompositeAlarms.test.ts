@@ -91,12 +91,6 @@ describe('a composite alarm', () => {
     });
   });
 
-  test('can have the rule and the suppressor on other composite alarms', () => {
-    const first = composite('First', 'ALARM("Root-A")');
-    const second = composite('Second', 'ALARM("Root-First")');
-    expect(alarmsAt(MINUTE, [a, second, first], [['A', 0]])['Second']).toMatchObject({ active: true });
-  });
-
   describe('with a suppressor', () => {
     const suppressed = composite('Suppressed', 'ALARM("Root-A")', {
       AlarmActions: [topic],
@@ -126,10 +120,6 @@ describe('a composite alarm', () => {
       ] as const;
       expect(at(14 * MINUTE, ...measured)).toMatchObject({ active: true, suppressedBy: 'shortly after B' });
       expect(at(16 * MINUTE, ...measured)).toMatchObject({ active: true, suppressedBy: null });
-    });
-
-    test('is not suppressed while it is OK', () => {
-      expect(at(MINUTE, ['B', 0])).toMatchObject({ active: false, suppressedBy: null });
     });
   });
 

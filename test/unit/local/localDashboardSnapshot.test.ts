@@ -89,19 +89,6 @@ describe('the periods of the dashboard', () => {
     expect(endOf(3, linesAt(29, single('a'), measured))).toEqual([2, 1, 1]);
     expect(endOf(4, linesAt(30, single('a'), measured))).toEqual([2, 1, 1, 0]);
   });
-
-  test('cover a whole hour', () => {
-    const { series } = linesAt(
-      3_599,
-      single('a'),
-      [
-        [0, metricOf('a'), 4],
-        [3_599, metricOf('a'), 2],
-      ],
-      60,
-    );
-    expect([series[0]!.values[0], series[0]!.values.at(-1)]).toEqual([4, 2]);
-  });
 });
 
 describe('a line of a graph', () => {
@@ -115,11 +102,6 @@ describe('a line of a graph', () => {
     expect(endOf(3, linesAt(29, single('a', { percentile: 99 }), measured))).toEqual([5, null, 7]);
     expect(endOf(3, linesAt(29, math('a * 2'), measured))).toEqual([10, null, 14]);
     expect(endOf(3, linesAt(29, math('FILL(a, 1) * 2'), measured))).toEqual([10, 2, 14]);
-  });
-
-  test('has no value before the start of the store, even if FILL fills missing data', () => {
-    for (const source of [single('a'), math('FILL(a, 0)')])
-      expect(endOf(4, linesAt(19, source, [[11, metricOf('a'), 5]]))).toEqual([null, null, 0, 5]);
   });
 
   test('is omitted if nothing was measured in the time range', () => {

@@ -100,20 +100,6 @@ describe('alarmOf and alarmState', () => {
     });
   });
 
-  test('evaluate the period that ends now', () => {
-    expect(stateAfter({}, 1, [0.5, 3], [0.9, 2])).toEqual({ contributors: [''], value: 5 });
-    expect(stateAfter({}, 1.4, [0.5, 3], [0.9, 2])).toEqual({ contributors: [''], value: 5 });
-    expect(stateAfter({}, 1.6, [0.5, 3], [0.9, 2])).toEqual({ contributors: [], value: 2 });
-    expect(stateAfter({}, 3, [0.5, 3], [0.9, 2])).toEqual({ contributors: [], value: undefined });
-  });
-
-  test('activate an alarm if all of its periods breach', () => {
-    const three = { EvaluationPeriods: 3 };
-    expect(stateAfter(three, 3, [0.5, 5], [1.5, 5], [2.5, 5]).contributors).toEqual(['']);
-    expect(stateAfter(three, 3, [0.5, 5], [1.5, 4], [2.5, 5]).contributors).toEqual([]);
-    expect(stateAfter(three, 3, [1.5, 5], [2.5, 5]).contributors).toEqual([]);
-  });
-
   test.each([
     ['GreaterThanOrEqualToThreshold', [false, true, true]],
     ['GreaterThanThreshold', [false, false, true]],
@@ -159,17 +145,13 @@ describe('alarmOf and alarmState', () => {
     expect(stateAfter(onQuery, 1)).toEqual({ contributors: [], value: undefined });
   });
 
-  test('evaluate an expression over the metrics that it names', () => {
-    const both = math({ Id: 'both', Expression: 'FILL(a, 0) + FILL(b, 0)' }, part('a', 'Lag'), part('b', 'Wait'));
-    expect(stateAfter(both, 1, [0.5, 3], [0.5, 2, { ...lag, name: 'Wait' }])).toEqual({ contributors: [''], value: 5 });
-  });
-
   test.each([
     ['M of N', { DatapointsToAlarm: 1, EvaluationPeriods: 2 }, 'DatapointsToAlarm other than EvaluationPeriods'],
     ['a band', { ComparisonOperator: 'GreaterThanUpperThreshold' }, 'the comparison GreaterThanUpperThreshold'],
     ['a name of a property of every object', { ComparisonOperator: 'toString' }, 'the comparison toString'],
     ['no setting for missing data', { TreatMissingData: undefined }, 'the treatment of missing data "undefined"'],
     ['an average', { Statistic: 'Average' }, 'the statistic "Average"'],
+    ['a percentile of 100', { Statistic: undefined, ExtendedStatistic: 'p100' }, 'the statistic "p100"'],
     ['a property with an effect', { ThresholdMetricId: 'x' }, '"ThresholdMetricId" of an alarm'],
     [
       'two expressions',
