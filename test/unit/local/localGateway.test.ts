@@ -72,12 +72,12 @@ describe('the path /', () => {
 
   test('is a path of the API for POST, and for another allowed host', async () => {
     await fetch(gateway.url, { method: 'POST' });
-    await raw('GET / HTTP/1.1\r\nHost: api.local:1\r\nConnection: close\r\n\r\n');
+    await raw('GET / HTTP/1.1\r\nHost: API.local:1\r\nConnection: close\r\n\r\n');
     expect([locals, events.map(({ routeKey }) => routeKey)]).toEqual([[], ['$default', '$default']]);
   });
 });
 
-describe('a route with a parameter at its end', () => {
+describe('a request with GET', () => {
   test.each([
     ['/manual/one?a=1', 'GET /manual/{page}', { page: 'one' }],
     ['/manual/a%20b', 'GET /manual/{page}', { page: 'a b' }],
@@ -86,15 +86,12 @@ describe('a route with a parameter at its end', () => {
     ['/manual', '$default', undefined],
     ['/manual/one/two', '$default', undefined],
     ['/other/one', '$default', undefined],
+    ['/things/add', '$default', undefined],
+    ['/nothing', '$default', undefined],
   ])('leads %s to %s', async (path, routeKey, pathParameters) => {
     await fetch(gateway.url + path);
     expect(events[0]).toMatchObject({ routeKey });
     expect(events[0]?.pathParameters).toEqual(pathParameters);
-  });
-
-  test('matches its method only', async () => {
-    await fetch(`${gateway.url}/manual/one`, { method: 'POST' });
-    expect(events[0]).toMatchObject({ routeKey: '$default' });
   });
 });
 
@@ -171,19 +168,6 @@ describe('the event of a request', () => {
     expect(events[0]).toMatchObject({ isBase64Encoded: true, body: Buffer.from(bytes).toString('base64') });
   });
 
-  test.each(['/nothing', '/things/add/', '/things'])(
-    'goes to the default route for the unknown path %s',
-    async (path) => {
-      await post('', {}, path);
-      expect(events[0]).toMatchObject({ routeKey: '$default', rawPath: path });
-    },
-  );
-
-  test('goes to the default route for another method', async () => {
-    await fetch(`${gateway.url}/things/add`);
-    expect(events[0]).toMatchObject({ routeKey: '$default' });
-  });
-
   test('has the path of a request target with a whole URL', async () => {
     await raw('POST http://api.local/things/add?a=1 HTTP/1.1\r\nHost: api.local\r\nConnection: close\r\n\r\n');
     expect(events[0]).toMatchObject({ routeKey: 'POST /things/add', rawPath: '/things/add', rawQueryString: 'a=1' });
@@ -233,12 +217,6 @@ describe('the response of a function', () => {
     expect(await answerTo(value)).toMatchObject({ status: 500, body: '{"message":"Internal Server Error"}' });
   });
 
-  test('is an internal error if the function fails', async () => {
-    answer = () => Promise.reject(new Error('no'));
-    const response = await post('{}');
-    expect([response.status, await response.json()]).toEqual([500, { message: 'Internal Server Error' }]);
-  });
-
   test('is a timeout if it takes longer than the integration allows', async () => {
     answer = () => new Promise(() => undefined);
     const response = await post('{}');
@@ -251,26 +229,11 @@ describe('a body that is too large', () => {
   const outcome = async (response: Response) => [response.status, await response.json(), events.length];
   const refused = [413, { message: 'Request Entity Too Large' }, 0];
 
-  test('for the gateway is refused', async () => {
-    expect(await outcome(await post('x'.repeat(10 * 1024 * 1024 + 1), json))).toEqual(refused);
-  });
-
   test('for Lambda is refused, counted as part of the event', async () => {
     expect(await outcome(await post('x'.repeat(6_300_000), json))).toEqual(refused);
     expect(await outcome(await post('"'.repeat(3_200_000), json))).toEqual(refused);
     expect(await outcome(await post(new Uint8Array(5_000_000)))).toEqual(refused);
     expect((await post('x'.repeat(6_200_000), json)).status).toBe(200);
-  });
-
-  test('without a declared length is refused', async () => {
-    const chunk = new Uint8Array(1024 * 1024);
-    let remainingChunks = 12;
-    const body = new ReadableStream({
-      pull: (stream) => (remainingChunks-- > 0 ? stream.enqueue(chunk) : stream.close()),
-    });
-    expect(await outcome(await fetch(`${gateway.url}/things/add`, { method: 'POST', body, duplex: 'half' }))).toEqual(
-      refused,
-    );
   });
 
   test('is refused before it is sent, if the client asks with Expect', async () => {
@@ -290,20 +253,10 @@ describe('the Host header of an API request', () => {
   const call = (host: string) =>
     raw(`POST /things/add HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`);
 
-  test.each(['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'])(
-    'may be %s with the port of the gateway',
-    async (name) => {
-      expect(await call(`${name}:${new URL(gateway.url).port}`)).toContain('HTTP/1.1 200 OK\r\n');
-    },
-  );
-
-  test('may be a name in ALLOWED_HOSTS', async () => {
-    expect(await call('api.local')).toContain('HTTP/1.1 200 OK\r\n');
-    expect(await call('API.local:1')).toContain('HTTP/1.1 200 OK\r\n');
-  });
-
   test('with an internet name, another port or no port is refused before any function runs', async () => {
     const { port } = new URL(gateway.url);
+    expect(await call(`localhost:${port}`)).toContain('HTTP/1.1 200 OK\r\n');
+    events = [];
     for (const host of [
       `evil.example:${port}`,
       `localhost.evil.example:${port}`,
@@ -337,14 +290,6 @@ describe('the Host header of an API request', () => {
       );
     expect(events).toEqual([]);
   });
-
-  test('may be in the target too', async () => {
-    const { host, href } = new URL('/things/add', gateway.url);
-    expect(
-      await raw(`POST ${href} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`),
-    ).toContain('HTTP/1.1 200 OK\r\n');
-    expect(events).toMatchObject([{ rawPath: '/things/add' }]);
-  });
 });
 
 describe('the measurements of the gateway', () => {
@@ -375,7 +320,7 @@ describe('a page of the local run', () => {
       `${head}\r\nHost: ${host}\r\nX-Many: 1\r\nx-many: 2\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
     );
 
-  test.each(['127.0.0.1', 'localhost', '[::1]'])(
+  test.each(['127.0.0.1', 'LOCALHOST', '[::1]'])(
     'is served at %s, without a call of a function or a measurement',
     async (name) => {
       expect(await page(`${name}:${port}`)).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\na page$/);
@@ -391,13 +336,6 @@ describe('a page of the local run', () => {
       expect([events, measured]).toEqual([[], []]);
     },
   );
-
-  test('gets method, path and body of the request unchanged', async () => {
-    await page(`127.0.0.1:${port}`, 'POST /_local/parts/table HTTP/1.1', '{"running":true}');
-    expect(locals).toMatchObject([
-      { method: 'POST', path: '/_local/parts/table', body: Buffer.from('{"running":true}') },
-    ]);
-  });
 
   test.each([
     ['the name of a web site that resolves to this machine', () => `evil.example:${port}`],
