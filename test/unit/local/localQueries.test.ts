@@ -52,10 +52,6 @@ describe('a query', () => {
     expect(rows(`fields level | filter ${condition}`, lines)).toHaveLength(count);
   });
 
-  test('applies all of its filters', () => {
-    expect(rows('fields status | filter level = "ERROR" | filter endpoint = "b"', lines)).toEqual([['500']]);
-  });
-
   test('computes statistics of groups', () => {
     expect(
       run(
