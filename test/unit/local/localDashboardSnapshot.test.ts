@@ -104,6 +104,11 @@ describe('a line of a graph', () => {
     expect(endOf(3, linesAt(29, math('FILL(a, 1) * 2'), measured))).toEqual([10, 2, 14]);
   });
 
+  test('has no value before the start of the store, even if FILL fills missing data', () => {
+    for (const source of [single('a'), math('FILL(a, 0)')])
+      expect(endOf(4, linesAt(19, source, [[11, metricOf('a'), 5]]))).toEqual([null, null, 0, 5]);
+  });
+
   test('is omitted if nothing was measured in the time range', () => {
     const measured = [[1, metricOf('a'), 5]] as const;
     for (const source of [single('b'), math('FILL(b, 0)'), math('1 + 1'), faults])

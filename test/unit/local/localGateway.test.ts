@@ -95,6 +95,11 @@ describe('a request with GET', () => {
   });
 });
 
+test('a route with a parameter matches its method only', async () => {
+  await post('', {}, '/manual/one');
+  expect(events).toMatchObject([{ routeKey: '$default' }]);
+});
+
 describe('the event of a request', () => {
   test('has payload format 2.0', async () => {
     await raw(

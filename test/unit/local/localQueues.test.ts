@@ -211,18 +211,23 @@ describe('QueueStore', () => {
   });
 });
 
-test('a wait for a message ends when a hidden message becomes visible', async () => {
+test('a wait for a message ends when a hidden one becomes visible, or one arrives in its queue', async () => {
   jest.useFakeTimers();
   const store = new QueueStore(new DatabaseSync(':memory:'), models);
   store.send('q', [{ body: 'a' }]);
   store.receive('q', 1, 1);
-  let hasEnded = false;
-  void store.waitForMessage('q', 10_000).then(() => (hasEnded = true));
-  await jest.advanceTimersByTimeAsync(999);
-  expect(hasEnded).toBe(false);
-  await jest.advanceTimersByTimeAsync(1);
-  expect(hasEnded).toBe(true);
-  expect(store.receive('q', 1)).toHaveLength(1);
+  let ends = 0;
+  const wait = () => void store.waitForMessage('q', 10_000).then(() => ends++);
+  const endsAfter = async (milliseconds: number) => {
+    await jest.advanceTimersByTimeAsync(milliseconds);
+    return ends;
+  };
+  wait();
+  store.send('dead', [{ body: 'elsewhere' }]);
+  expect([await endsAfter(999), await endsAfter(1), store.receive('q', 1).length]).toEqual([0, 1, 1]);
+  wait();
+  store.send('q', [{ body: 'b' }]);
+  expect(await endsAfter(0)).toBe(2);
   jest.useRealTimers();
 });
 
