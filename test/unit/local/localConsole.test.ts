@@ -41,14 +41,17 @@ const faults = query('Stack/faults of Workers', 'filter status >= 500 | stats co
 const ofKey = query('Stack/an API key in V2Users', 'fields tenant | filter tenant = "<apiKey>" or id = "<id>"');
 
 /** Returns a console whose parts are fakes. They record what is done with them. */
-function newConsole() {
+function newConsole(onStart: () => Promise<void> = () => Promise.resolve()) {
   const done: string[] = [];
   const requestedMinutes: number[] = [];
   const ran: [name: string, values: Readonly<Record<string, string>>, since: number][] = [];
   const partSwitch = (name: PartName): PartSwitch => ({
     meaning: `What ${name} is`,
     stop: () => void done.push(`stop ${name}`),
-    start: () => void done.push(`start ${name}`),
+    start: () => {
+      done.push(`start ${name}`);
+      return onStart();
+    },
   });
   const parts = new Parts({
     table: partSwitch('table'),
@@ -237,6 +240,13 @@ describe('the switch of a part', () => {
       ]);
     },
   );
+});
+
+test('a request fails if the part cannot be started', async () => {
+  const { send } = newConsole(() => Promise.reject(new Error('It does not start')));
+  const turn = (running: boolean) => send('POST', '/_local/parts/mail', JSON.stringify({ running }));
+  await turn(false);
+  await expect(turn(true)).rejects.toThrow('It does not start');
 });
 
 describe('the tokens of the demo page', () => {
