@@ -91,6 +91,20 @@ describe('the periods of the dashboard', () => {
   });
 });
 
+test('the dashboard covers a whole hour', () => {
+  const [first, last] = [0, 3_599];
+  const { series } = linesAt(
+    last,
+    single('a'),
+    [
+      [first, metricOf('a'), 4],
+      [last, metricOf('a'), 2],
+    ],
+    60,
+  );
+  expect([series[0]!.values[0], series[0]!.values.at(-1)]).toEqual([4, 2]);
+});
+
 describe('a line of a graph', () => {
   test('is zero without data for counters, and has a gap for other metrics', () => {
     const measured = [
