@@ -3,18 +3,17 @@
  * stage is compared with the bare writes of the same items. Limits of mails are off. Takes about 90 s.
  */
 import { SESv2Client } from '@aws-sdk/client-sesv2';
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { WaitingEntryEntity } from '../../lib/mail/waiting/entryStore.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import { documentClients, operationOf } from '../../lib/table/documentClient.ts';
 import { newCustomer } from '../support/customer.ts';
-import { TABLE_NAME } from '../support/engine.ts';
 import { itemsByKey } from '../support/items.ts';
 import { asDocumentClient, type Command, LeanClient } from '../support/leanClient.ts';
 import { replaceIds } from '../support/replaceIds.ts';
 import { times } from '../support/times.ts';
 import { Cloud } from './deliveries/cloud.ts';
 import { observed, startEnvironment } from './deliveries/world.ts';
+import { putAll } from './putAll.ts';
 import { printTable, ratio, timed } from './report.ts';
 
 const USERS = 10_000;
@@ -23,7 +22,6 @@ const USERS_PER_COMMENT = 49;
 const COMMENTS_PER_USER = 2;
 const COMMENTERS_AT_A_TIME = 4;
 const WINDOW_SECONDS = 600;
-const BATCH = 25;
 const BARE_AT_A_TIME = 16;
 const JOBS_AT_A_TIME = 8;
 const MAIL_RUNS_AT_A_TIME = 4;
@@ -102,12 +100,7 @@ async function addUsers(): Promise<void> {
   const copies = times(USERS - 1, (index) =>
     ofUser.map((item) => replaceIds(item, { [user]: userIdOf(index + 1) })),
   ).flat();
-  const batches = times(Math.ceil(copies.length / BATCH), (index) => copies.slice(index * BATCH, (index + 1) * BATCH));
-  await inParallel(batches, BARE_AT_A_TIME, async (batch) => {
-    await client.send(
-      new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: batch.map((Item) => ({ PutRequest: { Item } })) } }),
-    );
-  });
+  await putAll(client, copies, BARE_AT_A_TIME);
 }
 
 /** Comments, and writes the entries of the mentioned users. The time of the commenting calls does not count. */

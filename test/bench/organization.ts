@@ -14,15 +14,14 @@ import { startEngine, TABLE_NAME } from '../support/engine.ts';
 import { type LargeOrganization, makeLargeOrganization } from '../support/largeOrganization.ts';
 import { asDocumentClient, type Command, LeanClient } from '../support/leanClient.ts';
 import { startQueues } from '../support/queues.ts';
-import { times } from '../support/times.ts';
 import { type CpuTime, cpuTime } from './processUsage.ts';
+import { batches, putAll } from './putAll.ts';
 import { printTable, quantile, ratio, timed } from './report.ts';
 
 const LARGE = { users: 10_000, documents: 2_500, folders: 100, contentEvery: 50 };
 const EMPTY_ONES = 11;
 /** The time limit of each measurement in milliseconds. The whole bench takes less than three minutes. */
 const MAX_MILLISECONDS = 40_000;
-const BATCH = 25;
 const AT_A_TIME = 8;
 const WRITES: ReadonlySet<string> = new Set([
   'BatchWriteCommand',
@@ -102,9 +101,6 @@ function byJob({ apiKey: tenant }: Customer, { internalId }: LargeOrganization) 
   };
 }
 
-const batches = (items: readonly Record<string, any>[]) =>
-  times(Math.ceil(items.length / BATCH), (index) => items.slice(index * BATCH, (index + 1) * BATCH));
-
 function byKeys(items: LargeOrganization['items']) {
   return async (meter: Meter, until: number) =>
     inParallel(batches(items), AT_A_TIME, async (batch) => {
@@ -135,14 +131,7 @@ for (let number = 0; number < EMPTY_ONES; number++) {
 const large = await makeLargeOrganization(engine, client, customer, 'acme', LARGE);
 const answered = await deletion(customer, 'acme');
 const ours = await measured(client, byJob(customer, large));
-await inParallel(
-  batches(large.items),
-  AT_A_TIME,
-  async (batch) =>
-    void (await client.send(
-      new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: batch.map((Item) => ({ PutRequest: { Item } })) } }),
-    )),
-);
+await putAll(client, large.items, AT_A_TIME);
 const raw = await measured(client, byKeys(large.items));
 client.destroy();
 await queues.stop();

@@ -140,11 +140,6 @@ describe('restore table', () => {
     }
   });
 
-  test('keeps vector indexes that exist after the restore', () => {
-    const made = calls(tableCommands(templates, 'Mine'), { ...answers, [DESCRIBE]: 'content\\treview' });
-    expect(made.filter(({ options }) => 'vector-index-updates' in options)).toEqual([]);
-  });
-
   test('waits until each vector index is ready before it creates the next', () => {
     const steps = (commands: string, given: Record<string, string>, failing?: string) =>
       calls(commands, given, failing).flatMap(({ options }) => {

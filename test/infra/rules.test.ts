@@ -153,12 +153,11 @@ describe('the templates', () => {
     }
   });
 
-  test.each(['ALLOW_LOOPBACK_DELIVERY', 'EDITOR_VERSIONS_IN_SECONDS', 'STRICT_OUTPUT'])(
-    'do not have the variable %s of the local run',
-    (name) => {
-      expect(JSON.stringify(assembly.templates)).not.toContain(name);
-    },
-  );
+  test('have no variable of the local run', () => {
+    expect(JSON.stringify(assembly.templates)).not.toMatch(
+      /ALLOW_LOOPBACK_DELIVERY|EDITOR_VERSIONS_IN_SECONDS|STRICT_OUTPUT/,
+    );
+  });
 
   test('name the access log so that its entry in the policy of the account does not grow', () => {
     const names = resources(assembly.root, 'AWS::Logs::LogGroup').map(([, { Properties }]) => Properties.LogGroupName);
