@@ -4,9 +4,9 @@ import { findProcesses } from '../../infra/local/processes.ts';
 /** Returns the URL of the table engine of a local system. Reads it from the engine's command line. */
 export async function engineOf(dataDir: string): Promise<string> {
   const [engine] = await findProcesses('--db-path', `${dataDir}/table.db`);
-  const port = / --port (\d+) /.exec(engine?.command ?? '')?.[1];
+  const [, host, port] = / --host (\S+) --port (\d+) /.exec(engine?.command ?? '') ?? [];
   if (!port) throw new Error('The system runs no engine');
-  return `http://127.0.0.1:${port}`;
+  return `http://${host}:${port}`;
 }
 
 /**
