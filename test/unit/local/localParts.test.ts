@@ -23,12 +23,6 @@ beforeEach(() => {
   parts = new Parts({ table: part('table'), queues: part('queues'), mail: part('mail'), live: part('live') });
 });
 
-test('all parts run at first, and have a description', () => {
-  expect(parts.list()).toEqual(
-    ['table', 'queues', 'mail', 'live'].map((name) => ({ name, running: true, meaning: `The ${name}.` })),
-  );
-});
-
 test('a part stops and starts without the other parts, and a repeated call does nothing', async () => {
   await parts.start('table');
   await parts.stop('table');
