@@ -49,7 +49,7 @@ describe('the setting stackName', () => {
 
   test('is in every name that a template gives to a resource, so that two deployments share none', () => {
     const names = (stackName: string) =>
-      resources(deployed({ stackName }).templates).flatMap(([, { Type, Properties = {} }]) =>
+      resources(deployed({ stackName }).templates).flatMap(([, { Type, Properties }]) =>
         Object.entries(Properties)
           .filter(([key, value]) => /^(.*Name)$/.test(key) && typeof value === 'string')
           // These name a metric, a stage or a namespace inside an API of the stack.

@@ -69,9 +69,8 @@ describe('createMonitoring', () => {
     const watched = otherAlarms.flatMap(([id, { Properties }]) => {
       const { Namespace, MetricName, Dimensions, TreatMissingData } = Properties;
       const [, source, worker] =
-        /"Fn::GetAtt":\["(\w+)","(?:Outputs\.\w+?(?:Workers|Live)(\w+)Function)?/.exec(
-          JSON.stringify(Dimensions) ?? '',
-        ) ?? [];
+        /"Fn::GetAtt":\["(\w+)","(?:Outputs\.\w+?(?:Workers|Live)(\w+)Function)?/.exec(JSON.stringify(Dimensions)) ??
+        [];
       const missing = TreatMissingData === 'notBreaching' ? '' : ` ${TreatMissingData}`;
       if (!Namespace?.startsWith('AWS/')) return missing === '' ? [] : [[id, missing]];
       return [[id.slice(0, -8), `${Namespace} ${MetricName} ${worker ?? source ?? 'of all'}${missing}`]];

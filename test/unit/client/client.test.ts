@@ -94,7 +94,7 @@ describe('createClient: methods', () => {
       called.push(new URL(String(url)).pathname);
       return Response.json({ result: {} });
     };
-    const client = createClient({ baseUrl: 'https://api.test', fetch: answer as typeof fetch });
+    const client = createClient({ baseUrl: 'https://api.test', fetch: answer });
     const paths = registeredEndpoints().map(({ path }) => path);
     for (const path of paths) {
       const names = path

@@ -74,7 +74,7 @@ describe('an error', () => {
       { path: ['a'], code: 'x', message: 'a is wrong' },
       { path: ['b', 0], code: 'y', message: 'b[0] is wrong' },
     ];
-    const { body } = await post(throwing(invalid(first!, second!)), {}, {});
+    const { body } = await post(throwing(invalid(first, second)), {}, {});
     const details = { issues: [first, second] };
     expect(body.error).toEqual({ status: 'INVALID_ARGUMENT', message: 'a is wrong', details });
   });
