@@ -53,17 +53,15 @@ export const handler = toLambda(endpoint);
 }
 
 function testsOf(path: string): string {
-  return `import { describeEndpoint } from '${rootFrom(testFile(path)).replace('../', '')}support/describeEndpoint.ts';
+  return `import type { EndpointCases } from '${rootFrom(testFile(path)).replace('../', '')}support/describeEndpoint.ts';
 
-describeEndpoint('${path}', {
+export const cases: EndpointCases = {
   // Replace this list by the fields:
   //   data  (n) => the data of a request that succeeds. Use \`n\` for ids that must be new
 
   // Creates the items that the requests need, by calls of other endpoints with \`send\`.
   prepare: async (send) => {},
-});
-
-// Add a test for each error and each rule of the endpoint.
+};
 `;
 }
 
@@ -75,14 +73,15 @@ function checklistOf({ declaration, tests }: NewEndpoint): string {
 
 [ ] Fill in the declaration. npm run check names missing fields.
 [ ] Put decisions into lib/<feature>/rules, and reads and writes into the store of the feature, with tests.
-[ ] Fill in the tests, and add one for each error and each rule: npm test -- ${tests}
+[ ] Fill in the calls of its tests: npm test -- test/endpoints -t ${tests.slice('test/endpoints'.length, -'.ts'.length)}
+[ ] Add a test below test/integration for each error and each rule.
 [ ] Run npm run format and npm run readme, which writes the method of the typed client.
 [ ] Describe a new family of endpoints in lib/openapi/tags.ts.
 [ ] Run npm test.`;
 }
 
 function testFile(path: string): string {
-  return `test/endpoints${path}.test.ts`;
+  return `test/endpoints${path}.ts`;
 }
 
 function rootFrom(file: string): string {

@@ -57,10 +57,10 @@ describe('npm run new:endpoint', () => {
 
   test('writes tests that name the missing parts', () => {
     const { tests } = createEndpoint(copy, 'v2/organizations/labels/list');
-    expect(tests).toBe('test/endpoints/v2/organizations/labels/list.test.ts');
+    expect(tests).toBe('test/endpoints/v2/organizations/labels/list.ts');
     for (const text of [
       "from '../../../../support/describeEndpoint.ts'",
-      "describeEndpoint('/v2/organizations/labels/list', {",
+      'export const cases: EndpointCases = {',
       'prepare:',
       '//   data ',
     ])
@@ -114,7 +114,7 @@ describe('npm run new:endpoint', () => {
     expect(status).toBe(0);
     for (const line of [
       'functions/v2/labels/colors/add.ts',
-      'test/endpoints/v2/labels/colors/add.test.ts',
+      'test/endpoints/v2/labels/colors/add.ts',
       '[ ] Fill in the declaration.',
       '[ ] Run npm test.',
     ])

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { forAllTests } from './acmeWorld.ts';
-import { costOfCalls, startRecorder } from './capacity.ts';
+import { costOfCalls, type Recorder, startRecorder } from './capacity.ts';
 import { checksOf, documentOf } from './documented.ts';
 import { startEngine } from './engine.ts';
 import { handlerOf, importDeclarations } from './functionHandlers.ts';
@@ -15,7 +15,8 @@ import { headersOf, newWorkspace, type TestWorkspace } from './workspaces.ts';
 /** Sends `data` to an endpoint with the credentials of its level. */
 type Send = (path: string, data: object, headers?: Headers) => Promise<Response>;
 
-interface EndpointCases {
+/** The calls of one endpoint, in the file below `test/endpoints` that is named after its path. */
+export interface EndpointCases {
   /** Documents of the organization `acme` that exist before `prepare`. */
   readonly documents?: readonly string[];
   /**
@@ -28,13 +29,14 @@ interface EndpointCases {
 
 const TEXT = 'a-name';
 
-/**
- * Declares the tests that every endpoint needs: a documented answer, and cost.
- */
-export function describeEndpoint(path: string, cases: EndpointCases): void {
-  const { documents, prepare, data } = cases;
+/** Declares the tests of each endpoint: a documented answer, and cost. All share one engine. */
+export function describeEndpoints(endpoints: ReadonlyMap<string, EndpointCases>): void {
   forAllTests(startEngine);
   const recorder = forAllTests(startRecorder);
+  for (const [path, cases] of endpoints) describe(`POST ${path}`, () => declareTests(path, cases, recorder));
+}
+
+function declareTests(path: string, { documents, prepare, data }: EndpointCases, recorder: Recorder): void {
   const declared = forAllTests(async () => {
     const endpoint = await endpointAt(path);
     return { endpoint, ...checksOf(documentOf([endpoint])) };
@@ -55,25 +57,23 @@ export function describeEndpoint(path: string, cases: EndpointCases): void {
 
   const sendNext = () => senderOf(owner)(path, data(requests++));
 
-  describe(`POST ${path}`, () => {
-    test('answers as documented', async () => {
-      const answer = await sendNext();
-      declared.expectDocumented(declared.endpoint, answer);
-      expect([answer.status, answer.body.error]).toEqual([200, undefined]);
-    });
+  test('answers as documented', async () => {
+    const answer = await sendNext();
+    declared.expectDocumented(declared.endpoint, answer);
+    expect([answer.status, answer.body.error]).toEqual([200, undefined]);
+  });
 
-    test('costs as many calls and units as declared', async () => {
-      const { result, calls: recorded } = await withStillClock(async () => {
-        // The second request uses values that the first one cached for a few seconds.
-        await sendNext();
-        return recorder.record(() => sendNext());
-      });
-      expect(result.status).toBe(200);
-      const { calls, roundTrips, readUnits, writeUnits } = costOfCalls(
-        declared.endpoint.freshCredentials ? recorded.slice(1) : recorded,
-      );
-      expect({ calls, roundTrips, readUnits, writeUnits }).toEqual(declared.endpoint.cost);
+  test('costs as many calls and units as declared', async () => {
+    const { result, calls: recorded } = await withStillClock(async () => {
+      // The second request uses values that the first one cached for a few seconds.
+      await sendNext();
+      return recorder.record(() => sendNext());
     });
+    expect(result.status).toBe(200);
+    const { calls, roundTrips, readUnits, writeUnits } = costOfCalls(
+      declared.endpoint.freshCredentials ? recorded.slice(1) : recorded,
+    );
+    expect({ calls, roundTrips, readUnits, writeUnits }).toEqual(declared.endpoint.cost);
   });
 }
 
@@ -90,9 +90,9 @@ function senderOf(workspace: TestWorkspace): Send {
 }
 
 /**
- * Returns whether an endpoint has these tests in its own file. Tests that have tables of all endpoints skip such an
+ * Returns whether an endpoint has its calls in its own file. Tests that have tables of all endpoints skip such an
  * endpoint.
  */
 export function hasOwnCases(path: string): boolean {
-  return existsSync(join(import.meta.dirname, `../endpoints${path}.test.ts`));
+  return existsSync(join(import.meta.dirname, `../endpoints${path}.ts`));
 }

@@ -1,11 +1,11 @@
-import { describeEndpoint } from '../../../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../../../support/describeEndpoint.ts';
 
 const invited = { organizationId: 'acme', email: 'grace@example.com', type: 'org_user' };
 
-describeEndpoint('/v2/users/invite/pending/count', {
+export const cases: EndpointCases = {
   documents: ['nda'],
   prepare: async (send, organizationName) => {
     await send('/v2/users/invite/add', { ...invited, organizationName });
   },
   data: () => ({ organizationId: 'acme', type: 'org_user' }),
-});
+};

@@ -1,7 +1,7 @@
-import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../../support/describeEndpoint.ts';
 
 // The rules of the counts are tested in integration/notifications/unreadCounts.test.ts.
-describeEndpoint('/v2/notifications/count/get', {
+export const cases: EndpointCases = {
   documents: ['nda'],
   prepare: async (send, text) => {
     await send('/v2/notifications/add', {
@@ -15,4 +15,4 @@ describeEndpoint('/v2/notifications/count/get', {
     });
   },
   data: () => ({ organizationId: 'acme', userId: 'grace' }),
-});
+};

@@ -1,9 +1,9 @@
-import { describeEndpoint } from '../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../support/describeEndpoint.ts';
 
 const REQUESTS = 8;
 let ids: string[] = [];
 
-describeEndpoint('/v2/workspace/additional-url-request', {
+export const cases: EndpointCases = {
   documents: ['nda'],
   prepare: async (send) => {
     for (let n = 0; n < REQUESTS; n++)
@@ -16,4 +16,4 @@ describeEndpoint('/v2/workspace/additional-url-request', {
     ids = body.result.data.map(({ id }: { id: string }) => id);
   },
   data: (n) => ({ action: 'accept', id: ids[n], clientDocId: 'nda' }),
-});
+};

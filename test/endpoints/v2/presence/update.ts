@@ -1,11 +1,11 @@
-import { describeEndpoint } from '../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../support/describeEndpoint.ts';
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 
-describeEndpoint('/v2/presence/update', {
+export const cases: EndpointCases = {
   documents: ['nda'],
   prepare: async (send, text) => {
     await send('/v2/presence/add', { ...nda, users: [{ userId: 'ada', name: text }] });
   },
   data: (n) => ({ ...nda, users: [{ userId: 'ada', status: n % 2 === 0 ? 'away' : 'online' }] }),
-});
+};

@@ -1,14 +1,14 @@
-import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../../support/describeEndpoint.ts';
 
 const editor = { organizationId: 'acme', documentId: 'nda', editorId: 'summary' };
 
 let versionId: string;
 
-describeEndpoint('/v2/crdt/versions/update', {
+export const cases: EndpointCases = {
   documents: ['nda'],
   prepare: async (send, text) => {
     await send('/v2/crdt/add', { ...editor, type: 'text', data: text });
     ({ versionId } = (await send('/v2/crdt/versions/add', { ...editor, name: text })).body.result.data);
   },
   data: (n) => ({ ...editor, versionId, name: `Version ${n}` }),
-});
+};

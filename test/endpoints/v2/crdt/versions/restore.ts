@@ -1,10 +1,10 @@
-import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../../support/describeEndpoint.ts';
 
 const editor = { organizationId: 'acme', documentId: 'nda', editorId: 'summary' };
 
 const versionIds: string[] = [];
 
-describeEndpoint('/v2/crdt/versions/restore', {
+export const cases: EndpointCases = {
   documents: ['nda'],
   prepare: async (send, text) => {
     await send('/v2/crdt/add', { ...editor, type: 'text', data: text });
@@ -16,4 +16,4 @@ describeEndpoint('/v2/crdt/versions/restore', {
   },
   // The editor has the value of the other version.
   data: (n) => ({ ...editor, versionId: versionIds[n % 2] }),
-});
+};

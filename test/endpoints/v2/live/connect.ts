@@ -1,9 +1,9 @@
-import { describeEndpoint } from '../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../support/describeEndpoint.ts';
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 
-describeEndpoint('/v2/live/connect', {
+export const cases: EndpointCases = {
   documents: ['nda'],
   prepare: async () => {},
   data: () => nda,
-});
+};

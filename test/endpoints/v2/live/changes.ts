@@ -1,11 +1,11 @@
-import { describeEndpoint } from '../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../support/describeEndpoint.ts';
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 
-describeEndpoint('/v2/live/changes', {
+export const cases: EndpointCases = {
   documents: ['nda'],
   prepare: async (send) => {
     await send('/v2/live/connect', nda);
   },
   data: () => ({ ...nda, after: 0 }),
-});
+};

@@ -1,10 +1,10 @@
-import { describeEndpoint } from '../../../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../../../support/describeEndpoint.ts';
 
-describeEndpoint('/v2/workspace/requested/domains/get', {
+export const cases: EndpointCases = {
   documents: ['nda'],
   prepare: async (send, text) => {
     const domain = `${text.toLowerCase()}.example.com`;
     await send('/v2/workspace/domains/request', { organizationId: 'acme', clientDocumentId: 'nda', domain });
   },
   data: () => ({}),
-});
+};

@@ -1,9 +1,9 @@
-import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../../support/describeEndpoint.ts';
 
 const acme = { organizationId: 'acme', clientDocumentId: 'nda' };
 
-describeEndpoint('/v2/workspace/domains/request', {
+export const cases: EndpointCases = {
   documents: ['nda'],
   prepare: async () => {},
   data: (n) => ({ ...acme, domain: `https://partner-${n}.example.com` }),
-});
+};

@@ -1,10 +1,10 @@
-import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../../support/describeEndpoint.ts';
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 
 const versionIds: string[] = [];
 
-describeEndpoint('/v2/crdt/versions/delete', {
+export const cases: EndpointCases = {
   documents: ['nda'],
   prepare: async (send, data) => {
     for (let n = 0; n < 9; n++) {
@@ -15,4 +15,4 @@ describeEndpoint('/v2/crdt/versions/delete', {
     }
   },
   data: (n) => ({ ...nda, editorId: `editor-${n}`, versionIds: [versionIds[n]] }),
-});
+};

@@ -1,11 +1,11 @@
-import { describeEndpoint } from '../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../support/describeEndpoint.ts';
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 
-describeEndpoint('/v2/livestate/broadcast', {
+export const cases: EndpointCases = {
   documents: ['nda'],
   prepare: async (send, text) => {
     await send('/v2/livestate/broadcast', { ...nda, liveStateDataId: 'clause', data: { text } });
   },
   data: (n) => ({ ...nda, liveStateDataId: 'clause', data: { n } }),
-});
+};

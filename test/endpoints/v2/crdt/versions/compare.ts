@@ -1,10 +1,10 @@
-import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../../support/describeEndpoint.ts';
 
 const editor = { organizationId: 'acme', documentId: 'nda', editorId: 'summary' };
 
 let from: string;
 
-describeEndpoint('/v2/crdt/versions/compare', {
+export const cases: EndpointCases = {
   documents: ['nda'],
   prepare: async (send, text) => {
     await send('/v2/crdt/add', { ...editor, type: 'text', data: text });
@@ -12,4 +12,4 @@ describeEndpoint('/v2/crdt/versions/compare', {
     await send('/v2/crdt/update', { ...editor, type: 'text', data: `${text}!` });
   },
   data: () => ({ ...editor, from }),
-});
+};

@@ -1,8 +1,8 @@
-import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../../support/describeEndpoint.ts';
 
 let keys: { sourceApiKey: string; targetApiKey: string };
 
-describeEndpoint('/v2/workspace/apikey/copy', {
+export const cases: EndpointCases = {
   prepare: async (send, apiKeyName) => {
     const { body } = await send('/v2/workspace/get', {});
     const ownerEmail = body.result.data.owner.email;
@@ -13,4 +13,4 @@ describeEndpoint('/v2/workspace/apikey/copy', {
     keys = { sourceApiKey, targetApiKey };
   },
   data: () => keys,
-});
+};

@@ -1,8 +1,8 @@
-import { describeEndpoint } from '../../../../support/describeEndpoint.ts';
+import type { EndpointCases } from '../../../../support/describeEndpoint.ts';
 
-describeEndpoint('/v2/workspace/chatconfig/update', {
+export const cases: EndpointCases = {
   prepare: async (send, text) => {
     await send('/v2/workspace/chatconfig/update', { chatServiceConfig: { botToken: `xoxb-${text}` } });
   },
   data: (n) => ({ chatServiceConfig: { botToken: `xoxb-token-${n}` } }),
-});
+};
