@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
-import { type Emitted, emitted, involvements, itemsOf } from './content.ts';
+import { type Emitted, emitted, itemsOf } from './content.ts';
 import { type Customer, newCustomer } from './customer.ts';
 import { type Engine, type EngineOptions, startEngine } from './engine.ts';
+import { involvements } from './involvements.ts';
 import { clearTable } from './items.ts';
 import { standIn } from './standIn.ts';
 
@@ -28,7 +29,7 @@ export interface AcmeWorld {
   itemsOf(type: string): Promise<Record<string, any>[]>;
   /** Returns the customer's emitted events, in no particular order. */
   emitted(): Promise<Emitted[]>;
-  /** Returns the involvements of one of the customer's users, as `content.ts` describes. */
+  /** Returns the involvements of one of the customer's users, as `involvements.ts` describes. */
   involvements(userId: string): Promise<unknown[][]>;
 }
 

@@ -71,16 +71,3 @@ async function existingItem(engine: Engine, key: { PK: string; SK: string }): Pr
   if (!item) throw new Error(`There is no item ${key.PK} ${key.SK}`);
   return item;
 }
-
-/**
- * Returns a user's involvements, sorted. Each is a list of the kind, the id, the comment id (if any), and whether the
- * user created the record.
- */
-export async function involvements(engine: Engine, customer: Customer, userId: string): Promise<unknown[][]> {
-  const involvements = (await itemsOf(engine, customer, 'Involvement')).filter(({ PK }) =>
-    PK.endsWith(`#USER#${userId}`),
-  );
-  return involvements
-    .map(({ SK, id, commentId, made }) => [SK.split('#')[1], id, ...(commentId === undefined ? [] : [commentId]), made])
-    .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
-}

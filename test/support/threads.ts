@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { itemsOf, nda } from './content.ts';
+import { nda } from './content.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { itemsOfTenant } from './items.ts';
@@ -78,17 +78,6 @@ export function threadPages(
   between?: (page: number) => Promise<unknown>,
 ): Promise<any[][]> {
   return customer.pages('/v2/commentannotations/get', data, between);
-}
-
-/**
- * Returns a customer's involvements in comments as sorted texts. The author's text is `<user> made
- * <thread>/<comment>`. That of other users is `<user> in <thread>/<comment>`.
- */
-export async function involvementsOf(engine: Engine, customer: Customer): Promise<string[]> {
-  const involvements = await itemsOf(engine, customer, 'Involvement');
-  return involvements
-    .map(({ PK, id, commentId, made }) => `${PK.split('#').at(-1)} ${made ? 'made' : 'in'} ${id}/${commentId}`)
-    .sort();
 }
 
 const contentTypes = ['Thread', 'Comment', 'RecordId', 'Involvement', 'Reaction', 'Job'];

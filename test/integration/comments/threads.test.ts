@@ -3,18 +3,10 @@ import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
 import { enableActivities } from '../../support/activities.ts';
 import { nda } from '../../support/content.ts';
+import { involvementsOf } from '../../support/involvements.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { storedOrganizationScope } from '../../support/storedScope.ts';
-import {
-  ada,
-  addThreads,
-  comment,
-  contentOf,
-  getThread,
-  idsIn,
-  involvementsOf,
-  thread,
-} from '../../support/threads.ts';
+import { ada, addThreads, comment, contentOf, getThread, idsIn, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const ADD = '/v2/commentannotations/add';

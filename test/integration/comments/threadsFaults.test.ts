@@ -5,6 +5,7 @@ import { enableActivities } from '../../support/activities.ts';
 import { beforeWrite } from '../../support/beforeWrite.ts';
 import { nda } from '../../support/content.ts';
 import { startFaults } from '../../support/faults.ts';
+import { involvementsOf } from '../../support/involvements.ts';
 import {
   addLongThread,
   addThreads,
@@ -13,7 +14,6 @@ import {
   contentOf,
   getThread,
   idsIn,
-  involvementsOf,
   numbered,
   thread,
 } from '../../support/threads.ts';

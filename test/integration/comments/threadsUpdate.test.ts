@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { enableActivities } from '../../support/activities.ts';
 import { nda } from '../../support/content.ts';
+import { involvementsOf } from '../../support/involvements.ts';
 import {
   ada,
   addLongThread,
@@ -10,7 +11,6 @@ import {
   commentCalls,
   getThread,
   idsIn,
-  involvementsOf,
   numbered,
   thread,
 } from '../../support/threads.ts';

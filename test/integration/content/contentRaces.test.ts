@@ -2,15 +2,8 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import {
-  addThreads,
-  comment,
-  commentCalls,
-  contentOf,
-  getThread,
-  involvementsOf,
-  thread,
-} from '../../support/threads.ts';
+import { involvementsOf } from '../../support/involvements.ts';
+import { addThreads, comment, commentCalls, contentOf, getThread, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const { engine, customer, emitted } = acmeWorld({ documents: ['nda'] });
