@@ -5,6 +5,7 @@ import { nda } from '../../support/content.ts';
 import { involvementsOf } from '../../support/involvements.ts';
 import { addThreads, comment, commentCalls, contentOf, getThread, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
+import { virtualTime } from '../../support/virtualTime.ts';
 
 const { engine, customer, emitted } = acmeWorld({ documents: ['nda'] });
 
@@ -116,4 +117,42 @@ test('parallel changes of a status emit one event for each successful change', a
   expect(statusChanges.filter(([, to]) => !statusChanges.some(([from]) => from === to)).map(([, to]) => to)).toEqual([
     (await getThread(customer, 'a')).status.id,
   ]);
+});
+
+describe('a change whose writes conflict for 8 seconds', () => {
+  const busy = (kind: string) => `${kind} is being changed by another request.`;
+  const from = { userId: 'ada' };
+  const reaction = { annotationId: 'r', icon: '+', from };
+  const text = { displayHeadlineMessageTemplate: 'h', displayBodyMessage: 'b' };
+  const notification = { notificationId: 'n', actionUser: from, notifyUsers: [{ userId: 'bob' }], ...text };
+
+  test.each([
+    ['commentannotations/add', { commentAnnotations: [thread('b')] }, busy('Annotation')],
+    ['commentannotations/update', { annotationIds: ['a'], updatedData: { status: 'S' } }, busy('Annotation')],
+    ['reactions/add', { reactions: [reaction] }, busy('Reaction')],
+    ['reactions/delete', { annotationIds: ['r'] }, busy('Reaction')],
+    ['recordings/add', { recordings: [{ annotationId: 'r', recordingType: 'audio', from }] }, busy('Recording')],
+    [
+      'notifications/update',
+      { notifications: [{ id: 'n', displayBodyMessage: 'c' }] },
+      'Failed to update notification.',
+    ],
+    ['notifications/delete', { notificationIds: ['n'] }, 'Failed to delete notification.'],
+    [
+      'notifications/config/set',
+      { documentId: undefined, userIds: ['ada'], config: { inbox: 'MINE' } },
+      busy('User config'),
+    ],
+  ])('fails in its own result: %s', async (path, data, message) => {
+    await addThreads(customer, ['a']);
+    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [from] });
+    await customer.addReactions([reaction]);
+    await customer.ok('/v2/notifications/add', { ...nda, ...notification });
+    const spy = jest
+      .spyOn(Table.prototype, 'write')
+      .mockImplementation(async (ops) => ({ conflicts: ops.map((_op, index) => index) }));
+    const results = await virtualTime().run(() => customer.untyped(`/v2/${path}`, { ...nda, ...data }));
+    spy.mockRestore();
+    expect(Object.values(results)).toMatchObject([{ success: false, message }]);
+  });
 });

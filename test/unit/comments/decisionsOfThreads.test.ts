@@ -13,7 +13,7 @@ import {
 } from '../../../lib/comments/rules/decideReactions.ts';
 import { decideThreadAddition, decideThreadUpdate } from '../../../lib/comments/rules/decideThread.ts';
 import { decideUserRemoval } from '../../../lib/comments/rules/removedUsers.ts';
-import type { ExistingThread } from '../../../lib/comments/rules/threadParts.ts';
+import type { Decided, ExistingThread } from '../../../lib/comments/rules/threadParts.ts';
 import { NewThread } from '../../../lib/comments/rules/threadRequests.ts';
 import { groupEntries } from '../../../lib/reactions/rules.ts';
 
@@ -71,7 +71,8 @@ describe('decisions about comments', () => {
   });
 
   test('move the first and the last place to remaining comments', () => {
-    const { after } = decideCommentDeletion(stored('ada', 'bob', 'cleo'), [1, 3], all, options);
+    const { after, events } = decideCommentDeletion(stored('ada', 'bob', 'cleo'), [1, 3], all, options);
+    expect(events).toMatchObject(Array(2).fill({ verb: 'deleted', revision: NOW }));
     expect(after.thread).toMatchObject({
       commentCount: 1,
       first: { commentId: 2 },
@@ -82,7 +83,7 @@ describe('decisions about comments', () => {
   test('delete a thread with its last comment, in one event', () => {
     const { after, events, result } = decideCommentDeletion(stored('ada', 'bob'), [1, 2], all, options);
     expect([after.thread, after.comments, result]).toEqual([undefined, [], [undefined, undefined]]);
-    expect(events).toMatchObject([{ verb: 'deleted', isThreadDeletion: true }]);
+    expect(events).toMatchObject([{ verb: 'deleted', isThreadDeletion: true, revision: NOW }]);
   });
 
   test('replace the author and the assignee of a thread only with its first comment', () => {
@@ -94,8 +95,10 @@ describe('decisions about comments', () => {
   });
 });
 
-test('a change of a thread that changes nothing returns the same parts and no event', () => {
+test('a change of a thread has an event of the next revision, and one that changes nothing the same parts and no event', () => {
   const before = stored('ada');
+  const { events } = decideThreadUpdate(before, { status: 'DONE' }, options) as Decided<undefined>;
+  expect(events).toMatchObject([{ verb: 'statusChanged', revision: NOW + 1 }]);
   expect(decideThreadUpdate(before, { status: 'OPEN' }, options)).toEqual({
     after: before,
     events: [],
