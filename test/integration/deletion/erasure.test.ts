@@ -48,7 +48,7 @@ async function dump(tenant: string): Promise<Map<string, Item>> {
 
 /** Returns the removed items, the names of the added items, and the changed items before and after. */
 function differences(before: Map<string, Item>, after: Map<string, Item>) {
-  const name = ({ _t, PK, SK }: Item) => `${_t} ${PK.split('#').at(-1)} ${SK}`;
+  const name = ({ _t, PK, SK }: Item) => `${_t} ${PK} ${SK}`;
   return {
     removed: [...before].flatMap(([key, item]) => (after.has(key) ? [] : [item])),
     added: [...after].flatMap(([key, item]) => (before.has(key) ? [] : [name(item)])),

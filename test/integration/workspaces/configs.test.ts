@@ -4,7 +4,7 @@ import { noProvider } from '../../../lib/workspaces/rules/storedOnly.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import type { Customer } from '../../support/customer.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
-import { everyItem } from '../../support/items.ts';
+import { itemsOfTenant } from '../../support/items.ts';
 import { errorOf, eventOf, send } from '../../support/requests.ts';
 
 const { engine, customer } = acmeWorld();
@@ -13,7 +13,7 @@ const pathOf = (config: string, verb: 'get' | 'update') => `/v2/workspace/${conf
 const get = (config: string) => customer.untyped(pathOf(config, 'get'), {});
 const update = (config: string, data: unknown) => customer.untyped(pathOf(config, 'update'), data);
 const itemsOf = async (of: Customer) =>
-  (await everyItem(engine)).filter(({ PK, _t }) => PK.includes(of.apiKey) && _t.endsWith('Config'));
+  (await itemsOfTenant(engine, of.apiKey)).filter(({ _t }) => _t.endsWith('Config'));
 
 const emptyEmail = {
   type: 'default',
