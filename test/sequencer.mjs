@@ -8,11 +8,18 @@ import TestSequencer from '@jest/test-sequencer';
 const COMPUTING = [
   'e2e/reference',
   'contract/properties',
+  'contract/clientGenerators',
   'infra/bundles',
-  'integration/webhooks/deliveries',
   'integration/webhooks/deliveryCrashes',
   'infra/types',
+  'infra/governed',
   'infra/rules',
+  'integration/mail/waitingModel',
+  'integration/userTokens/removalRaces',
+  'contract/userTokens',
+  'contract/endpoints',
+  'integration/webhooks/deliveries',
+  'endpoints/endpoints',
   'integration/memory/memoryRecall',
   'integration/editors/crdtLog',
   'contract/openapi',
@@ -30,6 +37,7 @@ const COMPUTING = [
 
 /** Long files that mostly wait, for other processes or the clock. One at a time runs beside the others, so both cores are busy. */
 const WAITING = [
+  'e2e/editorBindings',
   'e2e/browser',
   'integration/table/capacity',
   'e2e/outages',

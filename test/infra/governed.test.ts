@@ -31,8 +31,15 @@ const everything: Partial<Settings> = {
   live: 'on',
   warmFamilies: 'all',
 };
-const deployed = (settings: Partial<Settings>) =>
-  assemblyOf([greedy], { ...everything, ...settings }, { workers: registeredWorkers() });
+const assemblies = new Map<string, Assembly>();
+/** Returns the templates of `greedy` and all workers with these settings. */
+function deployed(settings: Partial<Settings>): Assembly {
+  const key = JSON.stringify(settings);
+  const assembly =
+    assemblies.get(key) ?? assemblyOf([greedy], { ...everything, ...settings }, { workers: registeredWorkers() });
+  assemblies.set(key, assembly);
+  return assembly;
+}
 
 describe('the setting stackName', () => {
   test('names the stack and leaves the logical ids and the files of the templates as they are', () => {
@@ -50,7 +57,7 @@ describe('the setting stackName', () => {
   test('is in every name that a template gives to a resource, so that two deployments share none', () => {
     const names = (stackName: string) =>
       resources(deployed({ stackName }).templates).flatMap(([, { Type, Properties }]) =>
-        Object.entries(Properties)
+        Object.entries({ ...Properties })
           .filter(([key, value]) => /^(.*Name)$/.test(key) && typeof value === 'string')
           // These name a metric, a stage or a namespace inside an API of the stack.
           .filter(([key]) => !/^(MetricName|StageName)$/.test(key) && Type !== 'AWS::AppSync::ChannelNamespace')
@@ -58,7 +65,7 @@ describe('the setting stackName', () => {
       );
     const first = names('One');
     expect(first.length).toBeGreaterThan(10);
-    const second = new Set(names('Two'));
+    const second = new Set(names('Staging'));
     expect(first.filter((name) => second.has(name))).toEqual([]);
     expect(first.filter((name) => !/\bOne\b/.test(name))).toEqual([]);
   });
@@ -80,6 +87,17 @@ test('templates without these settings have nothing of them', () => {
 });
 
 const kmsKeyArn = 'arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000000';
+const models = { claudeModelId: 'anthropic.claude-opus-4-8', novaModelId: 'amazon.nova-pro-v1:0' };
+let completeAssembly: Assembly | undefined;
+/** Returns the templates of all endpoints and workers, with models and a key. */
+function complete(): Assembly {
+  completeAssembly ??= assemblyOf(
+    [...registered, greedy],
+    { ...everything, ...models, kmsKeyArn },
+    { workers: registeredWorkers() },
+  );
+  return completeAssembly;
+}
 
 describe('the setting kmsKeyArn', () => {
   const { templates, root } = deployed({ kmsKeyArn });
@@ -114,9 +132,8 @@ describe('the setting kmsKeyArn', () => {
   ];
 
   test('lets each function use this key alone, for what its other permissions need', () => {
-    const { templates: all } = assemblyOf([...registered, greedy], { ...everything, kmsKeyArn });
     const used = new Set<string>();
-    for (const template of all) {
+    for (const template of complete().templates) {
       for (const [, definition] of functionsOf(template)) {
         const statements = statementsOf(roleOf(template, definition));
         const isForKey = ({ Action }: { Action: string | string[] }) => list(Action)[0]!.startsWith('kms:');
@@ -288,10 +305,7 @@ describe('the page of governed accounts', () => {
 
   test('lists each action that a permissions boundary must allow', () => {
     const [, section] = /## Permissions boundary\n([^]*?)\n## /.exec(page)!;
-    const models = { claudeModelId: 'anthropic.claude-opus-4-8', novaModelId: 'amazon.nova-pro-v1:0' };
-    const settings = { ...everything, ...models, kmsKeyArn };
-    const { templates } = assemblyOf([...registered, greedy], settings, { workers: registeredWorkers() });
-    const actions = resources(templates, 'AWS::IAM::Role').flatMap(([, role]) =>
+    const actions = resources(complete().templates, 'AWS::IAM::Role').flatMap(([, role]) =>
       statementsOf(role).flatMap(({ Action }) => Action),
     );
     expect(actions).toEqual(expect.arrayContaining(['kms:Decrypt', 'appsync:EventPublish', 'ses:SendEmail']));

@@ -1,11 +1,16 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { PING } from '../../lib/app/page.ts';
-import { appOf, assemblyOf, functionsOf, resources } from './assembly.ts';
+import { appOf, type Assembly, assemblyOf, functionsOf, resources } from './assembly.ts';
 import { registered } from './endpoints.ts';
 
 describe('the setting warmFamilies', () => {
+  let families: Assembly['families'];
+  let templates: Assembly['templates'];
+  beforeAll(() => {
+    ({ families, templates } = assemblyOf(registered, { warmFamilies: 'v2/auth,v2/users' }));
+  });
+
   test('sends a ping to each function of the families, and to no other', () => {
-    const { families, templates } = assemblyOf(registered, { warmFamilies: 'v2/auth,v2/users' });
     const targets = ['v2/auth', 'v2/users'].flatMap((family) =>
       functionsOf(families.get(family)!).map(([id]) => ({ 'Fn::GetAtt': [id, 'Arn'] })),
     );
@@ -18,7 +23,7 @@ describe('the setting warmFamilies', () => {
   });
 
   test('lets the schedules of a family call its functions alone', () => {
-    const template = assemblyOf(registered, { warmFamilies: 'v2/auth' }).families.get('v2/auth')!;
+    const template = families.get('v2/auth')!;
     const [role] = resources([template], 'AWS::IAM::Role')
       .map(([, { Properties }]) => Properties)
       .filter(({ AssumeRolePolicyDocument }) => JSON.stringify(AssumeRolePolicyDocument).includes('scheduler'));
@@ -32,8 +37,8 @@ describe('the setting warmFamilies', () => {
   });
 
   test('can be on for all families, within the limit of resources in a stack', () => {
-    const { families } = assemblyOf(registered, { warmFamilies: 'all' });
-    for (const template of families.values()) {
+    const all = assemblyOf(registered, { warmFamilies: 'all' });
+    for (const template of all.families.values()) {
       expect(resources([template], 'AWS::Scheduler::Schedule')).toHaveLength(functionsOf(template).length);
       expect(Object.keys(template.Resources).length).toBeLessThanOrEqual(500);
     }
