@@ -24,10 +24,12 @@ const NOW = 1_000_000;
 const LATER = NOW + 1;
 const names = { apiKey: 'key', organization: { organizationId: 'acme' }, document: { documentId: 'nda' } };
 const scope = { annotationId: 'a', documentId: 'nda', now: NOW };
+const inThread = { annotationId: 'a', threadCreatedAt: NOW, createdAt: NOW, now: NOW };
+const from = { userId: 'ada' };
 
 /** Returns a thread in the form that requests have. By default it has one comment of Ada. */
 function sent(changes: object = {}) {
-  return NewThread.parse({ commentData: [{ commentText: 'hi', from: { userId: 'ada' } }], ...changes });
+  return NewThread.parse({ commentData: [{ commentText: 'hi', from }], ...changes });
 }
 
 function done<T extends object>(outcome: T): Exclude<T, Refused> {
@@ -67,8 +69,8 @@ describe('newThread', () => {
     const { thread, comments } = make({
       createdAt: 5,
       commentData: [
-        { commentText: 'x', from: { userId: 'ada' } },
-        { commentText: 'y', from: { userId: 'ada' }, createdAt: 7, lastUpdated: '1970-01-01T00:00:00.009Z' },
+        { commentText: 'x', from },
+        { commentText: 'y', from, createdAt: 7, lastUpdated: '1970-01-01T00:00:00.009Z' },
       ],
     });
     expect(thread).toMatchObject({ createdAt: 5, lastUpdated: 5, first: { commentId: 1, createdAt: 5 } });
@@ -79,7 +81,6 @@ describe('newThread', () => {
   });
 
   test('continues after the comment ids of the caller', () => {
-    const from = { userId: 'ada' };
     expect(
       make({
         commentData: [
@@ -92,15 +93,14 @@ describe('newThread', () => {
   });
 
   test('has type suggestion and status pending with a suggestion', () => {
-    expect(make({ suggestion: { newText: 'a' } }).thread).toMatchObject({
-      type: 'suggestion',
-      suggestion: '{"newText":"a","status":"pending"}',
-    });
-    expect(make({ type: 'suggestion' }).thread.suggestion).toBe('{"status":"pending"}');
-    expect(make({ type: 'suggestion', suggestion: { status: 'accepted' } }).thread.suggestion).toBe(
-      '{"status":"accepted"}',
-    );
-    expect(make({ type: 'comment' }).thread.suggestion).toBeUndefined();
+    const type = 'suggestion';
+    const sentThreads = [{ suggestion: { newText: 'a' } }, { type }, { type, suggestion: { status: 'accepted' } }, {}];
+    expect(sentThreads.map(make).map(({ thread }) => [thread.type, thread.suggestion])).toEqual([
+      [type, '{"newText":"a","status":"pending"}'],
+      [type, '{"status":"pending"}'],
+      [type, '{"status":"accepted"}'],
+      ['comment', undefined],
+    ]);
   });
 
   test('is resolved by its author with a terminal status', () => {
@@ -130,7 +130,7 @@ describe('newThread', () => {
     const large = { note: 'x'.repeat(60_000) };
     expect(
       issues(NewThread, {
-        commentData: [{ commentText: 'x', from: { userId: 'ada' } }],
+        commentData: [{ commentText: 'x', from }],
         targetElement: large,
         metadata: large,
         suggestion: large,
@@ -190,58 +190,43 @@ describe('changeThread', () => {
     expect(change(accepted, { suggestion: { newText: 'c' } }).suggestion).toBe('{"newText":"c","status":"accepted"}');
   });
 
-  test('updates the location key', () => {
-    const { thread } = make({ location: { id: 1 } });
-    expect(change(thread, { location: { id: 'x', page: 2 } })).toMatchObject({
-      location: '{"id":"x","page":2}',
-      locationKey: 'x',
-    });
-  });
-
-  test('rejects an empty change', () => {
+  test('updates the location with its key, and rejects an empty change', () => {
+    const location = { id: 'x', page: 2 };
+    const changed = change(make({ location: { id: 1 } }).thread, { location });
+    expect(changed).toMatchObject({ location: JSON.stringify(location), locationKey: 'x' });
     expect(ThreadChange.safeParse({ status: null, unknown: 1 }).success).toBe(false);
   });
 
   test('rejects a change that makes a thread too large', () => {
     const large = { note: 'x'.repeat(65_000) };
-    let outcome: Thread | Refused = make({
+    const { thread } = make({
       metadata: large,
       targetElement: large,
+      suggestion: large,
       priority: { id: 'P', ...large },
-    }).thread;
-    for (const field of ['suggestion', 'status'])
-      outcome = changeThread(done(outcome), ThreadChange.parse({ [field]: { id: 'S', ...large } }), { now: LATER });
-    expect(outcome).toEqual({ refused: 'Annotation would be too large.' });
+    });
+    expect(changeThread(thread, ThreadChange.parse({ status: { id: 'S', ...large } }), { now: LATER })).toEqual({
+      refused: 'Annotation would be too large.',
+    });
   });
 });
 
 describe('rules of comments', () => {
   const comment = (changes: object = {}): Comment =>
-    newComments([NewComment.parse({ commentText: 'hi', from: { userId: 'ada' }, ...changes })], 0, {
-      annotationId: 'a',
-      threadCreatedAt: NOW,
-      createdAt: NOW,
-      now: NOW,
-    })[0]!;
+    newComments([NewComment.parse({ commentText: 'hi', from, ...changes })], 0, inThread)[0]!;
 
+  const empty = ['commentText: must be given, or commentHtml, an attachment or isCommentResolverUsed'];
   test.each([
-    ['no content', {}],
-    ['empty texts', { commentText: '', commentHtml: '' }],
-    ['no attachments', { attachments: [] }],
-    ['a resolver that is not used', { isCommentResolverUsed: false }],
-  ])('reject %s', (_what, content) => {
-    expect(issues(NewComment, { from: { userId: 'ada' }, ...content })).toEqual([
-      'commentText: must be given, or commentHtml, an attachment or isCommentResolverUsed',
-    ]);
-  });
-
-  test.each([
-    ['a text', { commentText: 'x' }],
-    ['HTML', { commentHtml: '<i>x</i>' }],
-    ['an attachment', { attachments: [{ attachmentId: 1 }] }],
-    ['a resolver', { isCommentResolverUsed: true }],
-  ])('accept %s', (_what, content) => {
-    expect(issues(NewComment, { from: { userId: 'ada' }, ...content })).toBeUndefined();
+    [{}, empty],
+    [{ commentText: '', commentHtml: '' }, empty],
+    [{ attachments: [] }, empty],
+    [{ isCommentResolverUsed: false }, empty],
+    [{ commentText: 'x' }, undefined],
+    [{ commentHtml: '<i>x</i>' }, undefined],
+    [{ attachments: [{ attachmentId: 1 }] }, undefined],
+    [{ isCommentResolverUsed: true }, undefined],
+  ])('require a text, an attachment or a resolver: %j has the issues %j', (content, expected) => {
+    expect(issues(NewComment, { from, ...content })).toEqual(expected);
   });
 
   test.each([
@@ -266,11 +251,11 @@ describe('rules of comments', () => {
       ': must be at most 262144 bytes as JSON',
     ],
   ])('reject %s', (_what, changes, message) => {
-    expect(issues(NewComment, { commentText: 'x', from: { userId: 'ada' }, ...changes })?.join()).toContain(message);
+    expect(issues(NewComment, { commentText: 'x', from, ...changes })?.join()).toContain(message);
   });
 
   test('reject a repeated id in a call', () => {
-    const repeatedComment = { commentText: 'x', from: { userId: 'ada' }, commentId: 1 };
+    const repeatedComment = { commentText: 'x', from, commentId: 1 };
     expect(issues(NewComments, [repeatedComment, repeatedComment])).toEqual(['1.commentId: is given twice']);
   });
 
@@ -296,9 +281,7 @@ describe('rules of comments', () => {
       lastUpdated: LATER,
       createdAt: NOW,
     });
-    expect(changeComment(comment(), { commentText: '' }, LATER)).toEqual({
-      refused: 'Comment would be empty.',
-    });
+    expect(changeComment(comment(), { commentText: '' }, LATER)).toEqual({ refused: 'Comment would be empty.' });
   });
 
   test('toCommentResponse keeps attachments, context and metadata, and replaces reserved metadata', () => {
@@ -350,10 +333,10 @@ describe('counts of a thread', () => {
   const user = fc.constantFrom(...userIds);
   const comment = fc
     .record({ from: user, tagged: fc.uniqueArray(user, { maxLength: 3 }), to: fc.uniqueArray(user, { maxLength: 2 }) })
-    .map(({ from, tagged, to }) =>
+    .map(({ from: userId, tagged, to }) =>
       NewComment.parse({
         commentText: 'x',
-        from: { userId: from },
+        from: { userId },
         taggedUserContacts: tagged.map((userId) => ({ userId })),
         to: to.map((userId) => ({ userId })),
       }),
@@ -372,29 +355,15 @@ describe('counts of a thread', () => {
       const sentIds = new Set(comments.map(({ commentId }) => commentId));
       for (const step of steps) {
         if ('add' in step) {
-          const added = newComments(step.add, thread.lastCommentId, {
-            annotationId: 'a',
-            threadCreatedAt: NOW,
-            createdAt: NOW,
-            now: NOW,
-          });
+          const added = newComments(step.add, thread.lastCommentId, inThread);
           for (const { commentId } of added) expect(sentIds.has(commentId)).toBe(false);
           for (const { commentId } of added) sentIds.add(commentId);
           thread = done(addComments(thread, added, LATER));
           comments = [...comments, ...added];
         } else if ('change' in step) {
           const before = comments[step.at % comments.length]!;
-          const after = done(
-            changeComment(
-              before,
-              {
-                taggedUserContacts: step.change.taggedUserContacts,
-                to: step.change.to,
-                from: step.change.from,
-              },
-              LATER,
-            ),
-          );
+          const { taggedUserContacts, to, from } = step.change;
+          const after = done(changeComment(before, { taggedUserContacts, to, from }, LATER));
           thread = done(changeComments(thread, [before], [after], LATER));
           comments = comments.map((each) => (each === before ? after : each));
         } else {
@@ -432,18 +401,10 @@ describe('counts of a thread', () => {
   test('addComments rejects a comment if the thread would involve too many users', () => {
     const { thread } = make();
     const long = (index: number) => `${String(index).padStart(4, '0')}${'字'.repeat(500)}`;
-    const crowd = (from: number) =>
-      newComments(
-        [
-          NewComment.parse({
-            commentText: 'x',
-            from: { userId: 'ada' },
-            taggedUserContacts: times(30, (index) => ({ userId: long(from + index) })),
-          }),
-        ],
-        1,
-        { annotationId: 'a', threadCreatedAt: NOW, createdAt: NOW, now: NOW },
-      );
+    const crowd = (first: number) => {
+      const taggedUserContacts = times(30, (index) => ({ userId: long(first + index) }));
+      return newComments([NewComment.parse({ commentText: 'x', from, taggedUserContacts })], 1, inThread);
+    };
     const grown = done(addComments(thread, crowd(0), LATER));
     expect(addComments(grown, crowd(30), LATER)).toEqual({ refused: 'Annotation would involve too many users.' });
     expect(done(addComments(grown, crowd(0), LATER)).commentCount).toBe(3);
@@ -461,7 +422,7 @@ describe('matchesFilters', () => {
     commentData: [
       {
         commentText: 'x',
-        from: { userId: 'ada' },
+        from,
         to: [{ userId: 'bob' }],
         agent: {
           agentSource: 'svc',
