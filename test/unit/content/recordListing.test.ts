@@ -10,6 +10,7 @@ import {
   type RecordPageOptions,
 } from '../../../lib/content/recordListing.ts';
 import type { RecordPage } from '../../../lib/table/recordPage.ts';
+import { testAsyncProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';
 
 type Records = Map<string, string[]>;
@@ -24,7 +25,7 @@ function reader(
   records: Records,
   {
     most = Infinity,
-    matches: isWanted = () => true,
+    matches = () => true,
     size = 1,
   }: { most?: number; matches?: (record: string) => boolean; size?: number } = {},
 ) {
@@ -38,7 +39,7 @@ function reader(
       .toSorted()
       .filter((record) => after === undefined || record > after);
     const looked = remainingRecords.slice(0, most);
-    const matchingRecords = looked.filter(isWanted).slice(0, limit);
+    const matchingRecords = looked.filter(matches).slice(0, limit);
     const end = matchingRecords.length === limit ? matchingRecords.at(-1) : looked.at(-1);
     return {
       records: matchingRecords.map((record) => ({ key: record, value: `${documentId}/${record}`.padEnd(size) })),
@@ -93,53 +94,38 @@ const inOrder = (records: Records) =>
     .flatMap(([documentId, keys]) => keys.toSorted().map((key) => `${documentId}/${key}`));
 
 describe('listAcrossDocuments', () => {
-  test('returns every record once in order, in full pages and a last page that is not empty', async () => {
-    await fc.assert(
-      fc.asyncProperty(someRecords, fc.integer({ min: 1, max: 7 }), async (records, limit) => {
-        const listedPages = await list([...records.keys()], limit, reader(records).read);
-        expect(listedPages.flat()).toEqual(inOrder(records));
-        expect(listedPages.slice(0, -1).every((page) => page.length === limit)).toBe(true);
-        if (listedPages.length > 1) expect(listedPages.at(-1)).not.toHaveLength(0);
-      }),
-    );
-  });
+  testAsyncProperty(
+    'returns every matching record once in order, in full pages, even if each query returns only a few records',
+    [someRecords, fc.integer({ min: 1, max: 7 }), fc.constantFrom(1, 2, 3, 4, Infinity), fc.option(name)],
+    async (records, limit, most, unwanted) => {
+      const matches = (record: string) => unwanted === null || record[0] !== unwanted[0];
+      const listedPages = await list([...records.keys()], limit, reader(records, { most, matches }).read);
+      expect(listedPages.flat()).toEqual(
+        inOrder(new Map([...records].map(([documentId, keys]) => [documentId, keys.filter(matches)]))),
+      );
+      expect(listedPages.slice(0, -1).every((page) => page.length === limit)).toBe(true);
+      if (unwanted === null && listedPages.length > 1) expect(listedPages.at(-1)).not.toHaveLength(0);
+    },
+  );
 
-  test('returns every matching record once, even if each query returns only a few records', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        someRecords,
-        fc.integer({ min: 1, max: 5 }),
-        fc.integer({ min: 1, max: 4 }),
-        name,
-        async (records, limit, most, unwanted) => {
-          const isWanted = (record: string) => !record.startsWith(unwanted.slice(0, 1));
-          const listedPages = await list([...records.keys()], limit, reader(records, { most, matches: isWanted }).read);
-          expect(listedPages.flat()).toEqual(
-            inOrder(new Map([...records].map(([documentId, keys]) => [documentId, keys.filter(isWanted)]))),
-          );
-        },
-      ),
-    );
-  });
-
-  test('returns every earlier record exactly once, although records are added between the pages', async () => {
-    await fc.assert(
-      fc.asyncProperty(someRecords, someRecords, fc.integer({ min: 1, max: 5 }), async (records, others, limit) => {
-        const there = inOrder(records);
-        const living: Records = new Map([...records].map(([documentId, keys]) => [documentId, [...keys]]));
-        const source = {
-          list: (from: string | undefined) => givenDocuments([...living.keys()].map(documentOf)).list(from),
-        };
-        const listedPages = await list(source, limit, reader(living).read, (page) => {
-          if (page > 1) return;
-          for (const [documentId, keys] of others)
-            living.set(documentId, [...new Set([...(living.get(documentId) ?? []), ...keys])]);
-        });
-        expect(new Set(listedPages.flat()).size).toBe(listedPages.flat().length);
-        expect(listedPages.flat().filter((record) => there.includes(record))).toEqual(there);
-      }),
-    );
-  });
+  testAsyncProperty(
+    'returns every earlier record exactly once, although records are added between the pages',
+    [someRecords, someRecords, fc.integer({ min: 1, max: 5 })],
+    async (records, others, limit) => {
+      const there = inOrder(records);
+      const living: Records = new Map([...records].map(([documentId, keys]) => [documentId, [...keys]]));
+      const source = {
+        list: (from: string | undefined) => givenDocuments([...living.keys()].map(documentOf)).list(from),
+      };
+      const listedPages = await list(source, limit, reader(living).read, (page) => {
+        if (page > 1) return;
+        for (const [documentId, keys] of others)
+          living.set(documentId, [...new Set([...(living.get(documentId) ?? []), ...keys])]);
+      });
+      expect(new Set(listedPages.flat()).size).toBe(listedPages.flat().length);
+      expect(listedPages.flat().filter((record) => there.includes(record))).toEqual(there);
+    },
+  );
 
   test('continues after a document that was deleted between two pages', async () => {
     const records: Records = new Map([
@@ -201,26 +187,27 @@ describe('allDocuments', () => {
     } as unknown as Parameters<typeof allDocuments>[0];
   }
 
-  test('lists all documents except those in deleted folders, even if many are consecutive', async () => {
-    const ids = fc.uniqueArray(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 }), {
-      maxLength: 20,
-    });
-    await fc.assert(
-      fc.asyncProperty(
-        ids,
-        fc.func(fc.boolean()),
-        fc.integer({ min: 1, max: 4 }),
-        fc.integer({ min: 1, max: 3 }),
-        async (all, isDeleted, atOnce, limit) => {
-          const deletedIds = new Set(all.filter((id) => isDeleted(id)));
-          const records: Records = new Map(all.map((id) => [id, ['1', '2']]));
-          const source = allDocuments(documents(all, atOnce, deletedIds), scope);
-          const listedPages = await list(source, limit, reader(records).read);
-          expect(listedPages.flat()).toEqual(inOrder(new Map([...records].filter(([id]) => !deletedIds.has(id)))));
-        },
-      ),
-    );
-  });
+  testAsyncProperty(
+    'lists all documents except those in deleted folders, even if many are consecutive',
+    [
+      fc.uniqueArray(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 }), {
+        maxLength: 20,
+      }),
+      fc.func(fc.boolean()),
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 1, max: 3 }),
+    ],
+    async (all, isDeleted, atOnce, limit) => {
+      const deletedIds = new Set(all.filter((id) => isDeleted(id)));
+      const records: Records = new Map(all.map((id) => [id, ['1', '2']]));
+      const listedPages = await list(
+        allDocuments(documents(all, atOnce, deletedIds), scope),
+        limit,
+        reader(records).read,
+      );
+      expect(listedPages.flat()).toEqual(inOrder(new Map([...records].filter(([id]) => !deletedIds.has(id)))));
+    },
+  );
 
   test('ends a page after 50 queries that return only documents in deleted folders', async () => {
     const ids = times(121, (i) => String(i).padStart(4, '0'));
