@@ -65,19 +65,11 @@ describe("a user's notifications", () => {
     await add('2', ['grace'], { context: { access: { region: 'eu' } } });
     await add('3', ['grace']);
     expect(await idsOf('grace')).toEqual(['3']);
-    await customer.grant('grace', {
-      type: 'document',
-      id: 'nda',
-      organizationId: 'acme',
-      context: { access: { region: ['eu', 'us'] } },
-    });
+    const grant = (id: string, access: Record<string, string[] | number>) =>
+      customer.grant('grace', { type: 'document', id, organizationId: 'acme', context: { access } });
+    await grant('nda', { region: ['eu', 'us'] });
     expect(await idsOf('grace')).toEqual(['2', '3']);
-    await customer.grant('grace', {
-      type: 'document',
-      id: 'offer',
-      organizationId: 'acme',
-      context: { access: { level: 2 } },
-    });
+    await grant('offer', { level: 2 });
     expect(await idsOf('grace')).toEqual(['1', '2', '3']);
     expect(await customer.ok(GET, nda)).toHaveLength(3);
   });
@@ -187,10 +179,8 @@ describe("pages of a user's notifications", () => {
 
   test('end if the remaining notifications are deleted between two pages', async () => {
     for (const id of numbered(5)) await add(id, ['grace']);
-    const deletes = (page: number) =>
-      page === 1
-        ? customer.ok('/v2/notifications/delete', { organizationId: 'acme', userId: 'grace' })
-        : Promise.resolve();
+    const deletes = async (page: number) =>
+      page === 1 && customer.ok('/v2/notifications/delete', { organizationId: 'acme', userId: 'grace' });
     expect(await pages({ order: 'asc', pageSize: 2 }, deletes)).toEqual([['000', '001'], []]);
   });
 });
