@@ -1,14 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  createEncoder,
-  type Encoder,
-  toUint8Array,
-  writeAny,
-  writeUint8,
-  writeVarString,
-  writeVarUint,
-} from 'lib0/encoding';
 import * as Y from 'yjs';
 import {
   encodeState,
@@ -41,13 +32,22 @@ function pushOf(doc: Y.Doc, change: (client: Y.Doc) => void, clientId?: number):
 
 const letter = { kind: 'item', content: contents.text('a') } as const;
 
-/** Returns an update with items of one client, from clock 0 on. */
-function itemsOf(client: number, ...items: readonly Omit<Item, 'kind'>[]): Uint8Array {
-  return encodeUpdate({ clients: [{ client, clock: 0, structs: items.map((item) => ({ kind: 'item', ...item })) }] });
-}
+type Structs = UpdateParts['clients'][number]['structs'];
+const encodeStructs = (client: number, structs: Structs, clock = 0) =>
+  encodeUpdate({ clients: [{ client, clock, structs }] });
+const encodeDeletions = (client: number, ranges: readonly [number, number][]) =>
+  encodeUpdate({ clients: [], deletions: [{ client, ranges }] });
+/** Returns an update with items of one client. */
+const itemsOf = (client: number, ...items: readonly Omit<Item, 'kind'>[]) =>
+  encodeStructs(
+    client,
+    items.map((item) => ({ kind: 'item', ...item })),
+  );
 
 /** Returns the fault of an update under the content key `content`. */
 const faultIn = (doc: Y.Doc, type: CrdtType, update: Uint8Array) => findUpdateFault(doc, type, 'content', update);
+const faultOfPush = (doc: Y.Doc, type: CrdtType, change: (client: Y.Doc) => void) =>
+  faultIn(doc, type, pushOf(doc, change));
 
 const malformed = /^Update must be a Yjs update/;
 
@@ -55,10 +55,8 @@ describe('findUpdateFault for malformed updates', () => {
   const doc = stored('map', { a: { b: [1, 2, 3] }, c: 'text' });
   const state = encodeState(doc);
 
-  const at = (clock: number, ...structs: UpdateParts['clients'][number]['structs']) =>
-    encodeUpdate({ clients: [{ client: 1, clock, structs }] });
-  const ranges = (...deleted: [number, number][]) =>
-    encodeUpdate({ clients: [], deletions: [{ client: 1, ranges: deleted }] });
+  const at = (clock: number, item: Item) => encodeStructs(1, [item], clock);
+  const ranges = (...deleted: [number, number][]) => encodeDeletions(1, deleted);
   test.each<[string, Uint8Array]>([
     ['nothing', new Uint8Array()],
     ['text', new TextEncoder().encode('hello')],
@@ -209,12 +207,7 @@ describe('findUpdateFault for changes of a type', () => {
 
   test('rejects a change of another root type and names it', () => {
     const doc = stored('xml', '<a x="1" />');
-    const fault = (name: string) =>
-      faultIn(
-        doc,
-        'xml',
-        pushOf(doc, (client) => void client.getMap(name).set('x', 1)),
-      );
+    const fault = (name: string) => faultOfPush(doc, 'xml', (client) => void client.getMap(name).set('x', 1));
     expect(fault('meta')).toBe('Update must change only what is under "content", and not "meta".');
     // For this root type, the service stores XML as it was written.
     expect(fault('spelling:content')).toBe(
@@ -264,45 +257,28 @@ describe('findUpdateFault for content that no client writes', () => {
   });
 
   test('rejects an attribute that cannot be converted to text', () => {
-    const update = pushOf(doc, (client) => {
+    const fault = faultOfPush(doc, 'map', (client) => {
       const element = new Y.XmlElement<Record<string, any>>('p');
       client.getMap('content').set('element', element);
       element.setAttribute('a', { toString: 1, valueOf: 1 });
     });
-    expect(faultIn(doc, 'map', update)).toBe('Update must leave the document readable.');
+    expect(fault).toBe('Update must leave the document readable.');
   });
 
   test('rejects formatting that is nested deeper than any stack', () => {
     const levels = 100_000;
-    const update = encodeUpdate({
-      clients: [
-        {
-          client: 1,
-          clock: 0,
-          structs: [
-            { kind: 'item', content: [6, { text: 'bold' }, { text: '['.repeat(levels) + ']'.repeat(levels) }] },
-          ],
-        },
-      ],
-    });
+    const text = '['.repeat(levels) + ']'.repeat(levels);
+    const update = itemsOf(1, { content: [6, { text: 'bold' }, { text }] });
     expect(faultIn(openDocument([]), 'text', update)).toMatch(malformed);
   });
 });
 
 test('withoutKnownChanges drops structs under ids that the document has, whatever their content is', () => {
   const doc = openDocument([itemsOf(1, letter, { origin: [1, 0], content: contents.text('b') })]);
-  const other = encodeUpdate({
-    clients: [
-      {
-        client: 1,
-        clock: 0,
-        structs: [
-          { kind: 'gc', length: 2 },
-          { ...letter, origin: [1, 1] },
-        ],
-      },
-    ],
-  });
+  const other = encodeStructs(1, [
+    { kind: 'gc', length: 2 },
+    { ...letter, origin: [1, 1] },
+  ]);
   const added = withoutKnownChanges(doc, other);
   expect(Y.decodeUpdate(added).structs.map(({ id }) => id.clock)).toEqual([2]);
   expect(readValue(openDocument([Y.mergeUpdates([encodeState(doc), added])]), 'text', 'content')).toBe('aba');
@@ -317,20 +293,12 @@ describe('findUpdateFault for limits of the document', () => {
 
   test('rejects an update that makes the state of the document larger than 4194304 bytes', () => {
     const doc = stored('text', 'a'.repeat(3_000_000));
-    expect(
-      faultIn(
-        doc,
-        'text',
-        pushOf(doc, (client) => client.getText('content').insert(0, 'b'.repeat(1_000_000))),
-      ),
-    ).toBeUndefined();
-    expect(
-      faultIn(
-        doc,
-        'text',
-        pushOf(doc, (client) => client.getText('content').insert(0, 'b'.repeat(2_000_000))),
-      ),
-    ).toBe('The document must not be larger than 4194304 bytes.');
+    const faultOf = (length: number) =>
+      faultOfPush(doc, 'text', (client) => client.getText('content').insert(0, 'b'.repeat(length)));
+    expect([faultOf(1_000_000), faultOf(2_000_000)]).toEqual([
+      undefined,
+      'The document must not be larger than 4194304 bytes.',
+    ]);
   });
 
   /** Writes a text with a long link, and with formatting marks at every second letter. */
@@ -338,31 +306,28 @@ describe('findUpdateFault for limits of the document', () => {
     text.insert(0, 'ab'.repeat(length / 2), { link: { href: 'x'.repeat(href) } });
     for (let index = 0; index < length; index += 2) text.format(index, 1, { bold: {} });
   };
-  const tooLarge = 'Data must not be larger than 4194304 bytes as JSON.';
-
-  test('rejects a value that formatting marks enlarge above 4 MB, though its state is small', () => {
-    const doc = openDocument([]);
-    const update = pushOf(doc, (client) => {
-      const text = new Y.XmlText();
-      client.getXmlFragment('content').insert(0, [text]);
-      format(text, 2_000, 100_000);
-    });
-    expect(update.length).toBeLessThan(400_000);
-    expect(faultIn(doc, 'xml', update)).toBe(tooLarge);
-  });
-
-  test('rejects formatting marks in a map that Yjs would write with gigabytes, without writing them', () => {
-    const doc = openDocument([]);
-    const update = pushOf(doc, (client) => {
-      const element = new Y.XmlElement('p');
-      const text = new Y.XmlText();
-      client.getMap('content').set('a', element);
-      element.insert(0, [text]);
-      format(text, 5_000, 300_000);
-    });
-    expect(update.length).toBeLessThan(500_000);
-    expect(faultIn(doc, 'map', update)).toBe(tooLarge);
-  });
+  const inXml = (doc: Y.Doc, text: Y.XmlText) => doc.getXmlFragment('content').insert(0, [text]);
+  const inMap = (doc: Y.Doc, text: Y.XmlText) => {
+    const element = new Y.XmlElement('p');
+    doc.getMap('content').set('a', element);
+    element.insert(0, [text]);
+  };
+  test.each([
+    ['a value', 'xml', inXml, 2_000, 100_000],
+    // Yjs would write gigabytes.
+    ['an element in a map', 'map', inMap, 5_000, 300_000],
+  ] as const)(
+    'rejects formatting marks that enlarge %s above 4 MB, though the state is small',
+    (_what, type, insert, length, href) => {
+      const update = pushOf(openDocument([]), (client) => {
+        const text = new Y.XmlText();
+        insert(client, text);
+        format(text, length, href);
+      });
+      expect(update.length).toBeLessThan(500_000);
+      expect(faultIn(openDocument([]), type, update)).toBe('Data must not be larger than 4194304 bytes as JSON.');
+    },
+  );
 
   const nest = (list: Y.Array<unknown>, levels: number) => {
     let outer = list;
@@ -372,85 +337,57 @@ describe('findUpdateFault for limits of the document', () => {
       outer = inner;
     }
   };
+  const tooDeep = 'Data must not be nested deeper than 100 levels.';
   test.each([
     [100, undefined],
-    [101, 'Data must not be nested deeper than 100 levels.'],
-    [3_000, 'Data must not be nested deeper than 100 levels.'],
+    [101, tooDeep],
+    [3_000, tooDeep],
   ])('limits nested types to 100 levels: %d levels', (levels, fault) => {
-    const doc = openDocument([]);
-    const update = pushOf(doc, (client) => nest(client.getArray('content'), levels - 1));
-    expect(faultIn(doc, 'array', update)).toBe(fault);
+    expect(faultOfPush(openDocument([]), 'array', (client) => nest(client.getArray('content'), levels - 1))).toBe(
+      fault,
+    );
   });
 
   test('limits nested types in attributes, although no value contains attributes', () => {
-    const update = pushOf(openDocument([]), (client) => {
+    const fault = faultOfPush(openDocument([]), 'text', (client) => {
       const list = new Y.Array<unknown>();
       client.getText('content').setAttribute('lists', list);
       nest(list, 200);
     });
-    expect(faultIn(openDocument([]), 'text', update)).toBe('Data must not be nested deeper than 100 levels.');
+    expect(fault).toBe(tooDeep);
   });
 });
 
-/** Encodes any numbers and texts as an update in format 1. */
-function updateOf(write: (encoder: Encoder) => void): Uint8Array {
-  const encoder = createEncoder();
-  write(encoder);
-  writeVarUint(encoder, 0);
-  return toUint8Array(encoder);
-}
-
 /** Returns an update with the edits of many clients. Each inserts a letter at the start of the text. */
-function manyClients(count: number, first = 1): Uint8Array {
-  return updateOf((encoder) => {
-    writeVarUint(encoder, count);
-    for (let client = first + count - 1; client >= first; client--) {
-      for (const number of [1, client, 0]) writeVarUint(encoder, number);
-      writeUint8(encoder, 4);
-      writeVarUint(encoder, 1);
-      writeVarString(encoder, 'content');
-      writeVarString(encoder, 'x');
-    }
+const manyClients = (count: number, first = 1) =>
+  encodeUpdate({
+    clients: times(count, (index) => ({ client: first + count - 1 - index, clock: 0, structs: [letter] })),
   });
-}
 
 /** Returns an update in which the structs of two clients alternate. */
 function conflicting(count: number): Uint8Array {
-  return updateOf((encoder) => {
-    writeVarUint(encoder, 2);
-    for (const number of [count, 2_000, 0]) writeVarUint(encoder, number);
-    for (let index = 0; index < count; index++) {
-      writeUint8(encoder, index === 0 ? 5 : 5 | 0x80);
-      if (index === 0) {
-        writeVarUint(encoder, 1);
-        writeVarString(encoder, 'content');
-      } else {
-        for (const number of [2_000, index - 1]) writeVarUint(encoder, number);
-      }
-      writeVarString(encoder, '1');
-    }
-    for (const number of [count, 1_000, 0]) writeVarUint(encoder, number);
-    for (let index = 0; index < count; index++) {
-      writeUint8(encoder, 5 | 0x40);
-      for (const number of [2_000, count - 1 - index]) writeVarUint(encoder, number);
-      writeVarString(encoder, '1');
-    }
+  const embed = { kind: 'item', content: [5, { text: '1' }] } as const;
+  return encodeUpdate({
+    clients: [
+      {
+        client: 2_000,
+        clock: 0,
+        structs: times(count, (n) => ({ ...embed, origin: n === 0 ? null : [2_000, n - 1] })),
+      },
+      { client: 1_000, clock: 0, structs: times(count, (n) => ({ ...embed, rightOrigin: [2_000, count - 1 - n] })) },
+    ],
   });
 }
 
 /** Returns an update with many subdocuments. Each takes about 40 bytes. */
-function subdocuments(count: number): Uint8Array {
-  return updateOf((encoder) => {
-    for (const number of [1, count, 1, 0]) writeVarUint(encoder, number);
-    for (let index = 0; index < count; index++) {
-      writeUint8(encoder, 9);
-      writeVarUint(encoder, 1);
-      writeVarString(encoder, 'content');
-      writeVarString(encoder, `${String(index).padStart(7, '0')}-0000-0000-0000-000000000000`);
-      writeAny(encoder, {});
-    }
-  });
-}
+const subdocuments = (count: number) =>
+  encodeStructs(
+    1,
+    times(count, (n) => ({
+      kind: 'item',
+      content: [9, { text: `${String(n).padStart(7, '0')}-0000-0000-0000-000000000000` }, { value: {} }],
+    })),
+  );
 
 describe('findUpdateFault for costly updates', () => {
   const refused = (doc: Y.Doc, update: Uint8Array, expectedFault: string) => {
@@ -482,19 +419,13 @@ describe('findUpdateFault for costly updates', () => {
 
   test('rejects in little time an update with more than 400,000 structs or ranges of deletions', () => {
     const tooMany = 'The document must not have more than 400000 structs of Yjs.';
-    const gaps = (client: number, count: number) =>
-      updateOf((encoder) => {
-        for (const number of [1, count, client, 0]) writeVarUint(encoder, number);
-        for (let index = 0; index < count; index++) for (const byte of [0, 1]) writeUint8(encoder, byte);
-      });
-    refused(openDocument([]), gaps(1, 2_000_000), tooMany);
+    refused(openDocument([]), encodeStructs(1, Array(2_000_000).fill({ kind: 'gc', length: 1 })), tooMany);
     refused(
       openDocument([]),
-      updateOf((encoder) => {
-        for (const number of [0, 1, 1, 500_000]) writeVarUint(encoder, number);
-        for (let index = 0; index < 500_000; index++)
-          for (const number of [index * 2, 1]) writeVarUint(encoder, number);
-      }).subarray(0, -1),
+      encodeDeletions(
+        1,
+        times(500_000, (index) => [index * 2, 1]),
+      ),
       tooMany,
     );
   });
@@ -502,17 +433,7 @@ describe('findUpdateFault for costly updates', () => {
   test('rejects in little time an update with more than 100,000 objects, arrays and keys within values', () => {
     refused(
       openDocument([]),
-      updateOf((encoder) => {
-        for (const number of [1, 1, 1, 0]) writeVarUint(encoder, number);
-        writeUint8(encoder, 8);
-        writeVarUint(encoder, 1);
-        writeVarString(encoder, 'content');
-        writeVarUint(encoder, 1);
-        writeAny(
-          encoder,
-          times(1_000_000, () => []),
-        );
-      }),
+      itemsOf(1, { content: contents.values(times(1_000_000, () => [])) }),
       'Update must not have more than 100000 objects, arrays and keys in all.',
     );
   });
@@ -581,10 +502,7 @@ describe('findUpdateFault for changes with client ids of the service', () => {
   test('rejects deletions of changes that do not exist yet', () => {
     const doc = stored('text', 'one');
     const [[client, clock]] = [...Y.decodeStateVector(stateVectorOf(doc))] as [[number, number]];
-    const encoder = new Y.UpdateEncoderV1();
-    writeVarUint(encoder.restEncoder, 0);
-    for (const number of [1, client, 1, clock, 1]) writeVarUint(encoder.restEncoder, number);
-    expect(faultIn(doc, 'text', encoder.toUint8Array())).toMatch(/another document/);
+    expect(faultIn(doc, 'text', encodeDeletions(client, [[clock, 1]]))).toMatch(/another document/);
   });
 
   test('rejects changes that the document does not have, even if they depend on missing updates', () => {

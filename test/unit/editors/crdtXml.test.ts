@@ -7,7 +7,6 @@ import { findValueFault, replaceValue } from '../../../lib/editors/rules/yjs/rep
 import { crdtLimits } from '../../../lib/editors/rules/yjs/values.ts';
 import { decodeName, encodeName } from '../../../lib/editors/rules/yjs/xmlEscapes.ts';
 import { testProperty } from '../../support/testProperty.ts';
-import { times } from '../../support/times.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 
 /** An XML document as a log of updates. Each replace starts from the state that the log has. */
@@ -126,12 +125,11 @@ describe.each(['default', 'content', 'root'])('replaceValue of XML under the con
     },
     { numRuns: 80 },
   );
+});
 
-  test('is tested with XML that is mostly well-formed', () => {
-    expect(
-      fc.sample(content, 200).filter((written) => findValueFault('xml', written) === undefined).length,
-    ).toBeGreaterThan(150);
-  });
+test('generated XML is mostly well-formed', () => {
+  const faults = fc.sample(content, 200).map((written) => findValueFault('xml', written));
+  expect(faults.filter((fault) => fault === undefined).length).toBeGreaterThan(150);
 });
 
 test('readValue returns well-formed XML for any names and texts of a client, and writing it back changes nothing', () => {
@@ -549,11 +547,6 @@ describe('findValueFault for XML', () => {
     log.replace(written);
     expect(log.read()).toBe(written);
     expect(log.open().getXmlFragment('default').toJSON()).toBe('<a>b</a>');
-  });
-
-  test('rejects an entity bomb before any entity is expanded', () => {
-    const bomb = `<!DOCTYPE l [<!ENTITY l0 "lol">${times(9, (index) => `<!ENTITY l${index + 1} "${`&l${index};`.repeat(10)}">`).join('')}]><l>&l9;</l>`;
-    expect(findValueFault('xml', bomb)).toContain('doctype');
   });
 
   test('rejects XML above the limits of depth and elements', () => {

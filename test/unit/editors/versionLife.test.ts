@@ -16,17 +16,6 @@ const endOf = { 90: 90 * DAY, 30: 30 * DAY, 7: 7 * DAY, 2: 2 * DAY, 1: DAY };
 
 describe('expiryOf', () => {
   test.each([
-    ['the first of all', automatic, undefined, on, endOf[90]],
-    ['the first of its day', automatic, noon - 13 * HOUR, on, endOf[90]],
-    [
-      'the first of its day, a minute after the last',
-      { ...automatic, createdAt: Date.UTC(2026, 2, 10) },
-      Date.UTC(2026, 2, 10) - 60_000,
-      on,
-      endOf[90],
-    ],
-    ['the first of its hour', automatic, noon - 60_000, on, endOf[7]],
-    ['another of its hour', { ...automatic, createdAt: thisHour }, noon, on, endOf[1]],
     ['the first of its hour, within few days', automatic, noon - 60_000, { ...on, keepDays: 2 }, endOf[2]],
     [
       'another of its hour, within a day',
