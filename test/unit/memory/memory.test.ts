@@ -19,7 +19,13 @@ import {
   toJudgment,
   toJudgmentResponse,
 } from '../../../lib/memory/rules/judgments.ts';
-import { checkScope, idsOf, scopeNameOf, SearchRequest } from '../../../lib/memory/rules/searchRequests.ts';
+import {
+  checkScope,
+  idsOf,
+  QueryRequest,
+  scopeNameOf,
+  SearchRequest,
+} from '../../../lib/memory/rules/searchRequests.ts';
 import { distance, similarityOf } from '../../../lib/memory/rules/similarity.ts';
 import { vectorFilters, vectorIndexes } from '../../../lib/memory/vectorIndexes.ts';
 import { testProperty } from '../../support/testProperty.ts';
@@ -167,7 +173,33 @@ describe('scopes', () => {
     expect(search({ orgId: 'o', organizationId: 'p' }).error?.issues).toMatchObject([
       { path: ['orgId'], message: 'must equal organizationId' },
     ]);
-    expect(search({ docId: 'd' }).error?.issues).toMatchObject([{ path: ['organizationId'] }]);
+    for (const { error } of [search({ docId: 'd' }), QueryRequest.safeParse({ documentId: 'd' })])
+      expect(error?.issues).toMatchObject([{ path: ['organizationId'] }]);
+  });
+
+  const ofThread = { organizationId: 'o', filters: { annotationId: 't' } };
+  test.each<[object, readonly object[]]>([
+    [ofThread, [{ recencyDays: 366 }]],
+    [
+      { recencyDays: 7, filters: {} },
+      [{ start: 'x' }, { start: 2, end: 1 }, 7].map((dateRange) => ({ filters: { dateRange } })),
+    ],
+  ])('a search with %j ignores what it does not need, even if it is invalid', (sent, others) => {
+    const parsed = SearchRequest.parse(sent);
+    for (const ignored of [...['', ' \n', 'x'.repeat(32_769), 7].map((query) => ({ query })), ...others])
+      expect([ignored, SearchRequest.safeParse({ ...sent, ...ignored }).data]).toEqual([ignored, parsed]);
+  });
+
+  test.each<[object, string, string]>([
+    [
+      { ...ofThread, filters: { annotationId: 't', dateRange: { start: 'yesterday' } } },
+      'filters.dateRange.start',
+      'must be an ISO 8601 time or epoch milliseconds',
+    ],
+    [{ query: ' \n' }, 'query', 'must not be empty'],
+  ])('a search with %j is rejected', (sent, field, message) => {
+    const [issue, ...more] = SearchRequest.safeParse(sent).error!.issues;
+    expect([issue!.path.join('.'), issue!.message, more]).toEqual([field, message, []]);
   });
 });
 
