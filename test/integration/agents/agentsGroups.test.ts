@@ -21,6 +21,8 @@ const { engine, customer } = acmeWorld({ table: 'memory' });
 const { call, create, ok, status } = agentCalls(customer);
 const createGroup = async (agentIds: string[]): Promise<string> =>
   (await ok('groups/create', { name: 'Group', agentIds })).group.id;
+const FULL = 'RESOURCE_EXHAUSTED';
+const createTwo = async (path: string) => [await status(path, { name: 'A' }), await status(path, { name: 'B' })];
 const membersOf = async (groupId: string): Promise<string[]> => (await ok('groups/get', { groupId })).group.agentIds;
 const listedIds = async (data: object): Promise<string[]> => (await ok('get', data)).agents.map(({ id }: any) => id);
 
@@ -69,7 +71,7 @@ describe('POST /v2/agents/get as a list', () => {
     });
   });
 
-  test('returns all agents, or with a filter only custom or only built-in agents', async () => {
+  test('returns all agents except internal ones, or with a filter only custom or only built-in agents', async () => {
     const agentIds = [await create(), await create()].toSorted();
     expect((await listedIds({})).toSorted()).toEqual([...agentIds, ...builtIn].toSorted());
     expect((await listedIds({ filter: 'customOnly' })).toSorted()).toEqual(agentIds);
@@ -100,8 +102,7 @@ describe('POST /v2/agents/get as a list', () => {
     expect((await ok('groups/list', {})).groups.map(({ id }: any) => id)).toEqual(groupIds);
   });
 
-  test('excludes internal agents and returns the public fields of built-in agents', async () => {
-    expect(await listedIds({})).not.toEqual(expect.arrayContaining(['crawler']));
+  test('returns the public fields of a built-in agent', async () => {
     const { agent } = await ok('get', { agentId: 'crawler' });
     expect(agent).toMatchObject({ id: 'crawler', system: true, metadata: { internal: true } });
     expect(Object.keys(agent).toSorted()).toEqual([
@@ -146,22 +147,16 @@ describe('POST /v2/agents/get as a list', () => {
   test('keeps the limit of agents for parallel calls, and allows one more agent after a deletion', async () => {
     const [first] = await store(MAX_AGENTS - 3, 'An agent');
     const outcomes = await Promise.all(times(12, (n) => status('create', { name: `Agent ${n}` })));
-    expect(outcomes.toSorted()).toEqual([...Array(9).fill('RESOURCE_EXHAUSTED'), ...Array(3).fill('success')]);
+    expect(outcomes.toSorted()).toEqual([...Array(9).fill(FULL), ...Array(3).fill('success')]);
     await Promise.all([ok('delete', { agentId: first }), ok('delete', { agentId: first })]);
-    expect([await status('create', { name: 'In its place' }), await status('create', { name: 'One more' })]).toEqual([
-      'success',
-      'RESOURCE_EXHAUSTED',
-    ]);
+    expect(await createTwo('create')).toEqual(['success', FULL]);
     expect(await listedIds({ filter: 'customOnly' })).toHaveLength(MAX_AGENTS);
   });
 
   test('counts the stored agents on the first deletion if no count is stored yet', async () => {
     const [first] = await store(MAX_AGENTS, 'An agent');
     await ok('delete', { agentId: first });
-    expect([await status('create', { name: 'In its place' }), await status('create', { name: 'One more' })]).toEqual([
-      'success',
-      'RESOURCE_EXHAUSTED',
-    ]);
+    expect(await createTwo('create')).toEqual(['success', FULL]);
   });
 });
 
@@ -196,14 +191,9 @@ describe('POST /v2/agents/delete', () => {
       '{"instructions":"other"}',
     ]);
     await runJobs();
-    expect(await status('delete', { agentId })).toBe('success');
     expect(await ok('delete', { agentId: 'agt_never_was' })).toEqual({ agentId: 'agt_never_was' });
-    expect(await listedIds({ filter: 'customOnly' })).toEqual([other]);
-  });
-
-  test('rejects a built-in agent', async () => {
     expect(await status('delete', { agentId: 'spell-check' })).toBe('INVALID_ARGUMENT');
-    expect(await jobs()).toEqual([]);
+    expect(await listedIds({ filter: 'customOnly' })).toEqual([other]);
   });
 
   test('deletes the agent even if the call crashes. A job or a repeated call purges the rest', async () => {
@@ -287,15 +277,6 @@ describe('POST /v2/agents/groups/*', () => {
     }
   });
 
-  test.each([
-    ['a blank name', 'create', { name: ' ' }, 'INVALID_ARGUMENT'],
-    ['a name of 200 characters and a trailing space', 'create', { name: `${'x'.repeat(200)} ` }, 'success'],
-    ['an unknown agent', 'create', { name: 'A', agentIds: ['spell-check', 'agt_unknown'] }, 'NOT_FOUND'],
-    ['no change', 'update', { groupId: 'agrp' }, 'INVALID_ARGUMENT'],
-  ])('return the documented status for %s in groups/%s', async (_what, path, data, expected) => {
-    expect(await status(`groups/${path}`, data)).toBe(expected);
-  });
-
   test('groups/add-agents adds all agents or none, each once, and groups/remove-agents ignores missing ones', async () => {
     const [a, b] = [await create(), await create()];
     const groupId = await createGroup(['spell-check']);
@@ -307,6 +288,7 @@ describe('POST /v2/agents/groups/*', () => {
     expect((await ok('groups/add-agents', { groupId, agentIds: [a] })).group.agentIds).toEqual(['spell-check', a, b]);
     expect(await status('groups/add-agents', { groupId, agentIds: ['lorem-ipsum', 'agt_unknown'] })).toBe('NOT_FOUND');
     expect(await membersOf(groupId)).toEqual(['spell-check', a, b]);
+    expect(await status('groups/create', { name: 'A', agentIds: ['spell-check', 'agt_unknown'] })).toBe('NOT_FOUND');
     for (let i = 0; i < 2; i++)
       expect((await ok('groups/remove-agents', { groupId, agentIds: [a, 'agt_unknown'] })).group.agentIds).toEqual([
         'spell-check',
@@ -318,12 +300,9 @@ describe('POST /v2/agents/groups/*', () => {
     const groups: string[] = [];
     for (let i = 0; i < 45; i++) groups.push(await createGroup([]));
     const outcomes = await Promise.all(times(15, () => status('groups/create', { name: 'At once' })));
-    expect(outcomes.toSorted()).toEqual([...Array(10).fill('RESOURCE_EXHAUSTED'), ...Array(5).fill('success')]);
+    expect(outcomes.toSorted()).toEqual([...Array(10).fill(FULL), ...Array(5).fill('success')]);
     await ok('groups/delete', { groupId: groups[0] });
-    expect([
-      await status('groups/create', { name: 'In its place' }),
-      await status('groups/create', { name: 'One more' }),
-    ]).toEqual(['success', 'RESOURCE_EXHAUSTED']);
+    expect(await createTwo('groups/create')).toEqual(['success', FULL]);
     expect((await ok('groups/list', {})).groups).toHaveLength(50);
   });
 

@@ -208,16 +208,6 @@ describe('readSource: rows of a table', () => {
     expect(fromCsv('name,prompt,enabled\n , ,\nA\n,,\n\n').agents).toEqual([{ name: 'A' }]);
   });
 
-  test('keeps text that looks like a formula unchanged', () => {
-    const { agents } = fromCsv(
-      'name,prompt\n"=HYPERLINK(""https://evil.example"")",+1+cmd|\'/c calc\'!A0\n@SUM(1),-2+3',
-    );
-    expect(agents).toEqual([
-      { name: '=HYPERLINK("https://evil.example")', instructions: "+1+cmd|'/c calc'!A0" },
-      { name: '@SUM(1)', instructions: '-2+3' },
-    ]);
-  });
-
   test('accepts names and titles such as __proto__', () => {
     const { agents } = fromCsv('name,__proto__,constructor,prompt\n__proto__,a,b,c');
     expect(agents).toEqual([{ name: '__proto__', instructions: 'c' }]);
@@ -225,14 +215,6 @@ describe('readSource: rows of a table', () => {
 });
 
 describe('readSource: CSV files', () => {
-  test('accepts the delimiter |', () => {
-    const delimiter = '|';
-    expect(
-      fromCsv(['name', 'instructions'].join(delimiter) + '\n' + ['A', '"one, two; three\tfour | five"'].join(delimiter))
-        .agents,
-    ).toEqual([{ name: 'A', instructions: 'one, two; three\tfour | five' }]);
-  });
-
   const text = 'name;prompt\r\nGrüße;„Straße“ – ok';
   test.each([
     ['UTF-8', Buffer.from(text)],
@@ -295,11 +277,12 @@ describe('readSource: CSV files', () => {
   });
 
   test.each([
-    ['a PDF', '%PDF-1.7\n\u0000'],
-    ['a ZIP archive', 'PK\u0003\u0004'],
-    ['a program', '\u007fELF'],
-  ])('rejects %s with INVALID_ARGUMENT', (_what, bytes) => {
-    expect(refusal(() => fromCsv(bytes))).toBe('fileBase64 is not text');
+    ['csv', 'a PDF', '%PDF-1.7\n\u0000', 'fileBase64 is not text'],
+    ['csv', 'a ZIP archive', 'PK\u0003\u0004', 'fileBase64 is not text'],
+    ['csv', 'a program', '\u007fELF', 'fileBase64 is not text'],
+    ['pdf', 'a ZIP archive', 'PK\u0003\u0004', 'fileBase64 is not a PDF'],
+  ] as const)('rejects as %s %s with INVALID_ARGUMENT', (format, _what, bytes, message) => {
+    expect(refusal(() => readSource(format, Buffer.from(bytes)))).toBe(message);
   });
 
   test('returns the first 200 agents and counts the other rows as skipped', () => {
@@ -380,7 +363,7 @@ describe('readSource on random input', () => {
     'returns names and instructions of any table unchanged',
     [
       fc.uniqueArray(fc.tuple(cell, cell), { selector: ([name]) => name.toLowerCase(), maxLength: 20 }),
-      fc.constantFrom(',', ';', '\t'),
+      fc.constantFrom(',', ';', '\t', '|'),
     ],
     (rows, delimiter) => {
       const full = rows.filter(
