@@ -7,12 +7,12 @@ import { costOfCalls, type Recorder, startRecorder } from './capacity.ts';
 import { checksOf, documentOf } from './documented.ts';
 import { startEngine } from './engine.ts';
 import { handlerOf, importDeclarations } from './functionHandlers.ts';
-import { type Headers, post, type Response } from './requests.ts';
+import { type Headers, post, type Response, resultOf } from './requests.ts';
 import { withStillClock } from './stillClock.ts';
 import { userHeadersOf } from './userCaller.ts';
 import { headersOf, newWorkspace, type TestWorkspace } from './workspaces.ts';
 
-/** Sends `data` to an endpoint with the credentials of its level. */
+/** Sends `data` to an endpoint with the credentials of its level. Throws unless the endpoint answers with 200. */
 type Send = (path: string, data: object, headers?: Headers) => Promise<Response>;
 
 /** The calls of one endpoint, in the file below `test/endpoints` that is named after its path. */
@@ -43,7 +43,11 @@ function declareTests(path: string, { documents, prepare, data }: EndpointCases,
   });
   const owner = forAllTests(async () => {
     const workspace = await newWorkspace();
-    const send = senderOf(workspace);
+    const send: Send = async (to, sent, headers) => {
+      const answer = await sendAs(workspace, to, sent, headers);
+      resultOf(answer, to);
+      return answer;
+    };
     if (documents)
       await send('/v2/organizations/documents/add', {
         organizationId: 'acme',
@@ -55,7 +59,7 @@ function declareTests(path: string, { documents, prepare, data }: EndpointCases,
   });
   let requests = 0;
 
-  const sendNext = () => senderOf(owner)(path, data(requests++));
+  const sendNext = () => sendAs(owner, path, data(requests++));
 
   test('answers as documented', async () => {
     const answer = await sendNext();
@@ -81,12 +85,10 @@ async function endpointAt(path: string): Promise<Endpoint> {
   return (await importDeclarations(path)).endpoint!;
 }
 
-function senderOf(workspace: TestWorkspace): Send {
-  return async (path, data, headers = {}) => {
-    const { auth } = await endpointAt(path);
-    const own = auth === 'user' ? await userHeadersOf(workspace) : headersOf(workspace)[auth];
-    return post(handlerOf(path), { ...own, ...headers }, data);
-  };
+async function sendAs(workspace: TestWorkspace, ...[path, data, headers = {}]: Parameters<Send>): Promise<Response> {
+  const { auth } = await endpointAt(path);
+  const own = auth === 'user' ? await userHeadersOf(workspace) : headersOf(workspace)[auth];
+  return post(handlerOf(path), { ...own, ...headers }, data);
 }
 
 /**
