@@ -8,7 +8,7 @@ import { requestIssues } from '../support/requestIssues.ts';
 import { type Bound, boundsOf, limitsOf } from './bounds.ts';
 import { endpoints } from './cases.ts';
 import { documentedData, openApi } from './contract.ts';
-import { choicesOf, exclusionsOf, type Field, fieldsOf, optionsOf } from './fields.ts';
+import { choicesOf, exclusionsOf, type Field, fieldsOf, optionsOf, typesOf } from './fields.ts';
 
 /** Messages of other rules, which a text without a form of its own, or a field without others, breaks too. */
 const otherRules =
@@ -55,7 +55,7 @@ describe('the limits of each field', () => {
   );
 });
 
-/** Returns a text for the limits and rules of each field of a schema, but not of the components that it names. */
+/** Returns a text for the type, limits and rules of each field of a schema, but not of the components that it names. */
 function pinOf(
   schema: JsonSchema,
   name = '',
@@ -63,6 +63,8 @@ function pinOf(
   isRequired = false,
 ): Record<string, string> {
   const limits = Object.entries(limitsOf(schema)).map(([keyword, value]) => `${keyword} ${[value].flat().join(' ')}`);
+  const types = typesOf(schema);
+  if (types.length > 0) limits.unshift(types.join(' '));
   if (isRequired) limits.unshift('required');
   limits.push(
     ...exclusionsOf(schema).map(({ field, others }) => `${field} without ${others.join(' ')}`),
@@ -79,7 +81,7 @@ function pinOf(
   return pins;
 }
 
-test('limits.json has the required fields, limits and rules of each request, except of a twin that has the same', () => {
+test('limits.json has the required fields, types, limits and rules of each request, except of a twin that has the same', () => {
   const file = join(import.meta.dirname, 'limits.json');
   const { components } = openApi;
   const used = new Set<string>();

@@ -91,11 +91,11 @@ describe('changeActivityConfig', () => {
     expect(change(stored, { isEnabled: true })).toEqual({ ...stored, isEnabled: true });
   });
 
-  test.each([
-    [{ enabledTime: 1.5 }, 'enabledTime'],
-    [{ triggers: { comment: JSON.parse('{"__proto__":true}') } }, 'triggers.comment.__proto__'],
-  ])('rejects an activity config %j with an issue at %s', (sent, path) => {
-    expect(requestIssues(ActivityConfigChange, sent).map((issue) => issue.path.join('.'))).toEqual([path]);
+  test('rejects a trigger of the name __proto__ with an issue at its path', () => {
+    const sent = { triggers: { comment: JSON.parse('{"__proto__":true}') } };
+    expect(requestIssues(ActivityConfigChange, sent).map(({ path }) => path.join('.'))).toEqual([
+      'triggers.comment.__proto__',
+    ]);
   });
 });
 
