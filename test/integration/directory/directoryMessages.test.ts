@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 
 const acme = { organizationId: 'acme' };
 
@@ -124,12 +124,5 @@ describe('rootFoldersOnly of /v2/organizations/folders/get', () => {
     expect(await folders({ folderId: 'root', rootFoldersOnly: true })).toMatchObject([
       { folderId: 'f', subFolders: [] },
     ]);
-  });
-
-  test('is refused together with folderId', async () => {
-    const data = { ...acme, folderId: 'f', rootFoldersOnly: true };
-    expect(await customer.error('/v2/organizations/folders/get', data)).toEqual(
-      invalid('rootFoldersOnly must not be given together with folderId'),
-    );
   });
 });

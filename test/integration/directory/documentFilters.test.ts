@@ -55,15 +55,6 @@ const pages = async (data: object) => (await customer.pages(GET, { ...acme, ...d
 const error = (path: string, data: object) => customer.error(path, { ...acme, ...data });
 
 describe('filters of documents/get', () => {
-  test('return the documents whose metadata match all filters', async () => {
-    expect(await pages({ filters: isDraft })).toEqual([['a', 'filed']]);
-    expect(await pages({ filters: [...isDraft, { key: 'version', operator: '>', value: 1 }] })).toEqual([['filed']]);
-    expect(await pages({ folderId: 'f', filters: [{ key: 'status', operator: 'not-in', value: ['draft'] }] })).toEqual([
-      ['filed2'],
-    ]);
-    expect(await pages({ documentIds: ['b', 'a', 'bare'], filters: isDraft })).toEqual([['a']]);
-  });
-
   test('read a limited number of documents per page, and return every matching document', async () => {
     const drafts = crowd.filter((_id, index) => index % 100 === 99);
     const documentPages = await pages({ organizationId: 'crowd', filters: isDraft, pageSize: 7 });
@@ -87,13 +78,6 @@ describe('filters of documents/get', () => {
       invalid(message),
     ]);
   });
-});
-
-test('documents/get refuses orderByCommentViews', async () => {
-  expect(await error(GET, { orderByCommentViews: true })).toEqual(
-    invalid('orderByCommentViews must not be true: this service does not sort documents by views of comments'),
-  );
-  expect((await pages({ orderByCommentViews: false })).flat()).toHaveLength(5);
 });
 
 describe('documents/count/get', () => {
@@ -130,12 +114,6 @@ describe('documents/count/get', () => {
   test('counts only documents at the top level with excludeFolderDocs', async () => {
     expect(await customer.untyped(COUNT, { ...acme, excludeFolderDocs: true })).toEqual({ count: 3 });
     expect(await customer.untyped(COUNT, { ...acme, excludeFolderDocs: false })).toEqual({ count: 5 });
-  });
-
-  test.each([{ filters: isDraft }, { folderId: 'f' }])('refuses excludeFolderDocs together with %j', async (data) => {
-    expect(await error(COUNT, { excludeFolderDocs: true, ...data })).toEqual(
-      invalid('excludeFolderDocs must not be given together with filters, folderId'),
-    );
   });
 });
 

@@ -15,7 +15,8 @@ const on = (type: string, id: string, more: object = {}) => ({
 const sealed = (more: object = {}) => on('document', 'sealed', more);
 const grant = (userId: string, ...resources: object[]) => customer.grant(userId, ...resources);
 const REMOVE = '/v2/auth/permissions/remove';
-const get = (data: object) => customer.call('/v2/auth/permissions/get', { ...acme, ...data });
+const GET = '/v2/auth/permissions/get';
+const get = (data: object) => customer.call(GET, { ...acme, ...data });
 const permissions = async (data: object) => (await get(data)).body.result.data;
 
 /** Creates a customer for each test. In acme there are a public and a restricted document. */
@@ -73,12 +74,9 @@ describe('permissions/get', () => {
     ]);
   });
 
-  test.each([
-    ['an unknown organization', { organizationId: 'nowhere' }, 'organizationId: the organization does not exist'],
-    ['half a surrogate pair', { userIds: ['\ud800'] }, 'userIds[0] must be well-formed Unicode'],
-  ])('returns INVALID_ARGUMENT for %s', async (_what, data, message) => {
-    expect(await customer.error('/v2/auth/permissions/get', { ...acme, userIds: ['a'], ...data })).toEqual(
-      invalid(message),
+  test('returns INVALID_ARGUMENT for an unknown organization', async () => {
+    expect(await customer.error(GET, { organizationId: 'nowhere', userIds: ['a'] })).toEqual(
+      invalid('organizationId: the organization does not exist'),
     );
   });
 

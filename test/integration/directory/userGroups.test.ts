@@ -89,14 +89,6 @@ describe('usergroups/add', () => {
     expect(await customer.ok(GET, { organizationId: 'other' })).toEqual([{ groupId: 'lawyers' }]);
     expect(await customer.ok(GET, acme)).toEqual([]);
   });
-
-  test('adds a group once for twenty concurrent calls', async () => {
-    const answers = await Promise.all(
-      ids('', 20).map(() => customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId: 'lawyers' }] })),
-    );
-    expect(answers.filter(({ lawyers: { success } }) => success)).toHaveLength(1);
-    expect(new Set(answers.map(({ lawyers: { id } }) => id)).size).toBe(1);
-  });
 });
 
 describe('usergroups/users/add', () => {
@@ -155,17 +147,6 @@ describe('usergroups/users/add', () => {
     // The purge deletes an item only at the revision that it read. The new item has another revision and stays.
     expect(after._r).not.toBe(before._r);
   });
-
-  test.each([
-    ['an unknown group', lawyers, [404, 'NOT_FOUND', 'Organization user group does not exist']],
-    [
-      'an unknown organization',
-      { ...lawyers, organizationId: 'nowhere' },
-      invalid('organizationId: the organization does not exist'),
-    ],
-  ])('refuses %s', async (_what, group, error) => {
-    expect(await customer.error(ADD_USERS, { ...group, userIds: ['ada'] })).toEqual(error);
-  });
 });
 
 describe('usergroups/get', () => {
@@ -179,9 +160,6 @@ describe('usergroups/get', () => {
       { groupId: 'judges', users: [] },
       { groupId: 'lawyers', users: [{ userId: 'ada', name: 'Name of ada', initial: 'N' }] },
     ]);
-    expect(await customer.error(GET, { organizationId: 'nowhere' })).toEqual(
-      invalid('organizationId: the organization does not exist'),
-    );
   });
 
   test('returns each group and user once in pages, even while users are added', async () => {
@@ -195,7 +173,6 @@ describe('usergroups/get', () => {
     ] as const)
       await withGroup(groupId, (expected[groupId] = ids(`${groupId}-`, count)));
     for (const [pageSize, organizationUserGroupIds] of [
-      [1, undefined],
       [7, undefined],
       [9, ['d', 'a', 'b']],
     ] as const) {
@@ -242,16 +219,6 @@ describe('usergroups/users/delete', () => {
   test.each([
     ['neither userIds nor deleteAll', {}, 'userIds must not be empty unless deleteAll is true'],
     ['deleteAll: false alone', { deleteAll: false }, 'userIds must not be empty unless deleteAll is true'],
-    [
-      'userIds and deleteAll: true',
-      { userIds: ['ada'], deleteAll: true },
-      'userIds must not be given together with deleteAll',
-    ],
-    [
-      'an organization that is unknown',
-      { organizationId: 'nowhere', userIds: ['ada'] },
-      'organizationId: the organization does not exist',
-    ],
     [
       'a group that is unknown',
       { organizationUserGroupId: 'nothing', userIds: ['ada'] },

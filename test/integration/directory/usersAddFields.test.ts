@@ -68,18 +68,6 @@ describe('createFolder and createDocument without the id of a folder or document
   });
 });
 
-describe('the unsupported field context', () => {
-  test.each([
-    [ADD, { users }],
-    ['/v2/users/delete', { userIds: ['ada'] }],
-  ])('is rejected by %s', async (path, data) => {
-    expect(await error(path, { ...data, context: { access: { team: 'x' } } })).toEqual(
-      invalid('context must be left out: no webhook and no resolver of this service reports added or removed users'),
-    );
-    expect((await customer.call(path, { ...acme, ...data, context: null })).status).toBe(200);
-  });
-});
-
 describe('users/add with createOrganization, createDocument and createFolder', () => {
   test.each([
     ['Document', { documentId: 'reset' }, 'documents/delete', { documentIds: ['reset'] }],

@@ -61,24 +61,9 @@ describe('searchKey of users/get', () => {
     expect(await pages({ searchKey })).toEqual([expected]);
   });
 
-  test('applies to users of documents, groups, user ids and all documents', async () => {
-    expect(await pages({ ...nda, searchKey: 'ada' })).toEqual([['u1']]);
-    expect(await pages({ organizationUserGroupIds: ['one', 'two'], searchKey: 'a' })).toEqual([['love-3', 'u1', 'u2']]);
-    expect(await pages({ organizationUserGroupIds: ['one', 'two'], searchKey: 'love' })).toEqual([['love-3', 'u1']]);
-    expect(await pages({ userIds: ['u1', 'u2'], searchKey: 'hopper' })).toEqual([['u2']]);
-    expect(await pages({ allDocuments: true, searchKey: 'ada' })).toEqual([['u1', 'u1']]);
-    expect(
-      await customer.ok(GET, { ...acme, allDocuments: true, groupByDocumentId: true, searchKey: 'love' }),
-    ).toMatchObject({ nda: [{ userId: 'u1' }], offer: [{ userId: 'love-3' }, { userId: 'u1' }] });
-  });
-
-  test.each([1, 2, 3])('returns each match once in pages of %i', async (pageSize) => {
-    expect((await pages({ searchKey: 'love', pageSize })).flat()).toEqual(['love-3', 'u1']);
-    expect((await pages({ organizationUserGroupIds: ['two', 'one'], searchKey: 'a', pageSize })).flat()).toEqual([
-      'love-3',
-      'u1',
-      'u2',
-    ]);
+  test.each([1, 2, 3])('returns each match in groups and in documents once, in pages of %i', async (pageSize) => {
+    const groups = { organizationUserGroupIds: ['two', 'one'], searchKey: 'a', pageSize };
+    expect((await pages(groups)).flat()).toEqual(['love-3', 'u1', 'u2']);
     expect((await pages({ allDocuments: true, searchKey: 'love', pageSize })).flat()).toEqual(['u1', 'love-3', 'u1']);
   });
 
@@ -97,29 +82,17 @@ describe('searchKey of users/get', () => {
   });
 });
 
-describe('organizationUserGroupIds together with userIds in users/get', () => {
-  test('returns the requested users that are in any of the groups', async () => {
-    expect(
-      await pages({ organizationUserGroupIds: ['one', 'two'], userIds: ['u4', 'u2', 'love-3', 'u2', 'nobody'] }),
-    ).toEqual([['u2', 'love-3']]);
-    expect(await pages({ organizationUserGroupIds: ['one'], userIds: ['love-3'] })).toEqual([[]]);
-  });
-
-  test('returns NOT_FOUND for a group that does not exist', async () => {
-    expect(await error(GET, { organizationUserGroupIds: ['three'], userIds: ['u1'] })).toEqual([
-      404,
-      'NOT_FOUND',
-      'Organization user group does not exist',
-    ]);
-  });
-
-  test('omits a member who left the organization', async () => {
-    await add({}, { userId: 'leaver' });
-    await customer.addGroup('one', ['leaver']);
-    expect(await pages({ organizationUserGroupIds: ['one'], userIds: ['leaver'] })).toEqual([['leaver']]);
-    await customer.ok('/v2/users/delete', { ...acme, userIds: ['leaver'] });
-    expect(await pages({ organizationUserGroupIds: ['one'], userIds: ['leaver'] })).toEqual([[]]);
-  });
+test('users/get with groups and userIds returns those in any of the groups, but no member who left the organization', async () => {
+  await add({}, { userId: 'leaver' });
+  await customer.addGroup('one', ['leaver']);
+  const userIds = ['u4', 'u2', 'love-3', 'leaver', 'u2', 'nobody'];
+  const inGroups = (...organizationUserGroupIds: string[]) => pages({ organizationUserGroupIds, userIds });
+  expect([await inGroups('one', 'two'), await inGroups('two')]).toEqual([
+    [['u2', 'love-3', 'leaver']],
+    [['u2', 'love-3']],
+  ]);
+  await customer.ok('/v2/users/delete', { ...acme, userIds: ['leaver'] });
+  expect(await inGroups('one')).toEqual([['u2']]);
 });
 
 describe('includeInvolvedDocuments of users/get', () => {
@@ -138,9 +111,6 @@ describe('includeInvolvedDocuments of users/get', () => {
     ]);
     const [counted] = await involved({ includeInvolvedDocumentsCount: true });
     expect([counted.involvedDocumentsCount, 'involvedDocuments' in counted]).toEqual([2, false]);
-    expect(await involved({ includeInvolvedDocuments: false })).toEqual([
-      { userId: 'u1', name: 'Ada Lovelace', email: 'ada@example.com', initial: 'A' },
-    ]);
     expect(await involved({ userIds: ['u4', 'u2'], includeInvolvedDocuments: true })).toMatchObject([
       { userId: 'u4', involvedDocuments: [] },
       { userId: 'u2', involvedDocuments: ['plan'] },
@@ -196,7 +166,6 @@ describe('users/count/get', () => {
       message: 'Users count retrieved successfully.',
       data: { count: 2 },
     });
-    expect(await error(COUNT, { documentId: 'nothing' })).toEqual([404, 'NOT_FOUND', 'Document does not exist']);
   });
 
   test('counts a user once for each document with allDocuments', async () => {
@@ -239,12 +208,5 @@ describe('users/count/get', () => {
       { count: 1 },
       { inside: { count: 0 }, outside: { count: 1 } },
     ]);
-  });
-
-  test.each([
-    [{ ...nda, allDocuments: true }, 'allDocuments must not be given together with documentId, documentIds, folderId'],
-    [{ ...nda, documentIds: ['nda'] }, 'documentId must not be given together with documentIds, folderId'],
-  ])('rejects %j', async (data, message) => {
-    expect(await error(COUNT, data)).toEqual(invalid(message));
   });
 });

@@ -127,8 +127,8 @@ describe('an invitation', () => {
       const now = Date.now();
       await invite(sent);
       const row = { ...sent, status: 'PENDING', createdAt: now, invitedAt: now, expiresAt: now + 30 * DAY };
-      expect(await customer.ok(LIST, acme)).toEqual([row]);
-      expect(await customer.ok(RECEIVED, { ...acme, email: 'GRACE@example.COM' })).toEqual([row]);
+      const ofGrace = { ...acme, email: 'GRACE@example.COM' };
+      expect([await customer.ok(LIST, ofGrace), await customer.ok(RECEIVED, ofGrace)]).toEqual([[row], [row]]);
     });
   });
 
@@ -289,10 +289,7 @@ describe('an accepted invitation', () => {
 
   test.each<[keyof typeof targets, string | undefined, (string | undefined)[]]>([
     ['org_user', undefined, ['viewer', undefined, undefined]],
-    ['org_user', 'editor', ['editor', undefined, undefined]],
-    ['doc_user', undefined, [undefined, 'viewer', undefined]],
     ['doc_user', 'editor', [undefined, 'editor', undefined]],
-    ['folder_user', 'viewer', [undefined, undefined, 'viewer']],
     ['folder_user', 'editor', [undefined, undefined, 'editor']],
   ])('of type %s with the role %s gives access there alone, and the profile', async (type, accessRole, roles) => {
     await restrict();
@@ -329,34 +326,6 @@ describe('an accepted invitation', () => {
 });
 
 describe('the listings of invitations', () => {
-  const emails = times(7, (n) => `user-${n}@example.com`);
-  const fill = async () => {
-    for (const email of emails) for (const target of Object.values(targets)) await invite({ ...target, email });
-    for (const email of emails.slice(0, 3)) await answer({ ...toFolder, email }, 'REJECTED');
-  };
-
-  test.each<[string, string, object, number]>([
-    ['all', LIST, {}, 21],
-    ['those of an address', LIST, { email: 'USER-1@example.com' }, 3],
-    ['pending ones', LIST, { isPendingUsersOnly: true }, 18],
-    ['pending ones of an address', LIST, { email: 'user-1@example.com', isPendingUsersOnly: true }, 2],
-    ['received ones', RECEIVED, { email: 'User-1@example.com' }, 3],
-    ['received ones by state', RECEIVED, { email: 'user-1@example.com', status: 'REJECTED' }, 1],
-    ['received ones by type', RECEIVED, { email: 'user-1@example.com', type: 'doc_user' }, 1],
-    [
-      'received ones by state and type',
-      RECEIVED,
-      { email: 'user-1@example.com', status: 'REJECTED', type: 'doc_user' },
-      0,
-    ],
-    ['received ones of a stranger', RECEIVED, { email: 'eve@example.com' }, 0],
-  ])('have %s once, in pages', async (_what, path, query, count) => {
-    await fill();
-    const rows = (await customer.pages(path, { ...acme, ...query, pageSize: 5 })).flat();
-    const keys = rows.map(({ email, type, status }) => `${email} ${type} ${status}`);
-    expect([rows.length, new Set(keys).size]).toEqual([count, count]);
-  });
-
   test('select expired invitations, and count pending ones of a type', async () => {
     await at(-31 * DAY, () => invite(toDocument));
     await invite(toFolder);

@@ -168,20 +168,8 @@ describe('documents/migrate', () => {
       'ALREADY_EXISTS',
       'A document with the new id exists already',
     ],
-    [
-      'a disabled document',
-      { ...both, documentId: 'disabled' },
-      400,
-      'FAILED_PRECONDITION',
-      'The document is disabled',
-    ],
   ])('refuses %s', async (_what, ids, ...expected) => {
-    await customer.addDocuments([OLD, 'plan', 'disabled']);
-    await customer.ok('/v2/organizations/documents/access/disablestate/update', {
-      ...acme,
-      documentIds: ['disabled'],
-      disabled: true,
-    });
+    await customer.addDocuments([OLD, 'plan']);
     expect(await customer.error(MIGRATE, ids)).toEqual(expected);
   });
 

@@ -50,23 +50,18 @@ describe('POST /v2/workspace/email/status', () => {
     expect(body).toEqual({ error: { status: 'NOT_FOUND', message: 'User not found' } });
   });
 
-  test('returns verified: true after the owner has submitted the verification page, and false before', async () => {
+  test('returns verified: true after the owner has submitted the verification page, and false before, whatever the case of the address', async () => {
     const workspace = await newWorkspace();
     const unverified = { result: { status: 'success', message: 'Email not yet verified', data: { verified: false } } };
     expect(await status(workspace.ownerEmail)).toMatchObject({ status: 200, body: unverified });
     const token = await mailedToken(engine, workspace);
-    expect((await status(workspace.ownerEmail)).body).toEqual(unverified);
+    expect((await status(workspace.ownerEmail.toUpperCase())).body).toEqual(unverified);
     await pressButton(token);
     for (let i = 0; i < 3; i++) {
       expect((await status(workspace.ownerEmail)).body).toEqual({
         result: { status: 'success', message: 'Email verified and workspace reactivated', data: { verified: true } },
       });
     }
-  });
-
-  test('ignores the case of the address', async () => {
-    const { ownerEmail } = await newWorkspace();
-    expect((await status(ownerEmail.toUpperCase())).body.result.data).toEqual({ verified: false });
   });
 
   test('ignores invalid credentials, and rejects a text that is not an address', async () => {
@@ -226,9 +221,8 @@ describe('POST /v2/workspace/email/status after an error', () => {
   });
 
   test('returns UNAVAILABLE if AWS throttles', async () => {
-    jest
-      .spyOn(table, 'get')
-      .mockRejectedValueOnce(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
+    const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+    jest.spyOn(table, 'get').mockRejectedValueOnce(throttled);
     expect(await status('ada@example.com')).toMatchObject({ status: 503, body: { error: { status: 'UNAVAILABLE' } } });
   });
 

@@ -39,21 +39,20 @@ describe('POST /v2/workspace/create', () => {
     );
     expect(status).toBe(200);
     expect(body.result).toMatchObject({ status: 'success', message: 'Workspace created successfully' });
-    const { id, name, owner, authToken, apiKeyList } = body.result.data;
-    expect(id).toMatch(/^ws_[0-9A-Za-z]{27}$/);
-    expect(name).toBe('Engines');
-    expect(owner).toEqual({
-      email: 'ada@example.com',
-      id: expect.stringMatching(/^usr_/),
-      name: 'Ada Lovelace',
-      avatar: 'https://example.com/ada.png',
-    });
-    expect(authToken).toMatch(/^[0-9a-f]{32}$/);
-    const [[apiKey, listedKey]] = Object.entries(apiKeyList) as [[string, unknown]];
+    const [apiKey] = Object.keys(body.result.data.apiKeyList) as [string];
     expect(apiKey).toMatch(/^key_[0-9A-Za-z]{27}$/);
-    expect(listedKey).toEqual({ id: apiKey, apiKeyName: 'Ada Test API Key', type: 'testing' });
-    expect(Object.keys(apiKeyList)).toHaveLength(1);
-    expect(Object.keys(body.result.data).sort()).toEqual(['apiKeyList', 'authToken', 'id', 'name', 'owner']);
+    expect(body.result.data).toEqual({
+      id: expect.stringMatching(/^ws_[0-9A-Za-z]{27}$/),
+      name: 'Engines',
+      owner: {
+        email: 'ada@example.com',
+        id: expect.stringMatching(/^usr_/),
+        name: 'Ada Lovelace',
+        avatar: 'https://example.com/ada.png',
+      },
+      authToken: expect.stringMatching(/^[0-9a-f]{32}$/),
+      apiKeyList: { [apiKey]: { id: apiKey, apiKeyName: 'Ada Test API Key', type: 'testing' } },
+    });
   });
 
   test('uses the e-mail address as default name of owner and workspace', async () => {
@@ -127,16 +126,10 @@ describe('POST /v2/workspace/create with an invalid request', () => {
   test.each([
     ['with a text that is not an address', { ownerEmail: 'ada' }, 'ownerEmail must be an e-mail address'],
     [
-      'with a lone surrogate in the name',
-      { ownerEmail: 'x@example.com', name: '\ud800' },
-      'name must be well-formed Unicode',
-    ],
-    [
       'with a picture whose URL is not a web address',
       { ownerEmail: 'x@example.com', avatar: 'javascript:alert(1)' },
       'avatar must be a valid http(s) URL',
     ],
-    ['with a disposable address', { ownerEmail: 'x@mailinator.com' }, 'This email domain is not supported.'],
     [
       'with a disposable address of a subdomain',
       { ownerEmail: 'x@eu.Mailinator.com' },
@@ -144,9 +137,8 @@ describe('POST /v2/workspace/create with an invalid request', () => {
     ],
   ])('returns INVALID_ARGUMENT for a request %s', async (_what, data, message) => {
     const { status, body } = await post(handler, {}, data);
-    expect(status).toBe(400);
-    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
-    expect(body.error.details.issues).toHaveLength(1);
+    const details = { issues: [expect.anything()] };
+    expect([status, body.error]).toEqual([400, { status: 'INVALID_ARGUMENT', message, details }]);
   });
 
   const full = {
