@@ -34,12 +34,6 @@ describe('documented messages', () => {
       'Updated Successfully',
     ],
     [
-      '/v2/organizations/documents/access/disablestate/update',
-      { ...acme, documentIds: ['d'], disabled: false },
-      'Updated disable state for documents successfully.',
-      'Document disabled state updated.',
-    ],
-    [
       '/v2/organizations/documents/access/update',
       { ...acme, documentIds: ['d'], accessType: 'public' },
       'Updated access for documents successfully.',
@@ -47,43 +41,10 @@ describe('documented messages', () => {
     ],
     [
       '/v2/organizations/folders/access/update',
-      { ...acme, folderIds: ['f'], accessType: 'public' },
-      'Updated access for folders successfully.',
-      'Folder access type updated.',
-    ],
-    [
-      '/v2/organizations/folders/access/update',
       { ...acme, folderIds: ['f'], inheritFromParent: true },
       'Folder access type updated.',
       'Folder access type updated.',
     ],
-    [
-      '/v2/organizations/folders/update',
-      { ...acme, folders: [{ folderId: 'f', folderName: 'F' }] },
-      'Folder Updated successfully.',
-      'Folder Updated.',
-    ],
-    [
-      '/v2/organizations/usergroups/add',
-      { ...acme, organizationUserGroups: [{ groupId: 'g' }] },
-      'Organization User Groups added successfully.',
-      'Organization user group added.',
-    ],
-    [
-      '/v2/organizations/usergroups/users/add',
-      { ...acme, organizationUserGroupId: 'g', userIds: ['u'] },
-      'Added organization users to group successfully.',
-      'User added to organization user group.',
-    ],
-    [
-      '/v2/users/update',
-      { ...acme, users: [{ userId: 'u', name: 'U' }] },
-      'User(s) processed successfully.',
-      'User updated.',
-    ],
-    ['/v2/users/count/get', acme, 'Users count retrieved successfully.'],
-    ['/v2/organizations/documents/count/get', acme, 'Documents count retrieved successfully.'],
-    ['/v2/organizations/folders/get', acme, 'Folders retrieved successfully.'],
     ['/v2/organizations/folders/get', { ...acme, maxDepth: 2 }, 'Folder(s) retrieved successfully.'],
     ['/v2/organizations/folders/get', { ...acme, folderId: 'f' }, 'Folder(s) retrieved successfully.'],
   ])('%s with %j returns the message %s', async (path, data, ...expected) => {

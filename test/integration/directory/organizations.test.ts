@@ -59,6 +59,12 @@ describe('organizations/add and organizations/get', () => {
     ]);
   });
 
+  test('organizations/add creates an organization once for 20 concurrent calls', async () => {
+    const answers = await Promise.all(ids('', 20).map(() => customer.addOrganizations(['same'])));
+    expect(answers.filter(({ same }) => same.success)).toHaveLength(1);
+    expect(new Set(answers.map(({ same }) => same.id)).size).toBe(1);
+  });
+
   test('organizations/get lists more than 1 MB of organizations in responses below 5 MB', async () => {
     const note = 'x'.repeat(60_000);
     for (let i = 0; i < 100; i += 20)

@@ -89,6 +89,14 @@ describe('usergroups/add', () => {
     expect(await customer.ok(GET, { organizationId: 'other' })).toEqual([{ groupId: 'lawyers' }]);
     expect(await customer.ok(GET, acme)).toEqual([]);
   });
+
+  test('adds a group once for twenty concurrent calls', async () => {
+    const answers = await Promise.all(
+      ids('', 20).map(() => customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId: 'lawyers' }] })),
+    );
+    expect(answers.filter(({ lawyers: { success } }) => success)).toHaveLength(1);
+    expect(new Set(answers.map(({ lawyers: { id } }) => id)).size).toBe(1);
+  });
 });
 
 describe('usergroups/users/add', () => {

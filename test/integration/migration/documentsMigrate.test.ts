@@ -36,8 +36,8 @@ beforeEach(async () => {
 const fill = () => fillOrganization(customer, 'acme', { documents: [OLD, 'plan'], each: 2 });
 const migrate = async (ids: object = both): Promise<string> => (await customer.untyped(MIGRATE, ids)).migrationId;
 const statusOf = async (migrationId: string) => (await customer.untyped(STATUS, { ...acme, migrationId })).status;
-const runAll = async (migrationId: string) =>
-  new JobRunner(Date.now()).finish({ tenant: customer.apiKey, jobId: migrationId });
+const messageOf = (jobId: string) => ({ tenant: customer.apiKey, jobId });
+const runAll = async (migrationId: string) => new JobRunner(Date.now()).finish(messageOf(migrationId));
 const items = async () => [...(await itemsByKey(engine, customer)).values()];
 
 /** Types of items that keep the id of before, or name both ids. */
@@ -132,7 +132,7 @@ describe('documents/migrate', () => {
     const runner = new JobRunner(Date.now());
     const normal = (answers: string[]) => answers.map((answer) => answer.replaceAll(`"${NEW}"`, `"${OLD}"`));
     expect(await readAll(OLD)).toEqual(before);
-    await runner.run({ tenant: customer.apiKey, jobId: migrationId });
+    await runner.run(messageOf(migrationId));
     expect(normal(await readAll(OLD))).toEqual(before);
 
     const problems: unknown[] = [];
@@ -197,7 +197,7 @@ describe('documents/migrate', () => {
     ['by both ids, beside documentIds', { documentIds: [OLD, 'plan'] }],
   ])('leaves its judgments out of a memory search that excludes it %s', async (_how, ids) => {
     await fill();
-    await new JobRunner(Date.now()).run({ tenant: customer.apiKey, jobId: await migrate() });
+    await new JobRunner(Date.now()).run(messageOf(await migrate()));
     for (const excluded of [OLD, NEW]) {
       const filters = { excludeDocumentIds: [excluded] };
       const { results } = await customer.result('/v2/memory/search', { ...acme, ...ids, recencyDays: 1, filters });
@@ -220,7 +220,7 @@ describe('documents/migrate', () => {
       const failed = (await results()).filter(([id, { success }]) => id.startsWith(OLD) && !success);
       expect(failed.length).toBeGreaterThan(0);
       for (const [, { message }] of failed) expect(message).toBe('The document is being migrated to another id');
-      await new JobRunner(Date.now()).run({ tenant: customer.apiKey, jobId: migrationId });
+      await new JobRunner(Date.now()).run(messageOf(migrationId));
     }
   });
 
@@ -264,7 +264,7 @@ describe('documents/migrate', () => {
     const scope = await storedDocumentScope(customer, { ...acme, documentId: OLD });
     const migrationId = await migrate();
     const runner = new JobRunner(Date.now());
-    const message = { tenant: customer.apiKey, jobId: migrationId };
+    const message = messageOf(migrationId);
     await runner.run(message);
     const [reaction] = (await table.query(ReactionEntity, scope, { limit: 1 })).values;
     expect(reaction!.documentId).toBe(NEW);
@@ -281,7 +281,7 @@ describe('documents/migrate', () => {
   ])('fails after five failures in a row, and continues %s', async (_how, continued) => {
     await fill();
     const migrationId = await migrate();
-    const message = { tenant: customer.apiKey, jobId: migrationId };
+    const message = messageOf(migrationId);
     const failing = new JobRunner(Date.now(), {
       steps: { migrateDocument: (job, clock) => migrateDocumentStep(failingTable(), job, clock) },
     });
@@ -300,14 +300,13 @@ describe('documents/migrate', () => {
     const inDrafts = { ...acme, folderId: 'drafts' };
     const finishPurge = async () => {
       const [purge] = (await items()).filter(({ _t, kind }) => _t === 'Job' && kind === 'changeFolders');
-      const message = { tenant: customer.apiKey, jobId: purge!.jobId };
+      const message = messageOf(purge!.jobId);
       const runner = new JobRunner(Date.now());
       await runner.finish(message);
       runner.now += 61_000;
       await runner.finish(message);
     };
-    const finishMigration = () =>
-      new JobRunner(Date.now() + 61_000).finish({ tenant: customer.apiKey, jobId: migrationId });
+    const finishMigration = () => new JobRunner(Date.now() + 61_000).finish(messageOf(migrationId));
     let scope: DocumentScope;
     let migrationId: string;
     beforeEach(async () => {
@@ -316,7 +315,7 @@ describe('documents/migrate', () => {
       await customer.ok('/v2/organizations/documents/move', { ...inDrafts, documentIds: [OLD] });
       scope = await storedDocumentScope(customer, { ...acme, documentId: OLD });
       migrationId = await migrate();
-      await new JobRunner(Date.now()).run({ tenant: customer.apiKey, jobId: migrationId });
+      await new JobRunner(Date.now()).run(messageOf(migrationId));
       await customer.ok('/v2/organizations/folders/delete', inDrafts);
     });
 
@@ -351,13 +350,13 @@ describe('documents/migrate', () => {
     await customer.ok('/v2/users/delete', { ...acme, folderId: 'drafts', userIds: ['ada'] });
     const removal = (await items()).find(({ _t, kind }) => _t === 'Job' && kind === 'removeUsers');
     const runner = new JobRunner(Date.now());
-    const message = { tenant: customer.apiKey, jobId: migrationId };
+    const message = messageOf(migrationId);
     for (let runs = 0; runs < 5; runs++) {
       await runner.run(message);
       runner.now += 30_000;
     }
     expect(await statusOf(migrationId)).toBe('in_progress');
-    await runner.finish({ tenant: customer.apiKey, jobId: removal!.jobId });
+    await runner.finish(messageOf(removal!.jobId));
     await runner.finish(message);
     expect(await statusOf(migrationId)).toBe('completed');
   });

@@ -33,13 +33,14 @@ function expectNoSecret(text: string): void {
   }
 }
 
+const sent = [
+  [update('emailconfig'), { emailServiceConfig: { apiKey: EMAIL_KEY } }],
+  [update('apikeyconfig'), { aiModelApiKey: [{ provider: 'openai', customerApiKey: AI_KEY }] }],
+  [update('permissionproviderconfig'), { permissionProviderConfig: { authToken: TOKEN } }],
+  [update('chatconfig'), { chatServiceConfig }],
+] as const;
+
 async function storeSecrets(headers: Record<string, string> = {}): Promise<void> {
-  const sent = [
-    [update('emailconfig'), { emailServiceConfig: { apiKey: EMAIL_KEY } }],
-    [update('apikeyconfig'), { aiModelApiKey: [{ provider: 'openai', customerApiKey: AI_KEY }] }],
-    [update('permissionproviderconfig'), { permissionProviderConfig: { authToken: TOKEN } }],
-    [update('chatconfig'), { chatServiceConfig }],
-  ] as const;
   for (const [path, data] of sent) expect((await customer.call(path, data, headers)).status).toBe(200);
 }
 
@@ -68,22 +69,8 @@ describe('secrets of configurations', () => {
     await storeSecrets();
     for (const config of ['apikeyconfig', 'activityconfig', 'notificationconfig', 'domains', 'chatconfig'])
       expectNoSecret(JSON.stringify((await customer.call(get(config), {})).body));
-    expectNoSecret(
-      JSON.stringify(
-        (await customer.call(update('permissionproviderconfig'), { permissionProviderConfig: { authToken: TOKEN } }))
-          .body,
-      ),
-    );
-    expectNoSecret(JSON.stringify((await customer.call(update('chatconfig'), { chatServiceConfig })).body));
-    expectNoSecret(
-      JSON.stringify(
-        (
-          await customer.call(update('apikeyconfig'), {
-            aiModelApiKey: [{ provider: 'openai', customerApiKey: AI_KEY }],
-          })
-        ).body,
-      ),
-    );
+    for (const [path, data] of sent.filter(([path]) => path !== update('emailconfig')))
+      expectNoSecret(JSON.stringify((await customer.call(path, data)).body));
   });
 
   test('are in no error message and no log line, even if a request fails', async () => {
@@ -120,12 +107,8 @@ describe('secrets of configurations', () => {
       expectNoSecret(JSON.stringify(body));
     }
     jest.spyOn(table, 'write').mockRejectedValue(new Error('The table is broken'));
-    for (const [config, data] of [
-      ['emailconfig', { emailServiceConfig: { apiKey: EMAIL_KEY } }],
-      ['permissionproviderconfig', { permissionProviderConfig: { authToken: TOKEN } }],
-      ['chatconfig', { chatServiceConfig }],
-    ] as const) {
-      const { status, body } = await customer.call(update(config), data);
+    for (const [path, data] of sent.filter(([path]) => path !== update('apikeyconfig'))) {
+      const { status, body } = await customer.call(path, data);
       expect(status).toBe(500);
       expectNoSecret(JSON.stringify(body));
     }

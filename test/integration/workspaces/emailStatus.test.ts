@@ -34,6 +34,12 @@ async function verify(workspace: TestWorkspace): Promise<void> {
   expect(pageStatus).toBe(200);
 }
 
+async function verifiedWorkspace(): Promise<TestWorkspace> {
+  const workspace = await newWorkspace();
+  await verify(workspace);
+  return workspace;
+}
+
 /** Returns whether the workspace's API key is accepted at a time. */
 async function works({ keyHeaders }: TestWorkspace, now: number): Promise<boolean> {
   const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
@@ -133,8 +139,7 @@ describe('the API keys of an owner who verifies after the grace days', () => {
   });
 
   test('are reactivated and keep a token that is reset at the same time', async () => {
-    const workspace = await newWorkspace();
-    await verify(workspace);
+    const workspace = await verifiedWorkspace();
     const getMany = table.getMany.bind(table);
     let newToken = '';
     jest.spyOn(table, 'getMany').mockImplementationOnce(async (entity, keys) => {
@@ -154,8 +159,7 @@ describe('the API keys of an owner who verifies after the grace days', () => {
   });
 
   test('are reactivated by the next request if the first one fails', async () => {
-    const workspace = await newWorkspace();
-    await verify(workspace);
+    const workspace = await verifiedWorkspace();
     jest.spyOn(table, 'getMany').mockRejectedValueOnce(new Error('The table is away'));
     expect((await status(workspace.ownerEmail)).status).toBe(500);
     expect(await storedKey(workspace.apiKey)).toHaveProperty('expiresAt');
@@ -164,16 +168,14 @@ describe('the API keys of an owner who verifies after the grace days', () => {
   });
 
   test('are reactivated by concurrent requests, which all succeed', async () => {
-    const workspace = await newWorkspace();
-    await verify(workspace);
+    const workspace = await verifiedWorkspace();
     const answers = await Promise.all(times(20, () => status(workspace.ownerEmail)));
     expect(answers.map(({ body }) => body.result?.data.verified)).toEqual(times(20, () => true));
     expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
   });
 
   test('are not read again after reactivation, so that a request makes one read and no write', async () => {
-    const workspace = await newWorkspace();
-    await verify(workspace);
+    const workspace = await verifiedWorkspace();
     await status(workspace.ownerEmail);
     const reads = [jest.spyOn(table, 'get'), jest.spyOn(table, 'getMany'), jest.spyOn(table, 'query')];
     const write = jest.spyOn(table, 'write');

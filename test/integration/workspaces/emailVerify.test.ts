@@ -24,6 +24,12 @@ afterEach(() => {
 const workspaceItem = ({ id }: TestWorkspace) => storedItem(engine, WorkspaceEntity.key({ workspaceId: id }));
 const isVerified = async (workspace: TestWorkspace) => (await workspaceItem(workspace))?.verifiedAt !== undefined;
 
+/** Creates a workspace and mails a link to its owner. */
+async function newLink(): Promise<{ readonly workspace: TestWorkspace; readonly token: string }> {
+  const workspace = await newWorkspace();
+  return { workspace, token: await mailedToken(engine, workspace) };
+}
+
 /** Expects the page of a link that is used, expired or unknown. It is the same for all three. */
 async function expectUsedLink(page: PageAnswer): Promise<void> {
   const unknown = await openLink(randomBytes(32).toString('base64url'));
@@ -38,8 +44,7 @@ function unescaped(text: string): string {
 
 describe('GET /v2/workspace/email/verify', () => {
   test('shows the address and one button that posts the token', async () => {
-    const workspace = await newWorkspace();
-    const token = await mailedToken(engine, workspace);
+    const { workspace, token } = await newLink();
     const { status, html } = await openLink(token);
     expect(status).toBe(200);
     expect(html).toContain(`<strong>${workspace.ownerEmail}</strong>`);
@@ -50,8 +55,7 @@ describe('GET /v2/workspace/email/verify', () => {
   });
 
   test('changes nothing, so that mail scanners may open the link', async () => {
-    const workspace = await newWorkspace();
-    const token = await mailedToken(engine, workspace);
+    const { workspace, token } = await newLink();
     const before = await everyItem(engine);
     const answers = await Promise.all(times(20, (index) => openLink(token, { method: index % 2 ? 'HEAD' : 'GET' })));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
@@ -66,8 +70,7 @@ describe('GET /v2/workspace/email/verify', () => {
 
 describe('POST /v2/workspace/email/verify', () => {
   test('verifies the owner and links to continueUrl', async () => {
-    const workspace = await newWorkspace();
-    const token = await mailedToken(engine, workspace);
+    const { workspace, token } = await newLink();
     const before = Date.now();
     const { status, html } = await pressButton(token);
     expect(status).toBe(200);
@@ -77,8 +80,7 @@ describe('POST /v2/workspace/email/verify', () => {
   });
 
   test('accepts a link once and deletes it', async () => {
-    const workspace = await newWorkspace();
-    const token = await mailedToken(engine, workspace);
+    const { workspace, token } = await newLink();
     await pressButton(token);
     const verified = await workspaceItem(workspace);
     await expectUsedLink(await pressButton(token));
@@ -90,8 +92,7 @@ describe('POST /v2/workspace/email/verify', () => {
   });
 
   test('accepts a link once for 20 concurrent requests', async () => {
-    const workspace = await newWorkspace();
-    const token = await mailedToken(engine, workspace);
+    const { workspace, token } = await newLink();
     const functions = times(4, () => pageHandler(page));
     const answers = await Promise.all(times(20, (index) => pressButton(token, functions[index % 4])));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -123,8 +124,7 @@ describe('POST /v2/workspace/email/verify', () => {
   });
 
   test('leaves an API key that is created at the same time without expiry', async () => {
-    const workspace = await newWorkspace();
-    const token = await mailedToken(engine, workspace);
+    const { workspace, token } = await newLink();
     const query = table.query.bind(table);
     // The owner is verified while apikey/create runs: after it has read the workspace and before it writes.
     jest.spyOn(table, 'query').mockImplementationOnce(async (...args) => {
@@ -136,8 +136,7 @@ describe('POST /v2/workspace/email/verify', () => {
   });
 
   test('retries if transactions conflict, and returns an error if the conflict lasts', async () => {
-    const workspace = await newWorkspace();
-    const token = await mailedToken(engine, workspace);
+    const { token } = await newLink();
     const write = jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [1] });
     const time = virtualTime();
     const answer = await time.run(() => pressButton(token));
@@ -151,8 +150,7 @@ describe('POST /v2/workspace/email/verify', () => {
   });
 
   test('uses the token in the body, not the token in the URL', async () => {
-    const workspace = await newWorkspace();
-    const token = await mailedToken(engine, workspace);
+    const { workspace, token } = await newLink();
     await expectUsedLink(await openLink(token, { method: 'POST' }));
     expect(await isVerified(workspace)).toBe(false);
   });
@@ -191,7 +189,7 @@ describe('a hostile continueUrl', () => {
 });
 
 test('every page of a login link forbids caching and sends no referrer', async () => {
-  const token = await mailedToken(engine, await newWorkspace());
+  const { token } = await newLink();
   for (const page of [await openLink(token), await pressButton(token), await pressButton(token)]) {
     expect(page.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -229,8 +227,7 @@ describe('an address with several workspaces', () => {
   });
 
   test('is verified for a workspace that is created at the same time', async () => {
-    const first = await newWorkspace();
-    const token = await mailedToken(engine, first);
+    const { workspace: first, token } = await newLink();
     const get = table.get.bind(table);
     // The owner is verified after workspace/create has read the address and its first workspace, and before it writes.
     const read = jest.spyOn(table, 'get').mockImplementation(async (entity, ...rest) => {
