@@ -1,9 +1,19 @@
 import { expect } from '@jest/globals';
+import { ActivityEntity } from '../../lib/activities/entities.ts';
+import { DeletedThreadEntity } from '../../lib/comments/deletedThreads.ts';
+import { ThreadEntity } from '../../lib/comments/threads.ts';
+import type { DocumentScope } from '../../lib/content/documentScope.ts';
+import { InvolvementEntity } from '../../lib/content/involvements.ts';
+import { RecordIdEntity } from '../../lib/content/recordIds.ts';
 import { locationKey } from '../../lib/content/rules/location.ts';
+import { NotificationEntity } from '../../lib/notifications/notifications.ts';
+import { ReactionEntity } from '../../lib/reactions/reactions.ts';
+import { RecordingEntity } from '../../lib/recordings/recordings.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { itemsOfTenant } from './items.ts';
+import { storedDocumentScope } from './storedScope.ts';
 import { times } from './times.ts';
 
 /** Returns a generator of pseudorandom numbers in [0, 1). The same seed always gives the same numbers. */
@@ -17,10 +27,17 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** The customer's ids of the organization and the document in which a record is. */
-export interface DocumentIds {
+/** A document by the ids of the customer and by those of the table. */
+export interface Place extends DocumentScope {
   readonly organizationId: string;
   readonly documentId: string;
+}
+
+interface Written {
+  readonly document: Place;
+  readonly id: string;
+  /** The key of the location. */
+  scope?: string | undefined;
 }
 
 interface WrittenComment {
@@ -31,17 +48,13 @@ interface WrittenComment {
   mentions: string[];
 }
 
-interface WrittenThread {
-  readonly document: DocumentIds;
-  readonly annotationId: string;
+interface WrittenThread extends Written {
   from: string;
   comments: WrittenComment[];
   /** All comments that were ever added. */
   readonly added: WrittenComment[];
-  lastCommentId: number;
   statusId: string;
   assignee: string | undefined;
-  scope: string | undefined;
   /**
    * Who can read the thread, in addition to its author: the organization's members or these users. Undefined if
    * everybody can.
@@ -49,34 +62,23 @@ interface WrittenThread {
   readonly readers: 'members' | readonly string[] | undefined;
 }
 
-interface WrittenReaction {
-  readonly document: DocumentIds;
-  readonly annotationId: string;
+interface WrittenReaction extends Written {
   readonly users: string[];
   readonly on: { readonly thread: WrittenThread; readonly commentId: number } | undefined;
-  readonly scope: string | undefined;
 }
 
-interface WrittenRecording {
-  readonly document: DocumentIds;
-  readonly annotationId: string;
+interface WrittenRecording extends Written {
   readonly from: string;
-  readonly scope: string | undefined;
 }
 
-interface WrittenNotification {
-  readonly document: DocumentIds;
-  readonly id: string;
+interface WrittenNotification extends Written {
   readonly actor: string;
   readonly notify: readonly string[];
   readonly all: boolean;
   readonly about: WrittenThread | undefined;
-  readonly scope: string | undefined;
 }
 
-interface WrittenActivity {
-  readonly document: DocumentIds;
-  readonly id: string;
+interface WrittenActivity extends Written {
   readonly target: string;
 }
 
@@ -88,7 +90,7 @@ export const HANDBOOK = 'handbook';
 export const documentIds = ['nda', 'offer', 'terms', 'plan', HANDBOOK];
 /** A folder and the documents in it. */
 export const folder = { folderId: 'contracts', documentIds: ['nda', 'offer'] };
-/** A user whom 250 comments mention and whom no other record names. */
+/** A user whom many comments mention and whom no other record names. */
 export const MONA = 'mona';
 const authors = [
   ...times(35, (index) => `user-${String(index).padStart(2, '0')}`),
@@ -116,47 +118,71 @@ const statuses: Record<string, string | object> = {
   constructor: { id: 'constructor', name: 'Blocked' },
 };
 export const statusIds = Object.keys(statuses);
-const texts = [
-  'Two years is too long.',
-  'Shall we say “engine” here?',
-  'Agreed, thanks!',
-  'Der Satz fehlt noch — bitte prüfen.',
-  'これは正しいですか。',
-  'See the note on page 4.',
-];
 
 const START = Date.UTC(2026, 0, 5);
 const HOUR = 3_600_000;
 const PARALLEL = 4;
 
-/** Returns the name by which lines of the ledger refer to a document. */
-const nameOf = ({ organizationId, documentId }: DocumentIds) => `${organizationId}/${documentId}`;
-const countUp = (counts: Map<string, number>, key: string, by = 1) => void counts.set(key, (counts.get(key) ?? 0) + by);
+const mentionsMona = ({ mentions }: WrittenComment) => mentions.includes(MONA);
+/** Returns an item of the table as a text. */
+const line = (...fields: unknown[]) => JSON.stringify(fields);
+
+/** By type, the attributes of an item that the ledger has. */
+const attributes: Record<string, (item: Record<string, any>) => unknown[]> = {
+  Thread: ({ annotationId, commentCount, locationKey }) => [annotationId, commentCount, locationKey],
+  Comment: ({ annotationId, commentId, reactions = [] }) => [
+    annotationId,
+    commentId,
+    ...reactions.map(({ id }: any) => id).sort(),
+  ],
+  RecordId: ({ SK, documentKey }) => [SK, documentKey],
+  DeletedThread: ({ annotationId }) => [annotationId],
+  Involvement: ({ documentKey, id, commentId, made }) => [documentKey, id, commentId, made],
+  Reaction: ({ annotationId, locationKey, fromUsers }) => [
+    annotationId,
+    locationKey,
+    ...fromUsers.map(({ from }: any) => from.userId).sort(),
+  ],
+  Recording: ({ annotationId, locationKey }) => [annotationId, locationKey],
+  Notification: ({ id, locationKey }) => [id, locationKey],
+  Activity: ({ id, targetEntityId }) => [id, targetEntityId],
+};
+
+/** Reads the table. Returns a customer's content as lines of a ledger, and counts of the items of other types. */
+export async function tableLines(engine: Engine, { apiKey }: Customer) {
+  const items = await itemsOfTenant(engine, apiKey);
+  const others: Record<string, number> = {};
+  const lines = items.flatMap((item) => {
+    const fieldsOf = attributes[item._t];
+    if (fieldsOf) return [line(item.PK, ...fieldsOf(item))];
+    others[item._t] = (others[item._t] ?? 0) + 1;
+    return [];
+  });
+  return { lines: lines.sort(), others };
+}
 
 /**
  * Creates random content of an organization through the API. Keeps a ledger of the content that must exist then. Each
  * method plans one change, adds it to the ledger at once, and returns a function that sends it.
  */
 export class Fixture {
+  /** All documents, first those of the organization `acme`. */
+  readonly documents: readonly Place[];
   threads: WrittenThread[] = [];
   reactions: WrittenReaction[] = [];
   recordings: WrittenRecording[] = [];
   notifications: WrittenNotification[] = [];
   activities: WrittenActivity[] = [];
-  /** How many events of each type were requested. */
-  readonly events = new Map<string, number>();
-  /** The requested activities, as lines of the ledger. */
-  readonly logged: string[] = [];
   /** The tombstones of deleted threads, as lines of the ledger. */
-  readonly tombstones: string[] = [];
+  readonly #tombstones: string[] = [];
   readonly #customer: Customer;
   readonly #random: () => number;
   #lastNumber = 0;
   #lastCall = 0;
-  #remainingMentions = 250;
 
-  constructor(customer: Customer, seed: number) {
+  constructor(customer: Customer, documents: readonly Place[], seed: number) {
     this.#customer = customer;
+    this.documents = documents;
     this.#random = seeded(seed);
   }
 
@@ -182,24 +208,17 @@ export class Fixture {
     return `${this.#pick(['', '', '', '#', '~', 'é '])}${kind}${(this.#lastNumber += 1)}`;
   }
 
-  #pickLocation(): { location: object; scope: string } | undefined {
+  /** Returns a location and its key, or nothing. */
+  #pickLocation(): { location?: object; scope?: string } {
     const index = Math.floor(this.#random() * locations.length * 2);
-    return locations[index] && { location: locations[index], scope: locationKeys[index] as string };
+    return locations[index] ? { location: locations[index], scope: locationKeys[index]! } : {};
   }
 
-  /** Returns random trigger flags for a change. Adds the event and the activity that they request to the ledger. */
-  #triggers(document: DocumentIds, event: string, target: string, requested = [this.#chance(0.15), this.#chance(0.1)]) {
-    const [triggerNotification, triggerActivities] = requested as [boolean, boolean];
-    if (triggerNotification) countUp(this.events, event);
-    if (triggerActivities) this.logged.push(`activity ${nameOf(document)} ${event} ${target}`);
-    return { triggerNotification, triggerActivities };
+  #send(path: string, { organizationId, documentId }: Place, data: object): Promise<any> {
+    return this.#customer.untyped(path, { organizationId, documentId, ...data });
   }
 
-  #send(path: string, document: DocumentIds, data: object): Promise<any> {
-    return this.#customer.untyped(path, { ...document, ...data });
-  }
-
-  async #succeeds(path: string, document: DocumentIds, data: object): Promise<void> {
+  async #succeeds(path: string, document: Place, data: object): Promise<void> {
     const results = Object.entries<any>(await this.#send(path, document, data));
     expect(results.filter(([, { success }]) => !success)).toEqual([]);
   }
@@ -210,28 +229,11 @@ export class Fixture {
     return times(count, (index) => {
       const from = this.#pick(authors);
       const others = this.#chance(0.3) ? this.pickSome(authors, 1 + Math.floor(this.#random() * 3)) : [];
-      const mentions = mayMention && this.#remainingMentions > 0 && this.#chance(0.5) ? [...others, MONA] : others;
-      if (mentions.length > others.length) this.#remainingMentions -= 1;
+      const mentions = mayMention && this.#chance(0.1) ? [...others, MONA] : others;
       const comment: WrittenComment = { commentId: first + index, call: this.#lastCall, from, mentions };
-      return {
-        comment,
-        sent: {
-          commentText: `${this.#pick(texts)} ${first + index}`,
-          from: { userId: from, name: `Name of ${from}` },
-          ...this.#mentioning(mentions),
-        },
-      };
+      const sent = { commentText: `Text ${first + index}`, from: { userId: from, name: `Name of ${from}` } };
+      return { comment, sent: { ...sent, ...mentioning(mentions) } };
     });
-  }
-
-  /** Returns the fields of a comment that mention these users, in every way that the API supports. */
-  #mentioning(mentions: readonly string[]) {
-    const tagged = mentions
-      .slice(0, 2)
-      .map((userId, index) =>
-        index === 0 ? { userId, text: `@${userId}` } : { text: '@', contact: { userId, name: 'x' } },
-      );
-    return { taggedUserContacts: tagged, to: mentions.slice(2).map((userId) => ({ userId })) };
   }
 
   /** Returns who can read a new thread. Most threads are not private. */
@@ -240,148 +242,95 @@ export class Fixture {
     return this.#chance(0.4) ? 'members' : [MONA, ...this.pickSome(authors, 2)];
   }
 
-  addThreads(document: DocumentIds, count: number): PlannedChange {
-    const created = times(count, () => {
+  addThreads(document: Place, count: number): PlannedChange {
+    const sent = times(count, () => {
       const annotationId = this.#id('thread');
       const comments = this.#comments(1, 1 + Math.floor(this.#random() * 4), false);
-      const pickedLocation = this.#pickLocation();
+      const { location, scope } = this.#pickLocation();
       const assignee = this.#chance(0.2) ? this.#pick(authors) : undefined;
       const readers = this.#pickReaders();
-      const thread: WrittenThread = {
-        document,
-        annotationId,
-        from: (comments[0] as { comment: WrittenComment }).comment.from,
-        comments: comments.map(({ comment }) => comment),
-        added: comments.map(({ comment }) => comment),
-        lastCommentId: comments.length,
-        statusId: this.#chance(0.3) ? this.#pick(statusIds) : 'OPEN',
-        assignee,
-        scope: pickedLocation?.scope,
-        readers,
-      };
-      this.threads.push(thread);
-      // A new thread has one event and one activity, even if several of its comments ask for them.
-      const triggers = this.#triggers(document, 'comment_annotation.add', `${annotationId}/1`);
-      const commentData = comments.map(({ sent }, index) => ({
-        ...sent,
-        ...(index >= comments.length - 2 ? triggers : {}),
-      }));
+      const statusId = this.#chance(0.3) ? this.#pick(statusIds) : 'OPEN';
+      const written = comments.map(({ comment }) => comment);
+      const { from } = written[0]!;
+      const added = [...written];
+      this.threads.push({
+        ...{ document, id: annotationId, scope, from, comments: written, added, statusId, assignee, readers },
+      });
       return {
-        thread,
-        sent: {
-          annotationId,
-          commentData,
-          location: pickedLocation?.location,
-          createdAt: START + Math.floor(this.#random() * 60) * HOUR,
-          status: statuses[thread.statusId],
-          assignedTo: assignee === undefined ? undefined : { userId: assignee },
-          visibility: visibilityOf(readers),
-        },
+        annotationId,
+        commentData: comments.map((comment) => comment.sent),
+        location,
+        createdAt: START + Math.floor(this.#random() * 60) * HOUR,
+        status: statuses[statusId],
+        assignedTo: assignee === undefined ? undefined : { userId: assignee },
+        visibility: visibilityOf(readers),
       };
     });
     return async () => {
-      const results = await this.#send('/v2/commentannotations/add', document, {
-        commentAnnotations: created.map(({ sent }) => sent),
-      });
-      for (const {
-        thread: { annotationId },
-        sent: { commentData },
-      } of created) {
+      const results = await this.#send('/v2/commentannotations/add', document, { commentAnnotations: sent });
+      for (const { annotationId, commentData } of sent)
         expect(results[annotationId]).toMatchObject({
           success: true,
           annotationId,
           commentIds: commentData.map((_comment, index) => index + 1),
         });
-      }
     };
   }
 
   reply(thread: WrittenThread, count: number): PlannedChange {
-    const comments = this.#comments(thread.lastCommentId + 1, count, thread.document.organizationId === 'acme');
-    thread.comments.push(...comments.map(({ comment }) => comment));
-    thread.added.push(...comments.map(({ comment }) => comment));
-    thread.lastCommentId += count;
-    const commentData = comments.map(({ comment, sent }) => ({
-      ...sent,
-      ...this.#triggers(thread.document, 'comment.add', `${thread.annotationId}/${comment.commentId}`),
-    }));
+    const comments = this.#comments(thread.added.length + 1, count, thread.document.organizationId === 'acme');
+    const written = comments.map(({ comment }) => comment);
+    thread.comments.push(...written);
+    thread.added.push(...written);
     return async () => {
       const ids = await this.#send('/v2/commentannotations/comments/add', thread.document, {
-        annotationId: thread.annotationId,
-        commentData,
+        annotationId: thread.id,
+        commentData: comments.map(({ sent }) => sent),
       });
-      expect(ids).toEqual(comments.map(({ comment: { commentId } }) => commentId));
+      expect(ids).toEqual(written.map(({ commentId }) => commentId));
     };
   }
 
   /** Edits a comment that does not mention Mona. */
   edit(thread: WrittenThread): PlannedChange {
-    const candidates = thread.comments.filter(({ mentions }) => !mentions.includes(MONA));
-    const comment = this.#pick(candidates);
-    if (candidates.length === 0) return async () => undefined;
+    const comment = this.#pick(thread.comments.filter((each) => !mentionsMona(each)));
+    if (!comment) return async () => undefined;
     comment.mentions = this.pickSome(authors, Math.floor(this.#random() * 4));
-    const updatedData = {
-      commentText: `Edited: ${this.#pick(texts)} ${(this.#lastNumber += 1)}`,
-      ...this.#mentioning(comment.mentions),
-    };
-    const data = {
-      annotationId: thread.annotationId,
-      commentIds: [comment.commentId],
-      updatedData,
-      ...this.#triggers(thread.document, 'comment.update', `${thread.annotationId}/${comment.commentId}`),
-    };
+    const updatedData = { commentText: `Edited ${(this.#lastNumber += 1)}`, ...mentioning(comment.mentions) };
+    const data = { annotationId: thread.id, commentIds: [comment.commentId], updatedData };
     return () => this.#succeeds('/v2/commentannotations/comments/update', thread.document, data);
   }
 
-  /** Deletes a comment that does not mention Mona. The thread keeps at least one comment. */
+  /** Deletes a comment. The thread keeps at least one comment. */
   removeComment(thread: WrittenThread): PlannedChange {
-    const candidates = thread.comments.filter(({ mentions }) => !mentions.includes(MONA));
-    const comment = this.#pick(candidates);
-    if (candidates.length === 0 || thread.comments.length === 1) return async () => undefined;
+    const comment = this.#pick(thread.comments);
+    if (thread.comments.length === 1) return async () => undefined;
     const { commentId } = comment;
     thread.comments = thread.comments.filter((other) => other !== comment);
     this.reactions = this.reactions.filter(({ on }) => on?.thread !== thread || on.commentId !== commentId);
-    const data = {
-      annotationId: thread.annotationId,
-      commentIds: [commentId],
-      ...this.#triggers(thread.document, 'comment.delete', `${thread.annotationId}/${commentId}`),
-    };
+    const data = { annotationId: thread.id, commentIds: [commentId] };
     return () => this.#succeeds('/v2/commentannotations/comments/delete', thread.document, data);
+  }
+
+  #update(thread: WrittenThread, data: object): PlannedChange {
+    const update = { annotationIds: [thread.id], ...data };
+    return () => this.#succeeds('/v2/commentannotations/update', thread.document, update);
   }
 
   /** Changes the status, the assignee or the location of a thread. */
   change(thread: WrittenThread): PlannedChange {
-    const [field, statusId, assignee, pickedLocation] = [
-      this.#pick(['status', 'assignedTo', 'location']),
-      this.#pick(statusIds),
-      this.#pick(authors),
-      this.#pickLocation(),
-    ];
-    const differs =
-      field === 'status' ? statusId !== thread.statusId : field === 'assignedTo' && assignee !== thread.assignee;
-    const flags = [differs && this.#chance(0.3), differs && this.#chance(0.2)];
-    const triggers = this.#triggers(
-      thread.document,
-      field === 'status' ? 'comment_annotation.status_change' : 'comment_annotation.assign',
-      `${thread.annotationId}/`,
-      flags,
-    );
-    if (field === 'status') thread.statusId = statusId;
-    if (field === 'assignedTo') thread.assignee = assignee;
-    if (field === 'location' && pickedLocation) thread.scope = pickedLocation.scope;
-    const updatedData =
-      field === 'status'
+    const { location, scope } = this.#pickLocation();
+    const [field, statusId, userId] = [this.#random(), this.#pick(statusIds), this.#pick(authors)];
+    const updatedData: object =
+      field < 0.3
         ? { status: statuses[statusId] }
-        : field === 'assignedTo'
-          ? { assignedTo: { userId: assignee } }
-          : { location: pickedLocation?.location, targetElement: { line: this.#lastNumber } };
-    return () =>
-      this.#succeeds('/v2/commentannotations/update', thread.document, {
-        annotationIds: [thread.annotationId],
-        updatedData,
-        ...triggers,
-        actionUser: { userId: MONA },
-      });
+        : field < 0.6
+          ? { assignedTo: { userId } }
+          : { location, targetElement: { line: this.#lastNumber } };
+    if ('status' in updatedData) thread.statusId = statusId;
+    if ('assignedTo' in updatedData) thread.assignee = userId;
+    if ('location' in updatedData && scope !== undefined) thread.scope = scope;
+    return this.#update(thread, { updatedData, actionUser: { userId: MONA } });
   }
 
   /** Replaces one user by another in a thread. */
@@ -394,99 +343,67 @@ export class Fixture {
       comment.from = replaced(comment.from);
       comment.mentions = comment.mentions.map(replaced);
     }
-    return () =>
-      this.#succeeds('/v2/commentannotations/update', thread.document, {
-        annotationIds: [thread.annotationId],
-        updateUsers: [{ oldUser: { userId: oldUser }, newUser: { userId: newUser } }],
-      });
+    return this.#update(thread, {
+      updateUsers: [{ oldUser: { userId: oldUser }, newUser: { userId: newUser } }],
+    });
   }
 
   /** Deletes threads of one document. */
   removeThreads(threads: readonly WrittenThread[]): PlannedChange {
     this.removeFromLedger(threads);
-    const document = (threads[0] as WrittenThread).document;
-    const triggers = this.#triggers(document, 'comment.delete', '', [this.#chance(0.5), false]);
-    if (triggers.triggerNotification) countUp(this.events, 'comment.delete', threads.length - 1);
-    return () =>
-      this.#succeeds('/v2/commentannotations/delete', document, {
-        annotationIds: threads.map(({ annotationId }) => annotationId),
-        ...triggers,
-      });
+    const data = { annotationIds: threads.map(({ id }) => id) };
+    return () => this.#succeeds('/v2/commentannotations/delete', threads[0]!.document, data);
   }
 
   /** Removes threads and their reactions from the ledger. Adds the tombstones of the threads. */
   removeFromLedger(threads: readonly WrittenThread[]): void {
-    this.tombstones.push(
-      ...threads.map(({ document, annotationId }) => `tombstone ${nameOf(document)} ${annotationId}`),
-    );
+    this.#tombstones.push(...threads.map(({ document, id }) => line(DeletedThreadEntity.partition(document), id)));
     this.threads = this.threads.filter((thread) => !threads.includes(thread));
     this.reactions = this.reactions.filter(({ on }) => !on || !threads.includes(on.thread));
   }
 
-  react(document: DocumentIds, thread: WrittenThread | undefined): PlannedChange {
+  react(document: Place, thread?: WrittenThread): PlannedChange {
     const annotationId = this.#id('reaction');
     const users = this.pickSome(authors, 1 + Math.floor(this.#random() * 3));
     const on = thread && { thread, commentId: this.#pick(thread.comments).commentId };
-    const pickedLocation = this.#chance(0.6) ? this.#pickLocation() : undefined;
-    this.reactions.push({ document, annotationId, users, on, scope: pickedLocation?.scope });
-    if (on) countUp(this.events, 'comment.reaction_add', users.length);
-    const target = on && { commentAnnotationId: on.thread.annotationId, commentId: on.commentId };
-    return () =>
-      this.#succeeds('/v2/reactions/add', document, {
-        reactions: users.map((userId) => ({
-          annotationId,
-          icon: '👍',
-          from: { userId },
-          ...target,
-          location: pickedLocation?.location,
-        })),
-      });
+    const { location, scope } = this.#pickLocation();
+    this.reactions.push({ document, id: annotationId, users, on, scope });
+    const target = on && { commentAnnotationId: on.thread.id, commentId: on.commentId };
+    const reactions = users.map((userId) => ({ annotationId, icon: '👍', from: { userId }, ...target, location }));
+    return () => this.#succeeds('/v2/reactions/add', document, { reactions });
   }
 
   removeReaction(reaction: WrittenReaction): PlannedChange {
     this.reactions = this.reactions.filter((other) => other !== reaction);
-    if (reaction.on) countUp(this.events, 'comment.reaction_delete');
-    return () => this.#succeeds('/v2/reactions/delete', reaction.document, { annotationIds: [reaction.annotationId] });
+    return () => this.#succeeds('/v2/reactions/delete', reaction.document, { annotationIds: [reaction.id] });
   }
 
-  record(document: DocumentIds, count: number): PlannedChange {
+  record(document: Place, count: number): PlannedChange {
     const recordings = times(count, () => {
-      const [annotationId, from, pickedLocation] = [this.#id('recording'), this.#pick(authors), this.#pickLocation()];
-      this.recordings.push({ document, annotationId, from, scope: pickedLocation?.scope });
-      return {
-        annotationId,
-        recordingType: 'screen',
-        from: { userId: from },
-        location: pickedLocation?.location,
-        recordedTime: { duration: 61_000, display: '1:01' },
-      };
+      const [id, from, { location, scope }] = [this.#id('recording'), this.#pick(authors), this.#pickLocation()];
+      this.recordings.push({ document, id, from, scope });
+      return { annotationId: id, recordingType: 'screen', from: { userId: from }, location };
     });
-    countUp(this.events, 'recorder.done', count);
     return () => this.#succeeds('/v2/recordings/add', document, { recordings });
   }
 
-  notify(document: DocumentIds): PlannedChange {
-    const [id, actor, all, notify] = [
-      `ntf-${(this.#lastNumber += 1)}`,
-      this.#pick(authors),
-      this.#chance(0.2),
-      this.pickSome(authors, 1 + Math.floor(this.#random() * 3)),
-    ];
-    const [about, pickedLocation] = [
-      this.#chance(0.5) ? this.#pick(this.threadsOf(document)) : undefined,
-      this.#pickLocation(),
-    ];
-    this.notifications.push({ document, id, actor, notify, all, about, scope: pickedLocation?.scope });
+  notify(document: Place): PlannedChange {
+    const [actor, all] = [this.#pick(authors), this.#chance(0.2)];
+    const id = `ntf-${(this.#lastNumber += 1)}`;
+    const notify = this.pickSome(authors, 1 + Math.floor(this.#random() * 3));
+    const about = this.#chance(0.5) ? this.#pick(this.threadsOf(document)) : undefined;
+    const { location, scope } = this.#pickLocation();
+    this.notifications.push({ document, id, actor, notify, all, about, scope });
     return () =>
       this.#send('/v2/notifications/add', document, {
         notificationId: id,
         actionUser: { userId: actor },
         notifyAll: all,
         notifyUsers: notify.map((userId) => ({ userId, email: `${userId.length}@example.com` })),
-        location: pickedLocation?.location,
+        location,
         displayHeadlineMessageTemplate: '{actionUser} did it',
-        displayBodyMessage: this.#pick(texts),
-        ...(about && { notificationSource: 'comment', notificationSourceData: { annotationId: about.annotationId } }),
+        displayBodyMessage: 'Done',
+        ...(about && { notificationSource: 'comment', notificationSourceData: { annotationId: about.id } }),
       });
   }
 
@@ -496,48 +413,36 @@ export class Fixture {
     return () => this.#customer.ok('/v2/notifications/delete', { organizationId, notificationIds: [notification.id] });
   }
 
-  log(document: DocumentIds, count: number): PlannedChange {
+  log(document: Place, count: number): PlannedChange {
     const activities = times(count, () => {
       const [id, target] = [this.#id('activity'), `target-${Math.floor(this.#random() * 3)}`];
       this.activities.push({ document, id, target });
-      return {
-        id,
-        featureType: 'custom',
-        actionType: 'document.sign',
-        actionUser: { userId: this.#pick(authors) },
-        targetEntityId: target,
-        changes: { status: { from: 'open', to: 'signed' } },
-      };
+      const actionUser = { userId: this.#pick(authors) };
+      return { id, featureType: 'custom', actionType: 'document.sign', actionUser, targetEntityId: target };
     });
     return () => this.#send('/v2/activities/add', document, { activities });
   }
 
   removeActivity(activity: WrittenActivity): PlannedChange {
     this.activities = this.activities.filter((other) => other !== activity);
-    return () =>
-      this.#customer.ok('/v2/activities/delete', {
-        organizationId: activity.document.organizationId,
-        activityIds: [activity.id],
-      });
+    const { organizationId } = activity.document;
+    return () => this.#customer.ok('/v2/activities/delete', { organizationId, activityIds: [activity.id] });
   }
 
   /**
    * Plans changes that run while a test reads a listing. Each changes another thread. Deletes only records for which
    * `isVolatile` returns true.
    */
-  planConcurrentChanges(document: DocumentIds, isVolatile: (id: string) => boolean): PlannedChange[] {
+  planConcurrentChanges(document: Place, isVolatile: (id: string) => boolean): PlannedChange[] {
     const own = this.threadsOf(document).filter(({ comments }) => comments.length < 100);
-    const [volatile, staying] = [
-      own.filter(({ annotationId }) => isVolatile(annotationId)),
-      own.filter(({ annotationId }) => !isVolatile(annotationId)),
-    ];
+    const staying = own.filter(({ id }) => !isVolatile(id));
     const [changed, edited, replied, loved] = this.pickSome(staying, 4);
-    const [removed, shortened] = this.pickSome(volatile, 2);
-    const pickVolatile = <T extends { readonly id: string; readonly document: DocumentIds }>(records: readonly T[]) =>
+    const pickVolatile = <T extends Written>(records: readonly T[], count = 1) =>
       this.pickSome(
-        records.filter(({ id, document: { documentId } }) => isVolatile(id) && documentId === document.documentId),
-        1,
+        records.filter((each) => isVolatile(each.id) && each.document === document),
+        count,
       );
+    const [removed, shortened] = pickVolatile(own, 2);
     return [
       this.addThreads(document, 2),
       changed && this.change(changed),
@@ -554,10 +459,8 @@ export class Fixture {
     ].filter((change) => change !== undefined);
   }
 
-  threadsOf({ organizationId, documentId }: DocumentIds): WrittenThread[] {
-    return this.threads.filter(
-      ({ document }) => document.organizationId === organizationId && document.documentId === documentId,
-    );
+  threadsOf(document: Place): WrittenThread[] {
+    return this.threads.filter((thread) => thread.document === document);
   }
 
   /** Returns whether a user can read a thread. */
@@ -566,93 +469,103 @@ export class Fixture {
     return readers === 'members' ? members.has(userId) : readers.includes(userId);
   }
 
-  /** Returns the ids of a user's data, sorted. */
-  dataOf(
-    organizationId: string,
-    userId: string,
-  ): { comments: string[]; reactions: string[]; recordings: string[]; notifications: string[] } {
-    const own = <T extends { document: DocumentIds }>(records: readonly T[]) =>
-      records.filter(({ document }) => document.organizationId === organizationId);
+  /** Returns the ids of a user's data in the organization `acme`, sorted. */
+  dataOf(userId: string) {
+    const idsOf = <T extends Written>(records: readonly T[], isOwn: (record: T) => boolean) =>
+      inAcme(records)
+        .filter(isOwn)
+        .map(({ id }) => id)
+        .sort();
     return {
-      comments: own(this.threads)
+      comments: inAcme(this.threads)
         .flatMap((thread) =>
           thread.comments.flatMap((comment) => {
             const made = involvedIn(thread, comment).get(userId);
             return made === true || (made === false && this.canRead(userId, thread))
-              ? [`${thread.document.documentId} ${thread.annotationId}/${comment.commentId}`]
+              ? [`${thread.document.documentId} ${thread.id}/${comment.commentId}`]
               : [];
           }),
         )
         .sort(),
-      reactions: own(this.reactions)
-        .filter(({ users }) => users.includes(userId))
-        .map(({ annotationId }) => annotationId)
-        .sort(),
-      recordings: own(this.recordings)
-        .filter(({ from }) => from === userId)
-        .map(({ annotationId }) => annotationId)
-        .sort(),
-      notifications: own(this.notifications)
-        .filter(
-          ({ actor, notify, about }) =>
-            actor === userId || (notify.includes(userId) && (!about || this.canRead(userId, about))),
-        )
-        .map(({ id }) => id)
-        .sort(),
+      reactions: idsOf(this.reactions, ({ users }) => users.includes(userId)),
+      recordings: idsOf(this.recordings, ({ from }) => from === userId),
+      notifications: idsOf(
+        this.notifications,
+        ({ actor, notify, about }) =>
+          actor === userId || (notify.includes(userId) && (!about || this.canRead(userId, about))),
+      ),
     };
   }
 
   /** Returns the ledger as sorted lines. Each line is an item that the table must contain. */
   ledgerLines(): string[] {
-    const named = (kind: string, document: DocumentIds, id: string, within: string) =>
-      `id ${nameOf(document)} ${kind} ${id} in ${within}`;
-    const involvement = (userId: string, made: boolean, kind: string, document: DocumentIds, id: string) =>
-      `involvement ${userId} ${made ? 'made' : 'in'} ${kind} ${nameOf(document)} ${id}`;
+    const named = (kind: string, { document, id }: Written, within = document.documentId) => {
+      const { PK, SK } = RecordIdEntity.key({ ...document, kind, id, within });
+      return line(PK, SK, document.documentKey);
+    };
+    const involves = (userId: string, made: boolean, { document, id }: Written, commentId?: number) =>
+      line(InvolvementEntity.partition({ ...document, userId }), document.documentKey, id, commentId, made);
     return [
       ...this.threads.flatMap((thread) => {
-        const { document, annotationId, comments, scope = '' } = thread;
+        const { document, id, comments, scope } = thread;
+        const partition = ThreadEntity.partition(document);
         return [
-          `thread ${nameOf(document)} ${annotationId} with ${comments.length} at ${scope}`,
-          named('thread', document, annotationId, document.documentId),
-          ...comments.flatMap((comment) => [
-            `comment ${nameOf(document)} ${annotationId}/${comment.commentId} with ${this.reactions
-              .filter(({ on }) => on?.thread === thread && on.commentId === comment.commentId)
-              .map((thread) => thread.annotationId)
-              .sort()
-              .join()}`,
-            ...[...involvedIn(thread, comment)].map(([userId, made]) =>
-              involvement(userId, made, 'comment', document, `${annotationId}/${comment.commentId}`),
-            ),
-          ]),
+          line(partition, id, comments.length, scope),
+          named('thread', thread),
+          ...comments.flatMap((comment) => {
+            const reactions = this.reactions.filter(
+              ({ on }) => on?.thread === thread && on.commentId === comment.commentId,
+            );
+            return [
+              line(partition, id, comment.commentId, ...reactions.map((reaction) => reaction.id).sort()),
+              ...[...involvedIn(thread, comment)].map(([userId, made]) =>
+                involves(userId, made, thread, comment.commentId),
+              ),
+            ];
+          }),
         ];
       }),
-      ...this.reactions.flatMap(({ document, annotationId, users, scope = '' }) => [
-        `reaction ${nameOf(document)} ${annotationId} by ${users.toSorted().join()} at ${scope}`,
-        named('reaction', document, annotationId, document.documentId),
-        ...users.map((userId) => involvement(userId, true, 'reaction', document, annotationId)),
+      ...this.reactions.flatMap((reaction) => [
+        line(ReactionEntity.partition(reaction.document), reaction.id, reaction.scope, ...reaction.users.toSorted()),
+        named('reaction', reaction),
+        ...reaction.users.map((userId) => involves(userId, true, reaction)),
       ]),
-      ...this.recordings.flatMap(({ document, annotationId, from, scope = '' }) => [
-        `recording ${nameOf(document)} ${annotationId} at ${scope}`,
-        named('recording', document, annotationId, document.documentId),
-        involvement(from, true, 'recording', document, annotationId),
+      ...this.recordings.flatMap((recording) => [
+        line(RecordingEntity.partition(recording.document), recording.id, recording.scope),
+        named('recording', recording),
+        involves(recording.from, true, recording),
       ]),
-      ...this.notifications.flatMap(({ document, id, actor, notify, all, scope = '' }) => [
-        `notification ${nameOf(document)} ${id} at ${scope}`,
-        named('notification', document, id, ''),
-        ...new Set(
-          [actor, ...notify, ...(all ? ['\u0000everybody'] : [])].map((userId) =>
-            involvement(userId, userId === actor, 'notification', document, id),
+      ...this.notifications.flatMap((notification) => {
+        const { document, id, actor, notify, all, scope } = notification;
+        return [
+          line(NotificationEntity.partition(document), id, scope),
+          named('notification', notification, ''),
+          ...[...new Set([actor, ...notify, ...(all ? ['\u0000everybody'] : [])])].map((userId) =>
+            involves(userId, userId === actor, notification),
           ),
-        ),
+        ];
+      }),
+      ...this.activities.flatMap((activity) => [
+        line(ActivityEntity.partition(activity.document), activity.id, activity.target),
+        named('activity', activity, ''),
       ]),
-      ...this.activities.flatMap(({ document, id, target }) => [
-        `activity ${nameOf(document)} document.sign ${target}/`,
-        named('activity', document, id, ''),
-      ]),
-      ...this.tombstones,
-      ...this.logged,
+      ...this.#tombstones,
     ].sort();
   }
+}
+
+/** Returns the records of the organization `acme`. */
+export const inAcme = <T extends Written>(records: readonly T[]) =>
+  records.filter(({ document }) => document.organizationId === 'acme');
+
+/** Returns the fields of a comment that mention these users, in every way that the API supports. */
+function mentioning(mentions: readonly string[]) {
+  const tagged = mentions
+    .slice(0, 2)
+    .map((userId, index) =>
+      index === 0 ? { userId, text: `@${userId}` } : { text: '@', contact: { userId, name: 'x' } },
+    );
+  return { taggedUserContacts: tagged, to: mentions.slice(2).map((userId) => ({ userId })) };
 }
 
 function visibilityOf(readers: WrittenThread['readers']): object | undefined {
@@ -676,186 +589,57 @@ export async function runChanges(changes: readonly PlannedChange[]): Promise<voi
 
 /**
  * Creates an organization with 40 users and 5 documents. Also creates a second organization with a document of the
- * same id.
+ * same id. Returns all documents.
  */
-export async function buildOrganization(customer: Customer): Promise<void> {
-  await customer.ok('/v2/organizations/folders/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    folders: [{ folderId: folder.folderId }],
-  });
-  const documents = (ids: readonly string[]) =>
-    ids.map((documentId) => ({ documentId, documentName: `The ${documentId}` }));
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    folderId: folder.folderId,
-    documents: documents(folder.documentIds),
-  });
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    documents: documents(documentIds.filter((id) => !folder.documentIds.includes(id))),
-  });
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'labs',
-    createOrganization: true,
-    documents: documents(['nda']),
-  });
-  await customer.ok('/v2/users/add', {
-    organizationId: 'acme',
-    users: [...members].map((userId) => ({ userId, name: `Name of ${userId}` })),
-  });
+export async function buildOrganization(customer: Customer): Promise<Place[]> {
+  await customer.addFolders([folder.folderId]);
+  await customer.addDocuments(folder.documentIds, { folderId: folder.folderId });
+  await customer.addDocuments(documentIds.filter((id) => !folder.documentIds.includes(id)));
+  await customer.addDocuments(['nda'], { organizationId: 'labs' });
+  await customer.addUsers([...members]);
   await customer.ok('/v2/workspace/activityconfig/update', {
     activityServiceConfig: { isEnabled: true, immutable: false },
   });
+  const all = [
+    ...documentIds.map((documentId) => ({ organizationId: 'acme', documentId })),
+    { organizationId: 'labs', documentId: 'nda' },
+  ];
+  return Promise.all(all.map(async (ids) => ({ ...ids, ...(await storedDocumentScope(customer, ids)) })));
 }
 
 /**
  * Creates 300 threads with 2,000 comments in all, one more thread with 1,000 comments, and records of all other kinds.
  */
 export async function buildContent(fixture: Fixture): Promise<void> {
-  const all: DocumentIds[] = [
-    ...documentIds.map((documentId) => ({ organizationId: 'acme', documentId })),
-    { organizationId: 'labs', documentId: 'nda' },
-  ];
-  const long = { organizationId: 'acme', documentId: HANDBOOK };
+  const all = fixture.documents;
+  const some = (count: number, change: (thread: WrittenThread, index: number) => PlannedChange) =>
+    runChanges(fixture.pickSome(fixture.threads, count).map(change));
   await runChanges(
     all.flatMap((document) =>
       times(document.organizationId === 'acme' ? 4 : 1, () => fixture.addThreads(document, 16)),
     ),
   );
-  for (let round = 0; round < 2; round++)
-    await runChanges(
-      fixture.pickSome(fixture.threads, 160).map((thread, index) => fixture.reply(thread, 1 + (index % 8))),
-    );
-  await runChanges(fixture.pickSome(fixture.threads, 60).map((thread) => fixture.edit(thread)));
-  await runChanges(fixture.pickSome(fixture.threads, 60).map((thread) => fixture.change(thread)));
-  await runChanges([
-    ...all.flatMap((document) => [
-      ...fixture.pickSome(fixture.threadsOf(document), 25).map((thread) => fixture.react(document, thread)),
-      fixture.react(document, undefined),
-      fixture.react(document, undefined),
-    ]),
-  ]);
-  await runChanges(fixture.pickSome(fixture.threads, 25).map((thread) => fixture.removeComment(thread)));
-  await runChanges(fixture.pickSome(fixture.threads, 15).map((thread) => fixture.replaceUser(thread)));
-  await runChanges(fixture.pickSome(fixture.reactions, 10).map((reaction) => fixture.removeReaction(reaction)));
+  for (let round = 0; round < 2; round++) await some(160, (thread, index) => fixture.reply(thread, 1 + (index % 8)));
+  await some(60, (thread) => fixture.edit(thread));
+  await some(60, (thread) => fixture.change(thread));
   await runChanges(
-    all.map((document) =>
-      fixture.removeThreads(
-        fixture.pickSome(
-          fixture
-            .threadsOf(document)
-            .filter(({ comments }) => comments.every(({ mentions }) => !mentions.includes(MONA))),
-          3,
-        ),
-      ),
-    ),
+    all.flatMap((document) => [
+      ...fixture.pickSome(fixture.threadsOf(document), 25).map((thread) => fixture.react(document, thread)),
+      ...times(2, () => fixture.react(document)),
+    ]),
   );
+  await some(25, (thread) => fixture.removeComment(thread));
+  await some(15, (thread) => fixture.replaceUser(thread));
+  await runChanges(fixture.pickSome(fixture.reactions, 10).map((reaction) => fixture.removeReaction(reaction)));
+  await runChanges(all.map((document) => fixture.removeThreads(fixture.pickSome(fixture.threadsOf(document), 3))));
   await runChanges(
     all.flatMap((document) => [
       fixture.record(document, 12),
       fixture.log(document, 40),
-      ...times(20, () => fixture.notify(document)),
+      ...times(40, () => fixture.notify(document)),
     ]),
   );
-  const [longest] = fixture.threadsOf(long) as [WrittenThread];
+  const [longest] = fixture.threadsOf(all.find(({ documentId }) => documentId === HANDBOOK)!) as [WrittenThread];
   for (let remaining = 1_000 - longest.comments.length; remaining > 0; remaining -= 9)
     await fixture.reply(longest, Math.min(remaining, 9))();
-}
-
-interface TableLines {
-  readonly lines: string[];
-  /** The number of items of types that the ledger does not contain, by type. */
-  readonly others: Record<string, number>;
-  /** The number of events, by type. */
-  readonly events: Record<string, number>;
-  /** The number of payloads of events, in the events or in items of their own. */
-  readonly payloads: number;
-}
-
-/** Reads the table. Returns a customer's content in the form of ledger lines. */
-export async function tableLines(engine: Engine, { apiKey }: Customer): Promise<TableLines> {
-  const items = await itemsOfTenant(engine, apiKey);
-  const decoded = (part: string | undefined) =>
-    (part ?? '').replace(/%([0-9a-f]{2})/g, (_escaped, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
-  const partOf = (key: string, index: number) => decoded(key.split('#').at(index));
-  const organizations = new Map(
-    items.filter(({ _t }) => _t === 'Organization').map((item) => [item.internalId, item.organizationId]),
-  );
-  const documents = new Map(
-    items
-      .filter(({ _t }) => _t === 'Document')
-      .map((item) => [item.internalId, `${organizations.get(partOf(item.PK, 3))}/${item.documentId}`]),
-  );
-  // The last part but one of the partition key is the document's internal id.
-  const documentOf = ({ PK }: Record<string, any>) => documents.get(partOf(PK, -2));
-  const line: Record<string, (item: Record<string, any>) => string> = {
-    Thread: (item) =>
-      `thread ${documentOf(item)} ${item.annotationId} with ${item.commentCount} at ${item.locationKey ?? ''}`,
-    Comment: (item) =>
-      `comment ${documentOf(item)} ${item.annotationId}/${item.commentId} with ${(item.reactions ?? [])
-        .map(({ id }: any) => id)
-        .sort()
-        .join()}`,
-    RecordId: (item) =>
-      `id ${documents.get(item.documentKey)} ${partOf(item.PK, -2)} ${partOf(item.PK, -1)} in ${partOf(item.SK, 1)}`,
-    DeletedThread: (item) => `tombstone ${documents.get(partOf(item.PK, -2))} ${item.annotationId}`,
-    Involvement: (item) =>
-      `involvement ${partOf(item.PK, -1)} ${item.made ? 'made' : 'in'} ${partOf(item.SK, 1)} ${documents.get(item.documentKey)} ${item.id}${item.commentId === undefined ? '' : `/${item.commentId}`}`,
-    Reaction: (item) =>
-      `reaction ${documentOf(item)} ${item.annotationId} by ${item.fromUsers
-        .map(({ from }: any) => from.userId)
-        .sort()
-        .join()} at ${item.locationKey ?? ''}`,
-    Recording: (item) => `recording ${documentOf(item)} ${item.annotationId} at ${item.locationKey ?? ''}`,
-    Notification: (item) => `notification ${documentOf(item)} ${item.id} at ${item.locationKey ?? ''}`,
-    Activity: (item) =>
-      `activity ${documentOf(item)} ${item.actionType} ${item.targetEntityId}/${item.targetSubEntityId ?? ''}`,
-  };
-  const others = items.filter(({ _t }) => !line[_t]);
-  // The ledger cannot contain activity ids that the service generates. Instead, the records of these ids are compared
-  // with the activities.
-  const own = (id: string) => id.startsWith('act_');
-  const activityIds = items
-    .filter(({ _t, id }) => _t === 'Activity' && own(id))
-    .map(({ id }) => id)
-    .sort();
-  const namedIds = items
-    .filter(({ _t, PK }) => _t === 'RecordId' && own(partOf(PK, -1)))
-    .map(({ PK }) => partOf(PK, -1))
-    .sort();
-  expect(namedIds).toEqual(activityIds);
-  return {
-    lines: items
-      .filter(({ _t, PK }) => line[_t] && !(_t === 'RecordId' && own(partOf(PK, -1))))
-      .map((item) => (line[item._t] as (item: Record<string, any>) => string)(item))
-      .sort(),
-    others: countBy(others, '_t'),
-    events: countBy(
-      others.filter(({ _t }) => _t === 'Event'),
-      'event',
-    ),
-    payloads: others.filter(({ _t, smallPayload }) => _t === 'EventPayload' || smallPayload !== undefined).length,
-  };
-}
-
-function countBy(items: readonly Record<string, any>[], attribute: string): Record<string, number> {
-  const counts = new Map<string, number>();
-  for (const item of items) countUp(counts, item[attribute]);
-  return Object.fromEntries(counts);
-}
-
-/**
- * Returns up to 20 missing and up to 20 unexpected lines. A line that occurs more often than expected counts as
- * unexpected.
- */
-export function differenceOf(
-  actual: readonly string[],
-  expected: readonly string[],
-): { missing: string[]; unexpected: string[] } {
-  const counts = new Map<string, number>();
-  for (const line of actual) countUp(counts, line);
-  for (const line of expected) countUp(counts, line, -1);
-  const lines = (sign: 1 | -1) => [...counts].flatMap(([line, count]) => (count * sign > 0 ? [line] : [])).slice(0, 20);
-  return { missing: lines(-1), unexpected: lines(1) };
 }
