@@ -7,7 +7,7 @@ import { RemoteReceiver, type RemoteWebhook } from '../support/remoteReceiver.ts
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { times } from '../support/times.ts';
 import { paths } from '../support/webhooks.ts';
-import { mailsOnce, startSystem, type System, until } from './system.ts';
+import { clockAhead, mailsOnce, startSystem, type System, until } from './system.ts';
 
 const ADVANCED = '/v2/workspace/advancedwebhook';
 const nda = { organizationId: 'acme', documentId: 'nda' };
@@ -40,7 +40,8 @@ const preloadUsingDns = (server: string) => `
   syncBuiltinESMExports();
 `;
 
-// All tests share one system, because a start takes a second. Each test has its own workspace.
+// All tests share one system, because a start takes a second. Each test has its own workspace. The last test kills and restarts
+// the system.
 describe('deliveries in npm start', () => {
   let receiver: RemoteReceiver;
   let dns: Awaited<ReturnType<typeof startDns>>;
@@ -367,6 +368,52 @@ describe('deliveries in npm start', () => {
     expect(system.logs()).not.toContain('AccessDenied');
     const log = await readFile(join(dataDir, 'functions.log'), 'utf8');
     expect(log.split('\n').filter((line) => line.includes('"level":"ERROR"'))).toEqual([]);
+  });
+
+  test('loses no acknowledged data when the system is killed, and repeated deliveries have the same id', async () => {
+    const workspace = await newWorkspace('killed');
+    await workspace.ok(paths.updateConfig, { isEnabled: true });
+    const [hanging, failing] = ['/killed/hanging', '/killed/failing'] as const;
+    await receiver.setBehaviour(hanging, { hangs: true });
+    await receiver.setBehaviour(failing, { status: 500 });
+    const secrets = new Map<string, string>();
+    for (const path of [hanging, failing]) secrets.set(path, await workspace.secretOf(await workspace.endpoint(path)));
+    const acknowledged: string[] = [];
+    let killed: Promise<void> | undefined;
+    const publish = async () => {
+      for (;;) {
+        acknowledged.push(await workspace.publish('execution.completed'));
+        if (acknowledged.length >= 20 && [hanging, failing].every((path) => receiver.at(path).length > 0))
+          killed ??= system.kill();
+      }
+    };
+    const publishers = await Promise.allSettled([publish(), publish(), publish()]);
+    expect(publishers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    await killed;
+    const attempted = [hanging, failing].map((path) => receiver.at(path).map(idOf));
+    for (const path of [hanging, failing]) await receiver.setBehaviour(path, { status: 200 });
+
+    // A claim of a delivery lasts one minute, and a received message is hidden for three. The clock is four minutes
+    // ahead, as if the machine had been off for longer.
+    system = await startSystem({ dataDir, env: timing, preload: clockAhead(240) });
+    for (const [index, path] of [hanging, failing].entries()) {
+      const delivered = () =>
+        new Set(
+          receiver
+            .at(path)
+            .filter(({ answeredStatus }) => answeredStatus === 200)
+            .map(idOf),
+        );
+      const missing = () => [...acknowledged, ...attempted[index]!].filter((id) => !delivered().has(id));
+      await receiver.waitUntil(
+        () => missing().length === 0,
+        () => `${missing().length} of ${acknowledged.length} are missing at ${path}`,
+      );
+      // A publisher's last request may have been stored before its acknowledgement arrived.
+      expect(delivered().size - new Set(acknowledged).size).toBeLessThanOrEqual(publishers.length);
+      for (const hook of receiver.at(path))
+        expect(verified(hook, secrets.get(path)!)).toMatchObject({ webhookId: idOf(hook) });
+    }
   });
 
   /** Waits until there are `count` mails. Returns all mails in the order of their times. */
