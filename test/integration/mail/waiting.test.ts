@@ -231,32 +231,6 @@ test('a mail quotes a comment that was edited meanwhile as it is now', async () 
 });
 
 describe('a window', () => {
-  test('of a document collects its activities in one mail', async () => {
-    await configure(windows({ document: [600] }));
-    await comment('One?');
-    await comment('Two?', { thread: 'second' });
-    await comment('Three?', { of: plan });
-    await pass(9 * MINUTE);
-    expect(system.mails).toEqual([]);
-    await pass(2 * MINUTE);
-    expect(system.mails.map(({ text }) => [...text.matchAll(/One|Two|Three/g)].map(String)).sort()).toEqual([
-      ['One', 'Two'],
-      ['Three'],
-    ]);
-  });
-
-  test('of a user collects the activities of all documents, without those that the user has seen', async () => {
-    await configure(windows({ user: [600] }));
-    await comment('One?');
-    await comment('Two?', { of: plan, thread: 'second' });
-    await comment('Three?', { of: plan, thread: 'third' });
-    await customer.ok('/v2/commentannotations/views/add', { ...plan, annotationIds: ['second'], userId: 'grace' });
-    await pass(11 * MINUTE);
-    expect(system.mails).toHaveLength(1);
-    expect(system.mails[0]?.text).toMatch(/One[^]*Three/);
-    expect(system.mails[0]?.text).not.toContain('Two');
-  });
-
   test('with nothing left sends no mail', async () => {
     await configure(windows({ user: [600] }));
     await comment('One?');
@@ -266,19 +240,6 @@ describe('a window', () => {
     expect(system.mails).toEqual([]);
     expect((await system.stored()).filter(({ about }) => about.kind === 'digest')).toEqual([
       expect.objectContaining({ status: 'SKIPPED', reason: 'the user may not receive the event any more' }),
-    ]);
-  });
-
-  test.each([['document'], ['user']])('of a %s closes early when it is full', async (scope) => {
-    await configure(windows({ [scope]: [600, 3] }));
-    await comment('One?');
-    await comment('Two?', { thread: 'second' });
-    await pass(SECOND);
-    expect(system.mails).toEqual([]);
-    await comment('Three?', { thread: 'third' });
-    await pass(SECOND);
-    expect(system.mails.map(({ text }) => [...text.matchAll(/One|Two|Three/g)].map(String))).toEqual([
-      ['One', 'Two', 'Three'],
     ]);
   });
 });
@@ -306,19 +267,6 @@ describe('the limit of mails', () => {
     expect(system.mails).toHaveLength(3);
     await pass(61 * MINUTE);
     expect(new Set(system.mailed).size).toBe(5);
-  });
-
-  test('holds a digest back too', async () => {
-    system.limits = { recipient: 1, writer: 0 };
-    await configure(windows({ document: [60] }));
-    await comment('One?');
-    await comment('Two?', { of: plan });
-    await pass(2 * MINUTE);
-    expect(system.mails).toHaveLength(1);
-    await pass(58 * MINUTE);
-    expect(system.mails).toHaveLength(1);
-    await pass(5 * MINUTE);
-    expect(system.mails).toHaveLength(2);
   });
 });
 
