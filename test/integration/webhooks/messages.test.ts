@@ -153,14 +153,14 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
         to: [{ endpointId: 'ep_a' }],
       })),
     );
-    const { ids: read, pages } = await listAll({ limit: 90 }, () =>
+    const { ids: read, pages } = await listAll({ limit: 100 }, () =>
       storeEvents({ at: Date.now() }, { at: Date.now() }),
     );
-    expect(pages).toBe(5);
+    expect(pages).toBe(4);
     expect(read).toHaveLength(400);
     expect([...read].sort()).toEqual([...ids].sort());
     // The messages that were added during the paging are at the top of the list.
-    expect((await list({ limit: 250 })).messages.slice(0, 8).every(({ id }: any) => !ids.includes(id))).toBe(true);
+    expect((await list({ limit: 250 })).messages.slice(0, 6).every(({ id }: any) => !ids.includes(id))).toBe(true);
     expect(
       (
         await listAll({ limit: 100, endpointId: 'ep_a' }, () =>
@@ -168,13 +168,6 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
         )
       ).ids,
     ).toEqual(read);
-  });
-
-  test('returns each of several messages of the same millisecond once over many pages', async () => {
-    const ids = await storeEvents(...times(40, () => ({ at: Date.now() - MINUTE })));
-    const { ids: read, pages } = await listAll({ limit: 1 });
-    expect([...read].sort()).toEqual([...ids].sort());
-    expect(pages).toBe(40);
   });
 
   test('returns only messages with deliveries that match all filters', async () => {
@@ -302,12 +295,10 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     expect(await list({ limit: 250 })).toMatchObject({ messages: { length: 250 }, done: true });
   });
 
-  test.each([
-    [{ since: 2, until: 1 }, 'since'],
-    [{ since: '2026-01-02', until: '2026-01-01T23:59:59Z' }, 'since'],
-  ])('rejects %j and names the field', async (data, field) => {
-    const [status, message] = await outcome(customer, MESSAGES, data);
-    expect([status, message]).toEqual(['INVALID_ARGUMENT', expect.stringMatching(`^${field}`)]);
+  test('rejects an empty time range', async () => {
+    const range = { since: '2026-01-02', until: '2026-01-01T23:59:59Z' };
+    const [status, message] = await outcome(customer, MESSAGES, range);
+    expect([status, message]).toEqual(['INVALID_ARGUMENT', expect.stringMatching('^since')]);
   });
 });
 

@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { run } from '../../../infra/commands/workspace.ts';
-import { ApiKeyEntity } from '../../../lib/http/entities.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { restartFunctions } from '../../support/functionHandlers.ts';
-import { everyItem, storedItem } from '../../support/items.ts';
+import { everyItem } from '../../support/items.ts';
 import { outcome, paths } from '../../support/webhooks.ts';
 
 const engine = forAllTests(startEngine);
@@ -22,6 +21,7 @@ describe('npm run workspace -- advanced-webhooks', () => {
     });
     restartFunctions();
     expect(await outcome(customer, paths.getConfig, {})).toEqual(UNAVAILABLE);
+    expect(await outcome(customer, paths.updateBasic, { useWebhookService: true })).toBe('done');
     expect(await outcome(other, paths.getConfig, {})).toBe('done');
     expect(JSON.parse(await run(['advanced-webhooks', customer.apiKey, 'on'], process.env))).toEqual({
       apiKey: customer.apiKey,
@@ -30,15 +30,6 @@ describe('npm run workspace -- advanced-webhooks', () => {
     restartFunctions();
     expect(await customer.ok(paths.getConfig, {})).toMatchObject({ isEnabled: true, encodeData: true });
     expect(await outcome(customer, paths.list, {})).toBe('done');
-  });
-
-  test('never affects basic webhooks, and advanced webhooks are available without it', async () => {
-    const customer = await newCustomer();
-    expect(await storedItem(engine, ApiKeyEntity.key(customer))).not.toHaveProperty('withheld');
-    expect(await outcome(customer, paths.getConfig, {})).toBe('done');
-    await run(['advanced-webhooks', customer.apiKey, 'off'], process.env);
-    restartFunctions();
-    expect(await outcome(customer, paths.updateBasic, { useWebhookService: true })).toBe('done');
   });
 
   test('requires only the environment variable TABLE_NAME', async () => {
@@ -55,8 +46,6 @@ describe('npm run workspace -- advanced-webhooks', () => {
   });
 
   test.each([
-    ['no key', ['advanced-webhooks']],
-    ['no state', ['advanced-webhooks', 'key_a']],
     ['another state', ['advanced-webhooks', 'key_a', 'maybe']],
     ['too many arguments', ['advanced-webhooks', 'key_a', 'on', 'off']],
     ['a name', ['advanced-webhooks', 'key_a', 'on', '--name', 'Ada']],

@@ -75,13 +75,6 @@ describe('advanced webhooks that are never configured, enabled or disabled', () 
       'enabled',
     ],
     [
-      'config/update with isEnabled true and more',
-      paths.updateConfig,
-      () => ({ isEnabled: true, encodeData: true }),
-      ['done', 'done', 'done'],
-      'enabled',
-    ],
-    [
       'config/update with isEnabled false',
       paths.updateConfig,
       () => ({ isEnabled: false }),
@@ -89,12 +82,6 @@ describe('advanced webhooks that are never configured, enabled or disabled', () 
       'disabled',
     ],
     ['config/update with another field', paths.updateConfig, () => ({ encodeData: true }), [FIRST, 'done', 'done']],
-    [
-      'config/update with isEnabled null and another field',
-      paths.updateConfig,
-      () => ({ isEnabled: null, encodeData: true }),
-      [FIRST, 'done', 'done'],
-    ],
     ['config/update with no field', paths.updateConfig, () => ({}), [NO_FIELD, NO_FIELD, NO_FIELD]],
     ['config/get', paths.getConfig, () => ({}), ['done', 'done', 'done']],
     ['endpoints/create', paths.create, () => ({ url: 'https://example.com' }), onlyEnabled],

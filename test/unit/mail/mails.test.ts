@@ -314,7 +314,7 @@ describe('a mail about an event', () => {
           fc.property(markupText, (text) => {
             expect(shapeOf(event, userId, text)).toEqual(shapeOf(event, userId, ''));
           }),
-          { numRuns: 20, examples: [['<img src=x onerror="alert(1)">\'&']] },
+          { numRuns: 5, examples: [['<img src=x onerror="alert(1)">\'&']] },
         );
   });
 
