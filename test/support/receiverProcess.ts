@@ -17,13 +17,21 @@ const respond = async (request: IncomingMessage, response: ServerResponse) => {
   const [path = '', id = ''] = [request.url, request.headers['webhook-id'] as string | undefined];
   const receivedAt = Date.now();
   const body = await text(request);
-  const { status = 200, headers = {}, body: answer = '', timesEach = Infinity } = behaviours.get(path) ?? {};
+  const {
+    status = 200,
+    headers = {},
+    body: answer = '',
+    hangs = false,
+    timesEach = Infinity,
+  } = behaviours.get(path) ?? {};
   const times = (requestCounts.get(`${path} ${id}`) ?? 0) + 1;
   requestCounts.set(`${path} ${id}`, times);
   const isConfigured = times <= timesEach;
-  const answeredStatus = isConfigured ? status : 200;
+  const configuredStatus = hangs ? undefined : status;
+  const answeredStatus = isConfigured ? configuredStatus : 200;
   sendToParent({ received: { path, headers: request.headers, body, at: receivedAt, answeredStatus } });
-  response.writeHead(answeredStatus, isConfigured ? headers : {}).end(isConfigured ? answer : '');
+  if (answeredStatus !== undefined)
+    response.writeHead(answeredStatus, isConfigured ? headers : {}).end(isConfigured ? answer : '');
 };
 const { url } = await startHttp((request, response) => void respond(request, response));
 

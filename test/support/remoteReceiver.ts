@@ -8,6 +8,8 @@ export interface Behaviour {
   readonly status?: number;
   readonly headers?: Record<string, string>;
   readonly body?: string;
+  /** Whether the receiver never answers. */
+  readonly hangs?: boolean;
   /**
    * For each `webhook-id`, this number of requests get this answer. All further ones get 200. The default is that all
    * get this answer.
@@ -18,8 +20,8 @@ export interface Behaviour {
 export interface RemoteWebhook extends ReceivedWebhook {
   /** When the headers had arrived, in epoch milliseconds. */
   readonly at: number;
-  /** The status that the receiver answered. */
-  readonly answeredStatus: number;
+  /** The status that the receiver answered. Undefined if it did not answer. */
+  readonly answeredStatus?: number | undefined;
 }
 
 export type ToReceiver = { readonly path: string; readonly behaviour: Behaviour };
