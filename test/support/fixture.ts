@@ -293,8 +293,9 @@ export class Fixture {
 
   /** Edits a comment that does not mention Mona. */
   edit(thread: WrittenThread): PlannedChange {
-    const comment = this.#pick(thread.comments.filter((each) => !mentionsMona(each)));
-    if (!comment) return async () => undefined;
+    const others = thread.comments.filter((each) => !mentionsMona(each));
+    if (others.length === 0) return async () => undefined;
+    const comment = this.#pick(others);
     comment.mentions = this.pickSome(authors, Math.floor(this.#random() * 4));
     const updatedData = { commentText: `Edited ${(this.#lastNumber += 1)}`, ...mentioning(comment.mentions) };
     const data = { annotationId: thread.id, commentIds: [comment.commentId], updatedData };

@@ -37,12 +37,14 @@ const findingComment = (executionId?: string, changes: object = {}) =>
 const finding = (annotationId: string, executionId?: string, changes: object = {}) =>
   thread(annotationId, { commentData: [findingComment(executionId)], ...changes });
 const reply = (...commentData: object[]) => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData });
-const addThread = (added: object) =>
-  customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [added] });
-const allSucceed = (results: object) =>
-  Object.values(results).every(({ success }: { success?: boolean }) => success !== false);
-/** Returns the `executionCount` of an agent, as agents/get shows it. */
-const executions = async (id = agentId): Promise<number> => (await ok('get', { agentId: id })).agent.executionCount;
+/** Returns the `executionCount` and `lastExecutedAt` of an agent, as agents/get shows them. */
+const countOf = async (id = agentId) => {
+  const {
+    agent: { executionCount, lastExecutedAt },
+  } = await ok('get', { agentId: id });
+  return [executionCount, lastExecutedAt];
+};
+const executions = async (id = agentId) => (await countOf(id))[0];
 const runs = async () => (await itemsOf('AgentRun')).map(({ SK }) => SK).sort();
 const jobs = async (kind = 'countAgentRuns') =>
   (await itemsOf('Job'))
@@ -72,9 +74,6 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
       finding('first', 'run-1', { createdAt: 5_000 }),
       finding('other', 'run-2', { createdAt: 9_000 }),
     ]);
-    // It is due at once, so that the sweep runs it without a queue message.
-    const [job] = await jobs();
-    expect(job).toMatchObject({ dueAt: job!.createdAt, data: JSON.stringify({ agentId }) });
     expect(await count()).toBe(1);
     expect(await everywhere()).toEqual(times(3, () => [2, 9_000]));
     await addThreads(customer, [finding('older', 'run-3', { createdAt: 7_000 })]);
@@ -82,13 +81,11 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
     expect(await everywhere()).toEqual(times(3, () => [3, 9_000]));
   });
 
-  test('count executions and the enabled flag of a built-in agent for each tenant', async () => {
+  test('count executions of a built-in agent for each tenant, and keep its enabled flag', async () => {
     const other = await newCustomer();
     const row = async (of: Customer) =>
       (await of.ok('/v2/agents/get', { filter: 'defaultOnly' })).agents.find(({ id }: any) => id === 'spell-check');
     await ok('update', { agentId: 'spell-check', enabled: false });
-    expect((await ok('get', { agentId: 'spell-check' })).agent.enabled).toBe(false);
-    expect(await row(other)).toMatchObject({ enabled: true });
     const byBuiltIn = (executionId: string) => findingComment(executionId, { agentId: 'spell-check' });
     await addThreads(customer, [thread('other', { createdAt: 5, commentData: [byBuiltIn('run-1')] })]);
     await count();
@@ -103,6 +100,15 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
     expect((await ok('get', { agentId: 'crawler' })).agent.enabled).toBe(true);
     expect(await row(other)).toMatchObject({ executionCount: 0, lastExecutedAt: null });
   });
+
+  test('limit lastExecutedAt to the time of the call, even for a later createdAt', async () => {
+    const before = Date.now();
+    await addThreads(customer, [finding('other', 'run-1', { createdAt: before + 1_000_000_000 })]);
+    await count();
+    const [, lastExecutedAt] = await countOf();
+    expect(lastExecutedAt).toBeGreaterThanOrEqual(before);
+    expect(lastExecutedAt).toBeLessThanOrEqual(Date.now());
+  });
 });
 
 describe('an execution of an agent', () => {
@@ -114,7 +120,7 @@ describe('an execution of an agent', () => {
         annotationId: 'other',
         updatedData: { agent: by({ executionId: 'run-1' }) },
       });
-    expect(allSucceed(await update())).toBe(true);
+    expect(Object.values(await update()).map(({ success }: any) => success)).toEqual(times(45, () => true));
     await count();
     await update();
     expect([await count(), await executions()]).toEqual([0, 1]);
@@ -135,7 +141,7 @@ describe('an execution of an agent', () => {
       customer,
       times(60, (n) => finding(`t${n}`, `run-${n % 2}`)),
     );
-    expect(allSucceed(added)).toBe(true);
+    expect(Object.values(added).map(({ success }: any) => success)).toEqual(times(60, () => true));
     expect(await runs()).toEqual(['NEW#run-0', 'NEW#run-1']);
     // An earlier transaction of the call recorded these runs, so its later transactions leave them out.
     expect([noted, notedAgain]).toEqual([true, 0]);
@@ -149,14 +155,37 @@ describe('an execution of an agent', () => {
       times(8, (n) =>
         n % 2 === 0
           ? reply(findingComment('run-1'), findingComment(`run-of-${n}`))
-          : addThread(finding(`t${n}`, 'run-1')),
+          : customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [finding(`t${n}`, 'run-1')] }),
       ),
     );
-    expect(answers.map(({ status, body }) => [status, allSucceed(body.result.data)])).toEqual(
-      times(8, () => [200, true]),
-    );
+    expect(
+      answers.map(({ status, body }) => [
+        status,
+        Object.values(body.result.data).every((item: any) => item.success !== false),
+      ]),
+    ).toEqual(times(8, () => [200, true]));
     await count();
     expect(await executions()).toBe(5);
+  });
+
+  test('is recorded by a retry of the call if another transaction recorded it first', async () => {
+    const { write } = Table.prototype;
+    const sizes: number[] = [];
+    jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
+      const noted = ops.findIndex((op) => 'put' in op && op.put._t === 'AgentRun');
+      if (noted >= 0 || sizes.length > 0) sizes.push(ops.length);
+      return noted >= 0 && sizes.length === 1 ? { conflicts: [noted] } : write.call(this, ops);
+    });
+    expect(await addThreads(customer, [finding('other', 'run-1'), finding('second', 'run-1')])).toMatchObject({
+      other: { success: true },
+      second: { success: true },
+    });
+    expect(sizes.filter((size) => size > 0)).toEqual([10, 10]);
+    sizes.length = 0;
+    expect((await reply(findingComment('run-2'))).status).toBe(200);
+    expect(sizes).toEqual([5, 5]);
+    await count();
+    expect(await executions()).toBe(2);
   });
 
   test('is counted once if a job counts it while another call names it again', async () => {
@@ -193,7 +222,11 @@ describe('failures while executions are recorded and counted', () => {
   test('writes comments, the execution and the counting job in one transaction', async () => {
     await addThreads(customer, ['other']);
     for (const [add, type] of [
-      [(n: number) => addThread(finding(`t${n}`, `run-${n}`)), 'Thread'],
+      [
+        (n: number) =>
+          customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [finding(`t${n}`, `run-${n}`)] }),
+        'Thread',
+      ],
       [(n: number) => reply(findingComment(`reply-${n}`)), 'Comment'],
     ] as const) {
       const written = async () => [(await itemsOf(type)).length, (await runs()).length, (await jobs()).length];
@@ -211,6 +244,12 @@ describe('failures while executions are recorded and counted', () => {
     }
     await count();
     expect(await executions()).toBe(2);
+  });
+
+  test('makes the counting job due at once, so that the sweep runs the job without a queue message', async () => {
+    await addThreads(customer, [finding('other', 'run-1')]);
+    const [job] = await jobs();
+    expect(job).toMatchObject({ dueAt: job!.createdAt, data: JSON.stringify({ agentId }) });
   });
 
   test.each(['before', 'after'] as const)('gives the same count after a crash %s any write', async (when) => {

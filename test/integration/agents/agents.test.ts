@@ -7,6 +7,7 @@ import { secretBox } from '../../../lib/crypto/secretBox.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { agentCalls } from '../../support/agents.ts';
+import { beforeWrite } from '../../support/beforeWrite.ts';
 import { capturedLog } from '../../support/capturedLog.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { everyItem } from '../../support/items.ts';
@@ -14,11 +15,9 @@ import { times } from '../../support/times.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 
 const REDACTED = '__redacted__';
-const serverManaged = (keys: readonly string[]) =>
-  keys.map((key) => `${key} is a server-managed field and cannot be set via the API.`);
 
 const lines = capturedLog();
-const { engine, customer } = acmeWorld();
+const { engine, customer, useNewCustomer } = acmeWorld();
 
 const { call, create, ok, status } = agentCalls(customer);
 const get = async (agentId: string) => (await ok('get', { agentId })).agent;
@@ -87,10 +86,15 @@ describe('POST /v2/agents/create and /v2/agents/get', () => {
 
   test('rejects server-managed fields with one issue per field', async () => {
     const agentId = await create();
-    const messages = serverManaged(['managedBy', 'metadata.internal']);
-    for (const path of ['create', 'version/update']) {
-      const fields = path === 'create' ? { name: 'A' } : { agentId };
-      const { body } = await call(path, { ...fields, managedBy: 'me', metadata: { internal: true } });
+    const messages = ['managedBy', 'metadata.internal', 'metadata.apiKey'].map(
+      (key) => `${key} is a server-managed field and cannot be set via the API.`,
+    );
+    for (const [path, fields] of [
+      ['create', { name: 'A' }],
+      ['version/update', { agentId }],
+    ] as const) {
+      const metadata = { internal: true, apiKey: 'k' };
+      const { body } = await call(path, { ...fields, managedBy: 'me', metadata });
       expect(body.error).toMatchObject({
         status: 'INVALID_ARGUMENT',
         message: messages.join(' '),
@@ -167,37 +171,69 @@ describe('POST /v2/agents/update', () => {
     expect(await versions(agentId)).toHaveLength(1);
   });
 
-  const managed = ['id', 'apiKey', 'managedBy', 'metadata', 'version', 'createdAt', 'updatedAt'];
   const noChange = 'At least one of these must be given: name, description, enabled.';
   const isBuiltIn = 'agentId must name a custom agent: built-in agents can only be enabled and disabled';
   test.each<[string, object, string, string?]>([
     ['a request without changes', { agentId: 'agt' }, noChange],
     ['an unknown agent', { agentId: 'agt', name: 'A' }, 'Agent not found.', 'NOT_FOUND'],
     ['the name of a built-in agent', { agentId: 'spell-check', name: 'A' }, isBuiltIn],
-    ['its description next to enabled', { agentId: 'spell-check', description: 'A', enabled: false }, isBuiltIn],
     [
-      'server-managed fields',
-      { agentId: 'agt', ...Object.fromEntries(managed.map((key) => [key, {}])) },
-      serverManaged(managed).join(' '),
+      'the description of a built-in agent next to enabled',
+      { agentId: 'spell-check', description: 'A', enabled: false },
+      isBuiltIn,
     ],
+    ['a request without changes of a built-in agent', { agentId: 'spell-check' }, noChange],
+    ...['id', 'apiKey', 'managedBy', 'metadata', 'version', 'createdAt', 'updatedAt'].map(
+      (key): [string, object, string] => [
+        `the server-managed field ${key}`,
+        { agentId: 'agt', [key]: {} },
+        `${key} is a server-managed field and cannot be set via the API.`,
+      ],
+    ),
   ])('rejects %s', async (_what, data, message, expected = 'INVALID_ARGUMENT') => {
     const { body } = await call('update', data);
     expect(body.error).toMatchObject({ status: expected, message });
+  });
+
+  test('enables and disables a built-in agent for one customer only', async () => {
+    await ok('update', { agentId: 'spell-check', enabled: false });
+    expect(await get('spell-check')).toMatchObject({ enabled: false });
+    expect((await ok('get', {})).agents.filter(({ enabled }: any) => !enabled).map(({ id }: any) => id)).toEqual([
+      'spell-check',
+    ]);
+    await useNewCustomer();
+    expect(await get('spell-check')).toMatchObject({ enabled: true });
   });
 });
 
 describe('versions of an agent', () => {
   test('version/update adds a version and versions/list returns all, newest first', async () => {
-    const agentId = await create({ instructions: 'one', metadata: { a: 1 } });
-    expect(await change(agentId, { instructions: 'two', execution: { serviceId: 'crawler' } })).toBe(2);
+    const agentId = await create({
+      instructions: 'one',
+      execution: { knowledge: { useMemory: true }, executionStrategy: 'ai' },
+      metadata: { a: 1 },
+    });
+    expect(await change(agentId, { instructions: 'two', execution: { knowledge: { maxChunks: 2 } } })).toBe(2);
     expect(await change(agentId, { metadata: { b: 2 }, 'of our own': true })).toBe(3);
-    const newest = { version: 3, instructions: 'two', execution: { serviceId: 'crawler' }, 'of our own': true };
-    const { apiKey } = customer;
-    expect(await get(agentId)).toMatchObject({ ...newest, metadata: { b: 2, apiKey } });
-    expect(await versions(agentId)).toEqual([
-      { ...newest, id: 'v3', createdAt: expect.any(Number), metadata: { b: 2, apiKey } },
-      expect.objectContaining({ id: 'v2', version: 2, instructions: 'two', metadata: { a: 1, apiKey } }),
-      expect.objectContaining({ id: 'v1', version: 1, instructions: 'one', metadata: { a: 1, apiKey } }),
+    expect(await get(agentId)).toMatchObject({
+      version: 3,
+      instructions: 'two',
+      execution: { knowledge: { maxChunks: 2 }, executionStrategy: 'ai' },
+      metadata: { b: 2, apiKey: customer.apiKey },
+      'of our own': true,
+    });
+    expect(
+      (await versions(agentId)).map(({ id, version, instructions, metadata }: any) => [
+        id,
+        version,
+        instructions,
+        metadata.a,
+        metadata.b,
+      ]),
+    ).toEqual([
+      ['v3', 3, 'two', undefined, 2],
+      ['v2', 2, 'two', 1, undefined],
+      ['v1', 1, 'one', 1, undefined],
     ]);
   });
 
@@ -223,6 +259,16 @@ describe('versions of an agent', () => {
     expect(await status(path, { agentId: 'agt_unknown', ...data })).toBe('NOT_FOUND');
     expect(await status(path, { agentId: 'spell-check', ...data })).toBe('INVALID_ARGUMENT');
   });
+
+  test('versions/list pages through versions that do not fit into one page', async () => {
+    const agentId = await create({ text: 'x'.repeat(200_000) });
+    for (let n = 2; n <= 24; n++) await change(agentId, { n });
+    const pages = await customer.pages('/v2/agents/versions/list', { agentId });
+    expect(pages.map(({ versions: page }) => page.length)).toEqual([expect.any(Number), expect.any(Number)]);
+    expect(pages.flatMap(({ versions: page }) => page.map(({ version }: any) => version))).toEqual(
+      times(24, (n) => 24 - n),
+    );
+  });
 });
 
 describe('concurrent changes of an agent', () => {
@@ -241,6 +287,14 @@ describe('concurrent changes of an agent', () => {
       [1, undefined],
     ]);
     expect(await get(agentId)).toMatchObject(Object.fromEntries(times(30, (n) => [`k${n}`, n])));
+  });
+
+  test('update and version/update in parallel keep both changes', async () => {
+    const agentId = await create();
+    // The other update runs after version/update has read the agent and before it writes.
+    beforeWrite(() => ok('update', { agentId, name: 'Renamed meanwhile' }));
+    expect(await change(agentId, { instructions: 'two' })).toBe(2);
+    expect(await get(agentId)).toMatchObject({ version: 2, name: 'Renamed meanwhile', instructions: 'two' });
   });
 
   test('versions/restore succeeds for one of several parallel calls, and the others return ABORTED', async () => {
@@ -330,14 +384,16 @@ describe('the secrets of an agent', () => {
   test('are in no response, no stored item and no log line', async () => {
     const answers = [await customer.call('/v2/agents/create', { name: 'A', ...sent }, { 'idempotency-key': 'one' })];
     const { agentId } = answers[0]!.body.result.data;
-    const wrong = { ...sent.execution, mcpServers: [{ ...sent.execution.mcpServers[0], command: 1 }] };
     answers.push(
-      await call('version/update', { agentId, execution: wrong }),
-      await call('version/update', { agentId, ...sent, instructions: 'more' }, { 'idempotency-key': 'two' }),
-      await call('get', { agentId }),
-      await call('get', {}),
-      await call('versions/list', { agentId }),
+      await call('version/update', {
+        agentId,
+        execution: { ...sent.execution, mcpServers: [{ ...sent.execution.mcpServers[0], command: 1 }] },
+      }),
     );
+    answers.push(
+      await call('version/update', { agentId, ...sent, instructions: 'more' }, { 'idempotency-key': 'two' }),
+    );
+    answers.push(await call('get', { agentId }), await call('get', {}), await call('versions/list', { agentId }));
     expect(answers.map(({ status: http }) => http)).toEqual([200, 400, 200, 200, 200, 200]);
     expect(answers[3]!.body.result.data.agent).toMatchObject(hidden);
     expect(answers[5]!.body.result.data.versions).toMatchObject([hidden, hidden]);
@@ -356,22 +412,23 @@ describe('the secrets of an agent', () => {
     const { contextGathering, execution } = await get(agentId);
     await change(agentId, { contextGathering, execution });
     expect(await storedBehaviour(agentId)).toEqual(sent);
-    await change(agentId, { instructions: 'secrets stay' });
-    expect(await storedBehaviour(agentId)).toEqual({ ...sent, instructions: 'secrets stay' });
     await change(agentId, {
       execution: { mcpServers: [{ ...execution.mcpServers[0], auth: { type: 'bearer', token: 'rotated' } }] },
     });
     expect((await storedBehaviour(agentId)).execution.mcpServers[0].auth.token).toBe('rotated');
+    await ok('versions/restore', { agentId });
+    expect(await storedBehaviour(agentId)).toEqual(sent);
+    await change(agentId, { instructions: 'secrets stay' });
+    expect(await storedBehaviour(agentId)).toEqual({ ...sent, instructions: 'secrets stay' });
   });
 
   test('cannot be decrypted for another agent or another customer', async () => {
     const agentId = await create(sent);
     const agent = await new AgentReader(table).get(customer.apiKey, agentId);
     const box = secretBox.open(process.env as never);
-    for (const [apiKey, id] of [
-      [customer.apiKey, await create()],
-      [(await newCustomer()).apiKey, agentId],
-    ] as const)
-      await expect(openVersion(box, apiKey, id, agent!.current)).rejects.toThrow('does not open');
+    await expect(openVersion(box, customer.apiKey, await create(), agent!.current)).rejects.toThrow('does not open');
+    await expect(openVersion(box, (await newCustomer()).apiKey, agentId, agent!.current)).rejects.toThrow(
+      'does not open',
+    );
   });
 });

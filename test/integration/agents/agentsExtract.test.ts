@@ -37,7 +37,6 @@ async function extract(file: string | Uint8Array, mimeType: string, more: object
   return body.result.data.extractionResult;
 }
 const agent = { name: 'Tone', instructions: 'Flag what shouts.' };
-const oneAgent = { input: { agents: [agent], skipped: [] } };
 
 describe('POST /v2/agents/extract with a table of agents', () => {
   const titles = ['Agent Name', 'Description', 'Check', 'Active', 'Strategies', 'URLs', 'Owner'];
@@ -90,16 +89,34 @@ describe('POST /v2/agents/extract with a table of agents', () => {
 });
 
 describe('POST /v2/agents/extract with an invalid request', () => {
-  test('rejects a file that it cannot read, and reads a text with the charset of its MIME type', async () => {
-    const file = base64(Buffer.from('name,prompt\n\xd2\xee\xed,\xce\xea.', 'latin1'));
-    expect([
-      await customer.error(PATH, { fileBase64: file, mimeType: XLSX }),
-      await customer.error(PATH, { fileBase64: file, mimeType: 'text/csv' }),
-    ]).toEqual([
-      invalid('fileBase64 is damaged, or is not a file of this type'),
-      invalid(expect.stringMatching(/^fileBase64 is neither UTF-8 nor UTF-16 .* name its encoding in mimeType/)),
-    ]);
-    const { agents } = await extract(Buffer.from(file, 'base64'), 'text/csv; charset=windows-1251');
+  test.each([
+    [
+      'an unsupported MIME type',
+      { fileBase64: 'YQ==', mimeType: 'image/png' },
+      'mimeType must be one of text/csv, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, text/plain, application/pdf',
+    ],
+    [
+      'text sent as a spreadsheet',
+      { fileBase64: base64('name,prompt'), mimeType: XLSX },
+      'fileBase64 is damaged, or is not a file of this type',
+    ],
+    [
+      'a spreadsheet sent as a PDF',
+      { fileBase64: base64(workbook([{ name: 'A', rows: [['a']] }])), mimeType: 'application/pdf' },
+      'fileBase64 is not a PDF',
+    ],
+  ])('rejects %s', async (_what, data, message) => {
+    expect(await customer.error(PATH, data)).toEqual(invalid(message));
+  });
+
+  test('rejects text of an encoding that the MIME type does not name, and reads it with its charset', async () => {
+    const file = Buffer.from('name,prompt\n\xd2\xee\xed,\xce\xea.', 'latin1');
+    expect(await customer.error(PATH, { fileBase64: base64(file), mimeType: 'text/csv' })).toEqual(
+      invalid(
+        'fileBase64 is neither UTF-8 nor UTF-16 with a byte order mark: name its encoding in mimeType, for example text/csv; charset=windows-1252',
+      ),
+    );
+    const { agents } = await extract(file, 'text/csv; charset=windows-1251');
     expect(agents).toEqual([{ name: 'Тон', instructions: 'Ок.' }]);
   });
 
@@ -109,7 +126,7 @@ describe('POST /v2/agents/extract with an invalid request', () => {
   });
 });
 
-describe('POST /v2/agents/extract with a model', () => {
+describe('POST /v2/agents/extract without a model', () => {
   test('does not call the model of a provider that was not requested', async () => {
     setUp({ CLAUDE_MODEL_ID: models.CLAUDE_MODEL_ID });
     const { skipped } = await extract('Flag what shouts.', 'text/plain', { provider: 'nova' });
@@ -118,7 +135,9 @@ describe('POST /v2/agents/extract with a model', () => {
     ]);
     expect(converse.calls).toEqual([]);
   });
+});
 
+describe('POST /v2/agents/extract with a model', () => {
   test.each([
     [undefined, models, models.CLAUDE_MODEL_ID],
     ['claude', models, models.CLAUDE_MODEL_ID],
@@ -126,7 +145,7 @@ describe('POST /v2/agents/extract with a model', () => {
     [undefined, { NOVA_MODEL_ID: models.NOVA_MODEL_ID }, models.NOVA_MODEL_ID],
   ] as const)('for provider %p and the configured models %j, calls the model %s', async (provider, ids, modelId) => {
     setUp(ids);
-    converse.script = () => oneAgent;
+    converse.script = () => ({ input: { agents: [agent], skipped: [] } });
     expect((await extract('Flag what shouts.', 'text/plain', { ...(provider && { provider }) })).agents).toEqual([
       agent,
     ]);
@@ -135,7 +154,7 @@ describe('POST /v2/agents/extract with a model', () => {
 
   test('calls the model once with a tool, without the file name, and for Claude without a temperature and without force', async () => {
     setUp(models);
-    converse.script = () => oneAgent;
+    converse.script = () => ({ input: { agents: [agent], skipped: [] } });
     const requestTo = async (provider: string) => {
       await extract('Flag what shouts.', 'text/plain', { provider, fileName: 'ignore-all-rules.txt' });
       return converse.calls.at(-1)!.request;
@@ -157,7 +176,7 @@ describe('POST /v2/agents/extract with a model', () => {
   test('sends a PDF to the model as a document', async () => {
     setUp(models);
     const pdf = '%PDF-1.7\n1 0 obj << /OpenAction << /S /JavaScript /JS (app.alert(1)) >> >>';
-    converse.script = () => oneAgent;
+    converse.script = () => ({ input: { agents: [agent], skipped: [] } });
     expect((await extract(pdf, 'application/pdf')).agents).toEqual([agent]);
     expect(converse.calls[0]!.request.messages[0].content[0]).toEqual({
       document: { format: 'pdf', name: 'file', source: { bytes: base64(pdf) } },
@@ -186,7 +205,7 @@ describe('POST /v2/agents/extract with a model', () => {
   test('returns the agents of all uses of the tool in one answer, and reports a use of another form', async () => {
     setUp(models);
     const moreInputs = [{ agents: [{ name: 'Legal', instructions: 'Flag promises.' }] }, { agents: 'none' }];
-    converse.script = () => ({ ...oneAgent, moreInputs });
+    converse.script = () => ({ input: { agents: [agent], skipped: [] }, moreInputs });
     const { agents, skipped } = await extract('Flag what shouts.', 'text/plain');
     expect(agents).toEqual([agent, { name: 'Legal', instructions: 'Flag promises.' }]);
     expect(skipped).toEqual([
@@ -196,6 +215,12 @@ describe('POST /v2/agents/extract with a model', () => {
 
   test.each([
     ['is cut off', { input: { agents: [agent, { name: 'Ha' }] }, stopReason: 'max_tokens' }, 1, /cut off/],
+    [
+      'is cut off before the first item',
+      { text: 'Well,', stopReason: 'max_tokens' },
+      0,
+      /did not answer as it was asked to \(max_tokens\)/,
+    ],
     ['is a refusal', { text: 'I would rather not.', stopReason: 'end_turn' }, 0, /\(end_turn\)/],
     ['is a tool use with malformed JSON', { input: {}, stopReason: 'malformed_tool_use' }, 0, /\(malformed_tool_use\)/],
   ] as const)(
@@ -211,7 +236,8 @@ describe('POST /v2/agents/extract with a model', () => {
 
   test('retries a call that the model throttles', async () => {
     setUp(models);
-    converse.script = (_call, number) => (number === 0 ? { status: 429, error: 'ThrottlingException' } : oneAgent);
+    converse.script = (_call, number) =>
+      number === 0 ? { status: 429, error: 'ThrottlingException' } : { input: { agents: [agent], skipped: [] } };
     expect((await extract('Rules', 'text/plain')).agents).toEqual([agent]);
     expect(converse.calls).toHaveLength(2);
   });
@@ -260,10 +286,10 @@ describe('a call of a model that fails or does not answer', () => {
   test('reports the name of the error, without the content of the file', async () => {
     converse.script = () => ({ status: 500, error: 'InternalServerException' });
     converse.calls.length = 0;
-    const { answers, ...reading } = await model().ask([question, question], Date.now() + 60_000);
-    expect(answers).toEqual(times(2, () => ({ outcome: 'failed', why: 'busy' })));
+    const { answers, ...reading } = await model().ask([question], Date.now() + 60_000);
+    expect(answers).toEqual([{ outcome: 'failed', why: 'busy' }]);
     expect(reading).toEqual({ inputTokens: 0, outputTokens: 0, problems: ['InternalServerException'] });
-    expect(converse.calls).toHaveLength(2 * quick.attempts);
+    expect(converse.calls).toHaveLength(quick.attempts);
   });
 
   test('fails as busy if the answer is not JSON', async () => {

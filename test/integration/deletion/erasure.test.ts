@@ -6,7 +6,7 @@ import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import { eraseUsersStep } from '../../../lib/deletion/eraseUsersStep.ts';
 import { removeFromRecords } from '../../../lib/deletion/userWalk.ts';
 import { MAX_REVOCATIONS } from '../../../lib/directory/rules/access.ts';
-import { REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
+import { JobEntity, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { WaitingEntryEntity } from '../../../lib/mail/waiting/entryStore.ts';
 import { newId } from '../../../lib/shared/ids.ts';
 import { insert, Table } from '../../../lib/table/table.ts';
@@ -426,6 +426,19 @@ describe('users/data/delete', () => {
     await expectNoTraces();
   });
 
+  test('succeeds and changes nothing if the user is already erased', async () => {
+    await createIn('acme');
+    await begin({ userIds: [ada.userId] });
+    const first = await Runner.of(customer);
+    await first.run();
+    const before = await dump(customer.apiKey);
+    await table.removeKeys([JobEntity.key(first.job)]);
+    const again = await begin({ userIds: [ada.userId] });
+    await run();
+    expect(await dump(customer.apiKey)).toEqual(before);
+    expect(await status(again.jobId)).toMatchObject({ isDeleteCompleted: true, tasksLeft: 0 });
+  });
+
   test('rejects unknown organizations and names each of them', async () => {
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
     const organizationIds = ['acme', 'nowhere', 'acme', 'elsewhere'];
@@ -446,12 +459,17 @@ describe('users/data/delete', () => {
     expect(left.map(({ userId }: Item) => userId).sort()).toEqual(['u30', 'u31']);
   });
 
-  test('accepts unknown users, and its status returns NOT_FOUND for unknown jobs', async () => {
+  test('accepts unknown users. Its status returns NOT_FOUND for unknown jobs and jobs of other tenants', async () => {
     const { jobId, tasksCount } = await begin({ userIds: ['nobody'] });
     expect(tasksCount).toBe(1);
     await run();
     expect(await status(jobId)).toMatchObject({ isDeleteCompleted: true });
-    expect((await customer.call(STATUS, { jobId: 'job_x' })).status).toBe(404);
+    const other = await newCustomer();
+    for (const [who, id] of [
+      [customer, 'job_x'],
+      [other, jobId],
+    ] as const)
+      expect((await who.call(STATUS, { jobId: id })).status).toBe(404);
   });
 });
 

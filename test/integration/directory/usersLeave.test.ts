@@ -13,7 +13,7 @@ import { type ScopedGrant, UserWriter } from '../../../lib/directory/userWriter.
 import { JobEntity, JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
 import { insert, replace, Table } from '../../../lib/table/table.ts';
-import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
+import { acmeWorld, forAllTests, invalid, table } from '../../support/acmeWorld.ts';
 import { beforeWrite } from '../../support/beforeWrite.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { itemsOfTenant } from '../../support/items.ts';
@@ -176,6 +176,23 @@ describe('users/delete response', () => {
     expect([queues.messagesOf('jobs'), await jobsLeft()]).toEqual([[], 0]);
   });
 
+  test.each([
+    [
+      'an unknown organization',
+      { organizationId: 'nowhere', userIds: ['a'] },
+      invalid('organizationId: the organization does not exist'),
+    ],
+    [
+      'a document and a folder',
+      { documentId: 'nda', folderId: 'outer', userIds: ['a'] },
+      invalid('folderId must not be given together with documentId'),
+    ],
+    ['an unknown document', { documentId: 'nothing', userIds: ['a'] }, [404, 'NOT_FOUND', 'Document does not exist']],
+    ['an unknown folder', { folderId: 'nothing', userIds: ['a'] }, [404, 'NOT_FOUND', 'Folder does not exist']],
+  ])('rejects %s', async (_what, data, expected) => {
+    expect(await customer.error(DELETE, { ...acme, ...data })).toEqual(expected);
+  });
+
   test('accepts 120 ids of 500 characters, and divides them between two jobs', async () => {
     const userIds = times(120, (i) => `${i}-`.padEnd(500, 'ü'));
     await customer.addUsers(userIds);
@@ -228,6 +245,16 @@ describe('users/delete', () => {
       expect([await itemsOfUser('bob'), await roles('bob')]).toEqual([bobs, bobsRoles]);
     },
   );
+
+  test('purges content that the user created, and nothing in other organizations', async () => {
+    await add({ organizationId: 'elsewhere', createOrganization: true }, 'ada');
+    await add({}, 'ada');
+    await addThreads(customer, ['talk']);
+    await remove({}, 'ada');
+    await runJobs();
+    expect(await customer.ok('/v2/commentannotations/get', nda)).toEqual([]);
+    expect(await contacts({ organizationId: 'elsewhere' })).toEqual(['ada']);
+  });
 
   test('succeeds for the author of an imported comment who was never added as a user', async () => {
     await addThreads(customer, [thread('talk', { commentData: [comment({ from: { userId: 'stranger' } })] })]);

@@ -71,7 +71,6 @@ const add = (
       content: `Content of ${judgment.recordId}`,
     })),
   });
-const addThree = () => add(...judged.slice(0, 3));
 async function search(query: string): Promise<string[]> {
   const { status, body } = await customer.call('/v2/memory/search', { ...acme, query, limit: 1 });
   if (status !== 200) return [body.error.status];
@@ -127,13 +126,14 @@ describe('a judgment whose embedding failed', () => {
 
   test('is stored without vectors, and the worker embeds it later', async () => {
     titan.script = () => refused;
-    const results = await addThree();
-    expect(results.payment).toEqual({
-      success: true,
-      id: 'payment',
-      message: expect.stringMatching(/after the embedding model has answered/),
-    });
-    expect((await customer.result('/v2/memory/judgments/query', acme)).total).toBe(3);
+    const results = await add(...judged.slice(0, 3));
+    for (const { recordId } of judged.slice(0, 3))
+      expect(results[recordId]).toEqual({
+        success: true,
+        id: recordId,
+        message: expect.stringMatching(/after the embedding model has answered/),
+      });
+    expect((await customer.call('/v2/memory/judgments/query', acme)).body.result.total).toBe(3);
     expect(await stored()).toMatchObject({ vectors: both(0, 0), jobs: [{ kind: 'embedJudgments' }] });
     titan.script = () => undefined;
     expect(await search(LIABILITY)).toEqual([]);
@@ -145,7 +145,7 @@ describe('a judgment whose embedding failed', () => {
 
   test('keeps its job while the model fails, and the sweep starts the job again', async () => {
     titan.script = () => refused;
-    await addThree();
+    await add(...judged.slice(0, 3));
     const [message] = await startedJobs();
     const worker = new EmbeddingWorker(Date.now());
     await expect(worker.run(message!)).rejects.toThrow('The embedding model does not answer');
@@ -157,6 +157,15 @@ describe('a judgment whose embedding failed', () => {
     await worker.run(message!);
     await expectBest();
   });
+
+  test('is embedded within the call if a throttled model recovers', () =>
+    withStillClock(async () => {
+      titan.script = (_call, number) => (number < 3 ? { status: 429, error: 'ThrottlingException' } : undefined);
+      expect(await add(judged[0]!)).toEqual({
+        liability: { success: true, id: 'liability', message: 'Judgment added.' },
+      });
+      await expectAtRest(TITAN_MODEL, 0, 1);
+    }));
 
   test('is embedded once if the worker continues after a crash', () =>
     withStillClock(async () => {
@@ -185,7 +194,7 @@ describe('a judgment whose embedding failed', () => {
 
   test('makes the worker store the embedding state that a tenant lacks', async () => {
     deployWith('lexical');
-    await addThree();
+    await add(...judged.slice(0, 3));
     const [{ PK, SK }, message] = [
       EmbeddingStateEntity.key({ tenant: customer.apiKey }),
       { tenant: customer.apiKey, jobId: 'decision' },
@@ -200,7 +209,7 @@ describe('a judgment whose embedding failed', () => {
 
   test('is skipped if it was deleted before the worker runs', async () => {
     titan.script = () => refused;
-    await addThree();
+    await add(...judged.slice(0, 3));
     titan.script = () => undefined;
     await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] });
     titan.calls.length = 0;
@@ -209,7 +218,7 @@ describe('a judgment whose embedding failed', () => {
   });
 
   test('POST /v2/memory/search returns UNAVAILABLE when its query cannot be embedded', async () => {
-    await addThree();
+    await add(...judged.slice(0, 3));
     titan.script = () => refused;
     const { status, body } = await customer.call('/v2/memory/search', { ...acme, query: LIABILITY });
     expect([status, body.error.status, JSON.stringify(body).includes('AccessDenied')]).toEqual([
@@ -311,7 +320,7 @@ describe('a change of the embedding model', () => {
     }));
 
   test('embeds judgments that functions of the previous deployment write during the change', async () => {
-    await addThree();
+    await add(...judged.slice(0, 3));
     deployWith(TITAN_MODEL);
     await expectBest();
     const [message] = await startedJobs();
@@ -354,7 +363,7 @@ describe('a change of the embedding model', () => {
   });
 
   test('waits while the model does not answer, and searches use the old model', async () => {
-    await addThree();
+    await add(...judged.slice(0, 3));
     deployWith(TITAN_MODEL);
     titan.script = () => refused;
     await expectBest();

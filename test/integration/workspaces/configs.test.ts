@@ -87,9 +87,38 @@ describe('emailconfig get and update', () => {
     expect(await get('emailconfig')).toEqual(second);
   });
 
+  test('stores default triggers and provider only when first enabled, and keeps sent fields', async () => {
+    await update('emailconfig', { emailServiceConfig: provider });
+    const enabled = {
+      useEmailService: true,
+      emailServiceConfig: {
+        ...emptyEmail,
+        ...provider,
+        type: 'custom',
+        triggers: { ...defaultEmailTriggers, 'comment.add': false },
+      },
+    };
+    expect(
+      await update('emailconfig', {
+        useEmailService: true,
+        emailServiceConfig: { triggers: { 'comment.add': false } },
+      }),
+    ).toEqual(enabled);
+    expect(await update('emailconfig', { useEmailService: false })).toEqual({ ...enabled, useEmailService: false });
+    expect(await update('emailconfig', { useEmailService: true, emailServiceConfig: { type: 'default' } })).toEqual({
+      ...enabled,
+      emailServiceConfig: { ...enabled.emailServiceConfig, type: 'default' },
+    });
+    expect(await get('emailconfig')).toEqual({
+      ...enabled,
+      emailServiceConfig: { ...enabled.emailServiceConfig, type: 'default' },
+    });
+  });
+
   test('deletes the stored key if the request has an empty key', async () => {
     await update('emailconfig', { emailServiceConfig: provider });
     expect((await update('emailconfig', { emailServiceConfig: { apiKey: '' } })).emailServiceConfig.apiKey).toBe('');
+    expect((await get('emailconfig')).emailServiceConfig.apiKey).toBe('');
     expect((await itemsOf(customer))[0]?.emailServiceConfig.apiKey).toBe('');
   });
 });
@@ -182,6 +211,12 @@ describe('invalid updates of configurations', () => {
   test.each([
     ['emailconfig', {}, 'Invalid email service configuration.', [[], ['useEmailService'], ['emailServiceConfig']]],
     [
+      'emailconfig',
+      { useEmailService: null, emailServiceConfig: null },
+      'Invalid email service configuration.',
+      [[], ['useEmailService'], ['emailServiceConfig']],
+    ],
+    [
       'activityconfig',
       { activityServiceConfig: {} },
       nothing,
@@ -233,6 +268,7 @@ describe('invalid updates of configurations', () => {
   // The unit tests of each configuration have its other wrong values.
   const provider = (permissionProviderConfig: unknown) => ({ usePermissionProvider: true, permissionProviderConfig });
   test.each([
+    ['emailconfig', { useEmailService: 'true' }, 'useEmailService must be a boolean'],
     [
       'emailconfig',
       { emailServiceConfig: { triggers: { 'comment.added': true } } },
@@ -244,14 +280,24 @@ describe('invalid updates of configurations', () => {
       'emailServiceConfig.triggers.recorder.done must be false: only events of comments and huddles are mailed',
     ],
     [
+      'activityconfig',
+      { activityServiceConfig: { enabledTime: 'x' } },
+      'activityServiceConfig.enabledTime must be a number',
+    ],
+    [
       'permissionproviderconfig',
       provider({ authToken: 'ключ' }),
       'permissionProviderConfig.authToken must be of visible ASCII characters and spaces, since it is sent in a header',
     ],
   ])('%s rejects %j', async (config, data, message) => {
     const answer = await customer.call(pathOf(config, 'update'), data);
-    expect(errorOf(answer)).toEqual(invalid(message));
-    expect(answer.body.error.details.issues[0].path.length).toBeGreaterThan(0);
+    const general =
+      config === 'emailconfig' && / must be an? (boolean|string|object)$/.test(message)
+        ? ['Invalid email service configuration.']
+        : [];
+    expect(errorOf(answer)).toEqual(invalid(general[0] ?? message));
+    const issue = answer.body.error.details.issues[general.length];
+    expect([issue.message, issue.path.length > 0]).toEqual([message, true]);
     expect(await get(config)).toEqual(initial[config]);
     expect(await itemsOf(customer)).toEqual([]);
   });
@@ -271,9 +317,27 @@ describe('concurrent updates of configurations', () => {
     });
   });
 
-  test('are both stored', async () => {
-    const [first, second] = [{ requireJwtToken: true }, { defaultDocumentAccessType: 'restricted' }];
-    await Promise.all([first, second].map((data) => update('apikeyconfig', data)));
-    expect(await get('apikeyconfig')).toMatchObject({ ...first, ...second });
+  test.each([
+    [
+      'emailconfig',
+      { emailServiceConfig: { apiKey: 'key' } },
+      { emailServiceConfig: { fromEmail: 'a@example.com' } },
+      { emailServiceConfig: { apiKey: 'key', fromEmail: 'a@example.com' } },
+    ],
+    [
+      'activityconfig',
+      { activityServiceConfig: { immutable: false } },
+      { activityServiceConfig: { isEnabled: true } },
+      { activityServiceConfig: { isEnabled: true, immutable: false } },
+    ],
+    [
+      'apikeyconfig',
+      { requireJwtToken: true },
+      { defaultDocumentAccessType: 'restricted' },
+      { requireJwtToken: true, defaultDocumentAccessType: 'restricted' },
+    ],
+  ])('are both stored: %s %j and %j', async (config, first, second, expected) => {
+    await Promise.all([update(config, first), update(config, second)]);
+    expect(await get(config)).toMatchObject(expected);
   });
 });

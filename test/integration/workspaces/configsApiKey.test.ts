@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { post } from '../../support/requests.ts';
-import { newWorkspace } from '../../support/workspaces.ts';
+import { newApiKey, newWorkspace } from '../../support/workspaces.ts';
 
 const getConfig = handlerOf('/v2/workspace/apikeyconfig/get');
 
@@ -70,17 +70,34 @@ describe('apikeyconfig get and update', () => {
     const stored = async () => (await customer.ok(GET, {})).editorVersions;
     const on = { everyMinutes: 5, keepDays: 3650, keepNamed: true };
     expect(await update({ everyMinutes: 5, keepDays: 3650 })).toEqual({ editorVersions: on });
+    expect(await stored()).toEqual(on);
     await customer.ok(UPDATE, { requireJwtToken: true });
     expect(await stored()).toEqual(on);
     expect(await update(null)).toEqual({ editorVersions: null });
     expect(await stored()).toBeNull();
   });
 
-  test('update rejects a repeated provider and stores nothing', async () => {
-    const aiModelApiKey = ['k', 'l'].map((customerApiKey) => ({ provider: 'openai', customerApiKey }));
-    expect(await customer.error(UPDATE, { aiModelApiKey })).toEqual(
-      invalid('aiModelApiKey must name each provider once'),
-    );
+  test('the configuration of one API key does not apply to other API keys of the workspace', async () => {
+    const workspace = await newWorkspace();
+    const { headers } = await newApiKey(workspace, { createAuthToken: true });
+    await customer.call(UPDATE, { requireJwtToken: true }, workspace.keyHeaders);
+    const { data } = (await post(getConfig, headers, {})).body.result;
+    expect(data).toEqual({ ...initial, ownerEmail: workspace.ownerEmail });
+  });
+
+  test.each([
+    [
+      'a repeated provider',
+      {
+        aiModelApiKey: [
+          { provider: 'openai', customerApiKey: 'k' },
+          { provider: 'openai', customerApiKey: 'l' },
+        ],
+      },
+      'aiModelApiKey must name each provider once',
+    ],
+  ])('update rejects %s and stores nothing', async (_what, data, message) => {
+    expect(await customer.error(UPDATE, data)).toEqual(invalid(message));
     expect(await customer.ok(GET, {})).toEqual(initial);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
+import { newCustomer } from '../../support/customer.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { eventOf, send } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
@@ -10,7 +11,7 @@ const DELETE = '/v2/workspace/domains/delete';
 
 const { customer } = acmeWorld();
 
-const allowed = async (): Promise<string[]> => (await customer.ok(GET, {})).allowedDomains;
+const allowed = async (of = customer): Promise<string[]> => (await of.ok(GET, {})).allowedDomains;
 const numbered = (from: number, count: number) => times(count, (index) => `d${from + index}.example`);
 
 describe('workspace/domains', () => {
@@ -99,5 +100,16 @@ describe('workspace/domains', () => {
       ...numbered(0, 5).map((domain) => customer.ok(DELETE, { domains: [domain] })),
     ]);
     expect((await allowed()).sort()).toEqual(numbered(5, 5));
+  });
+
+  test('add and delete affect the domains of one API key only', async () => {
+    await customer.ok(ADD, { domains: ['a.example'] });
+    const other = await newCustomer();
+    expect(await allowed(other)).toEqual([]);
+    expect(await other.ok(DELETE, { domains: ['a.example'] })).toEqual({
+      domainsRemoved: [],
+      skippedDomains: ['a.example'],
+    });
+    expect(await allowed()).toEqual(['a.example']);
   });
 });

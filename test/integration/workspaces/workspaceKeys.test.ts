@@ -10,6 +10,7 @@ import { errorOf, post, resultOf } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
+const getOrganizations = handlerOf('/v2/organizations/get');
 const createKey = handlerOf('/v2/workspace/apikey/create');
 const renameKey = handlerOf('/v2/workspace/apikey/update');
 const getKeys = handlerOf('/v2/workspace/apikeys/get');
@@ -46,9 +47,8 @@ async function changeWorkspace(change: { verifiedAt?: number; createdAt?: number
 }
 
 describe('POST /v2/workspace/apikey/create', () => {
-  test('creates a key with the requested type and name, whatever the case of the owner address', async () => {
-    const ownerEmail = workspace.ownerEmail.toUpperCase();
-    const { status, body } = await create({ type: 'production', apiKeyName: 'Live', ownerEmail });
+  test('creates a key with the requested type and name', async () => {
+    const { status, body } = await create({ type: 'production', apiKeyName: 'Live' });
     expect(status).toBe(200);
     expect(body.result).toEqual({
       status: 'success',
@@ -69,18 +69,32 @@ describe('POST /v2/workspace/apikey/create', () => {
     expect((await list({ apiKeys: [apiKey] })).body.result.data).toEqual([{ id: apiKey, apiKeyName, type }]);
   });
 
+  test('returns a working default token if createAuthToken is true', async () => {
+    const { apiKey, authToken } = (await create({ createAuthToken: true })).body.result.data;
+    const { status } = await post(getOrganizations, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {});
+    expect(status).toBe(200);
+  });
+
   test('creates a key without tokens if createAuthToken is false', async () => {
     const { data } = (await create({ createAuthToken: false })).body.result;
     expect(data).toEqual({ apiKey: expect.any(String) });
     expect((await storedItem(engine, ApiKeyEntity.key({ apiKey: data.apiKey })))?.tokenHashes).toEqual([]);
   });
 
-  test('rejects another address than that of the owner', async () => {
-    expect(errorOf(await create({ ownerEmail: 'mallory@example.com' }))).toEqual([
-      400,
-      'INVALID_ARGUMENT',
+  test.each([
+    ['without ownerEmail', { ownerEmail: undefined }, 'ownerEmail is required.'],
+    [
+      'with another address',
+      { ownerEmail: 'mallory@example.com' },
       "ownerEmail must be the e-mail address of the workspace's owner",
-    ]);
+    ],
+  ])('rejects a request %s', async (_what, data, message) => {
+    expect(errorOf(await create(data))).toEqual([400, 'INVALID_ARGUMENT', message]);
+  });
+
+  test('ignores the case of the owner address', async () => {
+    const { status } = await create({ ownerEmail: workspace.ownerEmail.toUpperCase() });
+    expect(status).toBe(200);
   });
 
   test('sets the expiry of the workspace for the keys of an unverified owner, and none for a verified owner', async () => {
@@ -116,6 +130,19 @@ describe('POST /v2/workspace/apikey/create', () => {
     expect(Object.keys((await post(getWorkspace, workspace.headers, {})).body.result.data.apiKeyList)).toHaveLength(
       100,
     );
+  });
+
+  test('keeps the limit of 100 keys for concurrent requests', async () => {
+    await addKeysUpTo(98);
+    const answers = await Promise.all(times(8, () => create()));
+    const failures = answers.filter(({ status }) => status !== 200).map(({ body }) => body.error.status);
+    expect(new Set(failures).difference(new Set(['RESOURCE_EXHAUSTED', 'ABORTED']))).toEqual(new Set());
+    const made = answers.length - failures.length;
+    expect(made).toBeGreaterThanOrEqual(1);
+    expect(made).toBeLessThanOrEqual(2);
+    expect(
+      (await table.query(WorkspaceApiKeyEntity, { workspaceId: workspace.id }, { prefix: ['KEY'], limit: 200 })).values,
+    ).toHaveLength(98 + made);
   });
 
   test('counts a key that another request creates between its read and its write', async () => {
@@ -159,6 +186,9 @@ describe('POST /v2/workspace/apikey/update', () => {
       ),
     ).toEqual({ status: 'success', message: 'API key updated successfully.', data: null });
     expect((await list()).body.result.data).toEqual([{ id: workspace.apiKey, apiKeyName: 'Staging', type: 'testing' }]);
+    expect(
+      (await post(getWorkspace, workspace.headers, {})).body.result.data.apiKeyList[workspace.apiKey].apiKeyName,
+    ).toBe('Staging');
     const after = await storedItem(
       engine,
       WorkspaceApiKeyEntity.key({ workspaceId: workspace.id, apiKey: workspace.apiKey }),

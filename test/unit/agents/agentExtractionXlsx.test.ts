@@ -229,9 +229,28 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
       () => ofXml(row('<c r="XFD1048576"><v>1</v></c><c r="A1048576"><v>1</v></c>')),
       /^taken$/,
     ],
+    'a dimension of ten million cells': [
+      () => ofXml(`<dimension ref="A1:XFD1048576"/>${row('<c r="A1"><v>1</v></c>')}`),
+      /^taken$/,
+    ],
     'deeply nested elements': [() => ofXml(filled('<a>', 1)), /its XML is malformed/],
     'an element with 100,000 attributes': [
       () => ofXml(`<a ${times(100_000, (index) => `a${index}=""`).join(' ')}/>`),
+      /its XML is malformed/,
+    ],
+    'entities that expand exponentially': [
+      () =>
+        ofParts({
+          [SHEET]: `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "${'&a;'.repeat(100)}"><!ENTITY c "${'&b;'.repeat(100)}"><!ENTITY d "${'&c;'.repeat(100)}">]><worksheet>${text('&d;')}</worksheet>`,
+        }),
+      /its XML is malformed/,
+    ],
+    'an entity that refers to a local file': [
+      () =>
+        ofParts({
+          'sharedStrings.xml': '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]><sst><si><t>&f;</t></si></sst>',
+          [SHEET]: `<worksheet>${row('<c t="s"><v>0</v></c>')}</worksheet>`,
+        }),
       /its XML is malformed/,
     ],
     'one long text': [() => ofXml(text(filled('x'))), /^taken$/],
