@@ -266,7 +266,6 @@ describe('a request body that is expensive to parse', () => {
    * ms.
    */
   const MAX_CPU_MILLISECONDS = 1_500;
-  const slowdown = slowdownNow();
   let [sent, mostCpu, costliest] = [0, 0, ''];
   afterAll(() =>
     console.log(`${sent} costly requests; the costliest took ${Math.round(mostCpu)} ms of CPU: ${costliest}`),
@@ -284,10 +283,15 @@ describe('a request body that is expensive to parse', () => {
       typeof body === 'string'
         ? eventOf(body, headers)
         : eventOf(body.toString('base64'), headers, { isBase64Encoded: true });
-    const from = process.cpuUsage();
-    const answer = await send(handler, event);
-    const { user, system } = process.cpuUsage(from);
-    const cost = (user + system) / 1_000 / slowdown;
+    // A costly algorithm is costly each time. A busy machine is not.
+    let [answer, cost]: [Answer | undefined, number] = [undefined, Infinity];
+    for (let run = 0; run < 3 && cost >= maxCpu; run++) {
+      const from = process.cpuUsage();
+      answer = await send(handler, event);
+      const { user, system } = process.cpuUsage(from);
+      const milliseconds = (user + system) / 1_000;
+      cost = Math.min(cost, milliseconds < maxCpu ? milliseconds : milliseconds / slowdownNow());
+    }
     sent++;
     if (cost > mostCpu) [mostCpu, costliest] = [cost, `${label} to ${path}`];
     expect({ label, isCheap: cost < maxCpu, cost: cost < maxCpu ? 0 : cost }).toEqual({
@@ -295,8 +299,8 @@ describe('a request body that is expensive to parse', () => {
       isCheap: true,
       cost: 0,
     });
-    expect(answer.status).toBeLessThan(500);
-    return answer;
+    expect(answer!.status).toBeLessThan(500);
+    return answer!;
   }
 
   const json = JSON.stringify({ data: { organizationId: 'acme' } });
