@@ -8,5 +8,5 @@ export const markupOf = (html: string) => tagsOf(html).map((tag) => tag.replace(
 
 /** Generates texts that change the markup of HTML if they are not escaped. */
 export const markupText = fc.string({
-  unit: fc.constantFrom(...'<>"\'&a/= \n`', '😀', '&lt;', '<script>', '-->', '</style>'),
+  unit: fc.constantFrom(...Array.from('<>"\'&a/= \n`'), '😀', '&lt;', '<script>', '-->', '</style>'),
 });
