@@ -1,5 +1,4 @@
 import * as Y from 'yjs';
-import { readText } from '../../lib/editors/rules/yjs/plainText.ts';
 import { entriesOf, itemsOf } from '../../lib/editors/rules/yjs/sharedTypes.ts';
 import type { CrdtType } from '../../lib/editors/rules/yjs/values.ts';
 import { times } from './times.ts';
@@ -16,10 +15,14 @@ export function randomOf(seed: number): Random {
 
 /**
  * Returns a random position between two characters. Yjs replaces a split surrogate pair by two U+FFFD, but not on all
- * clients at the same time.
+ * clients at the same time. An embedded object takes one position.
  */
 function positionIn(text: Y.Text, random: Random): number {
-  const characters = readText(text as never);
+  let characters = '';
+  for (const { content, length, countable } of itemsOf(text as never)) {
+    if (content instanceof Y.ContentString) characters += content.str;
+    else if (countable) characters += '\n'.repeat(length);
+  }
   const position = random(characters.length + 1);
   return characters.slice(0, position).isWellFormed() ? position : position + 1;
 }
