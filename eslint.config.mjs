@@ -16,7 +16,7 @@ const functions = {
 const HANDLERS = 'Handlers of test/support/functionHandlers.ts have the permissions and variables of a deployment.';
 const handlers = [
   {
-    regex: '/functions/(v1|v2|workers)/',
+    regex: '/functions/(v1|v2|workers)/(?!index)',
     importNamePattern: '^handler$',
     message: HANDLERS,
   },

@@ -5,7 +5,7 @@ import { findRequestFault, type IndexKeySizes } from '../../infra/local/table/re
 import { indexNames } from '../../lib/app/capability.ts';
 import { fromErrorBody, fromResponseBody, toRequestBody } from '../../lib/table/attributeValues.ts';
 import { documentClients, operationOf, type TableClient as OpenedClient } from '../../lib/table/documentClient.ts';
-import { requirePermission } from './permissions.ts';
+import { callService } from './permissions.ts';
 
 type Json = Record<string, any>;
 
@@ -48,7 +48,6 @@ export class LeanClient implements TableClient {
 
   async send(command: Command): Promise<Json> {
     const operation = operationOf(command);
-    requirePermission({ service: 'DynamoDB', operation, input: command.input });
     const fault = findRequestFault(operation, command.input, indexKeySizes);
     if (fault !== undefined) throw errorOf(400, { __type: 'ValidationException', message: fault });
     const { status, body } = await this.#post(operation, toRequestBody(command.input));
@@ -74,20 +73,16 @@ export function openTablesLean(): void {
 
 /** After this call, tables are opened with the SDK's client, as in a deployment. */
 export function openTablesWithSdk(): void {
-  documentClients.open = (client) => {
-    const deployed = openDeployed(client) as unknown as TableClient;
-    return asDocumentClient({
-      async send(command) {
-        requirePermission({ service: 'DynamoDB', operation: operationOf(command), input: command.input });
-        return deployed.send(command);
-      },
-    });
-  };
+  documentClients.open = (client) => asDocumentClient(openDeployed(client));
 }
 
-/** Returns the client as the type that `Table` expects. */
+/** Returns a client for `Table`. Its calls need the permissions of the running function. */
 export function asDocumentClient(client: Pick<TableClient, 'send'>): OpenedClient {
-  return client as unknown as OpenedClient;
+  const send = (command: Command) =>
+    callService({ service: 'DynamoDB', operation: operationOf(command), input: command.input }, () =>
+      client.send(command),
+    );
+  return { send } as unknown as OpenedClient;
 }
 
 /** Returns a client that dies at a call, before or after its effect, and the names of the calls so far. */

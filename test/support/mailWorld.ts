@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { recipientsOf } from '../../lib/events/rules/recipients.ts';
 import { WaitingEntryEntity } from '../../lib/mail/waiting/entryStore.ts';
 import type { OccurredEvent } from '../../lib/notifications/audience.ts';
@@ -366,7 +367,6 @@ export class MailWorld {
       this.#consumed.add(event.eventId);
       this.#addToModel(event);
       await this.system.consume(event);
-      await this.system.consumeInApp(event);
       // A second time changes nothing.
       if (this.#consumed.size % 3 === 0) await this.system.consume(event);
     }
@@ -436,7 +436,11 @@ export class MailWorld {
   async #storedEntries(): Promise<string[]> {
     const tokens = await this.#tokensOfEvents();
     const entries = await this.storedOf(WaitingEntryEntity.type);
-    return entries.map(({ PK, eventId }) => `${PK.split('#').at(-3)} ${tokens.get(eventId)}`);
+    const tenant = this.#customer.apiKey;
+    const organization = await this.system.table.get(OrganizationEntity, { tenant, organizationId: 'acme' });
+    const of = { tenant, organizationKey: organization!.internalId, channel: 'email' as const };
+    const userOf = new Map(users.map(({ userId }) => [WaitingEntryEntity.partition({ ...of, userId }), userId]));
+    return entries.map(({ PK, eventId }) => `${userOf.get(PK)} ${tokens.get(eventId)}`);
   }
 
   async #tokensOfEvents(): Promise<Map<string, string>> {

@@ -17,6 +17,7 @@ import {
 import { lazy } from '../../lib/shared/lazy.ts';
 import { operationOf } from '../../lib/table/documentClient.ts';
 import { queueVariable } from '../../lib/workers/queues.ts';
+import { type ServiceCall, surroundings } from './surroundings.ts';
 
 /** Runs the work of a function with the permissions of the function's role. */
 export type RunWithRole = <T>(work: () => Promise<T>) => Promise<T>;
@@ -79,14 +80,6 @@ const outsideTemplate: readonly (LocalVariable | RuntimeVariable)[] = [
   'STRICT_OUTPUT',
 ];
 
-/** A call of an AWS service, with the names of the SDK. */
-interface ServiceCall {
-  /** The `serviceId` of the client's configuration. */
-  readonly service: string;
-  readonly operation: string;
-  readonly input: Record<string, any>;
-}
-
 /** Throws the error of AWS if the role of the running function does not allow a call. Tests themselves may make any call. */
 export function requirePermission(call: ServiceCall): void {
   const caller = running.getStore();
@@ -97,6 +90,13 @@ export function requirePermission(call: ServiceCall): void {
     refusals.add(refusal);
     throw Object.assign(new Error(refusal), { name: 'AccessDeniedException', $metadata: { attempts: 1 } });
   }
+}
+
+/** Makes an AWS call, which surroundings can answer instead. Throws like `requirePermission`. */
+export async function callService<T>(call: ServiceCall, send: () => Promise<T>): Promise<T> {
+  requirePermission(call);
+  const around = surroundings.getStore();
+  return around ? ((await around.answer(call, send)) as T) : send();
 }
 
 /** Throws if functions did what their deployment does not allow since the last call of this function. */
@@ -199,6 +199,6 @@ interface SdkClient {
 const sdkClient = (Object.getPrototypeOf(DynamoDBClient) as { prototype: SdkClient }).prototype;
 const { send } = sdkClient;
 sdkClient.send = async function (this: SdkClient, command, ...rest) {
-  requirePermission({ service: this.config.serviceId, operation: operationOf(command), input: command.input });
-  return send.call(this, command, ...rest);
+  const call = { service: this.config.serviceId, operation: operationOf(command), input: command.input };
+  return callService(call, async () => send.call(this, command, ...rest));
 };

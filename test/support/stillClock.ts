@@ -1,10 +1,12 @@
+import { surroundings } from './surroundings.ts';
+
 const readClock = Date.now;
 let stillAt = 0;
 let stepMilliseconds = 0;
 let running = 0;
 
-// Code under test keeps references to `Date.now`. It must keep this function, which can stand still.
-Date.now = () => (running > 0 ? (stillAt += stepMilliseconds) : readClock());
+// Code under test keeps references to `Date.now`. It must keep this function, which can stand still or be simulated.
+Date.now = () => surroundings.getStore()?.clock() ?? (running > 0 ? (stillAt += stepMilliseconds) : readClock());
 
 /**
  * Runs `work` with a clock that stands still, now or at another time, or that moves on by `step` milliseconds with each

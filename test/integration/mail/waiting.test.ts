@@ -129,7 +129,7 @@ describe('a delay', () => {
     ],
   ])('ends without a mail if the user %s', async (_what, change) => {
     await comment('One?');
-    await system.fanOutInApp();
+    await system.fanOut();
     await change();
     await pass(11 * MINUTE);
     expect(system.mails.filter(({ to }) => to === 'grace@example.com')).toEqual([]);
@@ -147,7 +147,6 @@ test('the user gets no mail about the many threads of one call whose notificatio
   }));
   await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: threads });
   await system.fanOut();
-  await system.fanOutInApp();
   await customer.ok('/v2/notifications/update', { ...nda, userId: 'grace', markAllAsRead: true });
   await pass(11 * MINUTE);
   expect(system.mails).toEqual([]);

@@ -1,0 +1,132 @@
+import './stillClock.ts';
+import * as registry from '../../functions/workers/index.ts';
+import {
+  type Capability,
+  environment,
+  openAll,
+  type Opened,
+  type QueueName,
+  type Uses,
+} from '../../lib/app/capability.ts';
+import type { Worker } from '../../lib/app/worker.ts';
+import type { Log } from '../../lib/observability/log.ts';
+import { newId } from '../../lib/shared/ids.ts';
+import { openTable, type Table } from '../../lib/table/table.ts';
+import { workerCapabilities } from '../../lib/workers/capabilities.ts';
+import { queueVariable } from '../../lib/workers/queues.ts';
+import { roleOf, type RunWithRole, variablesOf } from './permissions.ts';
+import { type ServiceCall, type Surroundings, surroundings } from './surroundings.ts';
+import { recordingMeasures } from './workers.ts';
+
+const MINUTE = 60_000;
+
+export const queueNames = Object.keys(queueVariable) as QueueName[];
+
+export type WorkerName = keyof typeof registry;
+export type Deps<N extends WorkerName> = Opened<(typeof registry)[N]['uses']>;
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** What a capability opens to instead. It can be a part of another capability. */
+export type StandIn = readonly [capability: Capability<any>, value: unknown];
+
+/** Opens capabilities with stand-ins for some of them and of their parts. */
+export function openWith<U extends Uses>(uses: U, standIns: readonly StandIn[], variables: Variables): Opened<U> {
+  const opened = standIns.map(([capability, value]) => {
+    const { open } = capability;
+    capability.open = () => value;
+    return () => void (capability.open = open);
+  });
+  try {
+    return openAll(uses, environment(variables));
+  } finally {
+    for (const restore of opened.toReversed()) restore();
+  }
+}
+
+const roles = new Map<string, RunWithRole>();
+
+/** Runs the work of a worker in surroundings, with the role of the worker. */
+export function runAs<T>(name: WorkerName, around: Surroundings, work: () => Promise<T>): Promise<T> {
+  const runWithRole = roles.get(name) ?? roleOf(name, workerCapabilities(registry[name]));
+  roles.set(name, runWithRole);
+  return runWithRole(() => surroundings.run(around, work));
+}
+
+/** Returns the worker for the messages of a queue. */
+export function workerOf(queue: QueueName): WorkerName {
+  const workers: readonly Worker[] = Object.values(registry as unknown as Record<string, Worker>);
+  return workers.find(({ on }) => 'queue' in on && on.queue === queue)?.name as WorkerName;
+}
+
+/** A message that a worker sends. */
+export interface SentMessage {
+  readonly body: any;
+  readonly groupId?: string | undefined;
+  readonly delaySeconds: number;
+}
+
+/**
+ * Runs the workers of the registry on the table of the test, with the capabilities that they declare. The clock, random
+ * numbers and the queues are simulated.
+ */
+export abstract class WorkerWorld {
+  /** The simulated time in epoch milliseconds. */
+  now = Date.now();
+  random = (): number => 0.5;
+  readonly table: Table = openTable(environment(process.env));
+  readonly measures = recordingMeasures();
+  protected abstract readonly log: Log;
+
+  /** Takes a message that a worker sends. */
+  protected abstract accept(queue: QueueName, message: SentMessage, sender: WorkerName): void;
+
+  /** Environment variables that differ from those of the test. */
+  protected get variables(): Variables {
+    return {};
+  }
+
+  protected get standIns(): readonly StandIn[] {
+    return [];
+  }
+
+  get call() {
+    const { log, measures } = this;
+    return { clock: () => this.now, newId: (prefix: string) => newId(prefix, this.now), log, measures };
+  }
+
+  /** Opens what a worker uses. */
+  open<N extends WorkerName>(name: N): Deps<N> {
+    const { uses } = registry[name];
+    const variables = variablesOf(name, workerCapabilities(registry[name]), { ...process.env, ...this.variables });
+    return openWith(uses as Uses, this.standIns, variables) as Deps<N>;
+  }
+
+  /** Runs work with the clock, the random numbers, the queues and the role of a worker. */
+  runAs<T>(name: WorkerName, work: () => Promise<T>): Promise<T> {
+    const around: Surroundings = {
+      clock: () => this.now,
+      random: () => this.random(),
+      answer: (call, send) => this.answer(name, call, send),
+    };
+    return runAs(name, around, work);
+  }
+
+  /** Runs a worker once. `input` is what its source adds to a call. */
+  async run<N extends WorkerName>(name: N, input: object, deps = this.open(name)): Promise<unknown> {
+    const call = { ...this.call, deps, deadline: this.now + MINUTE, sentAt: this.now, ...input };
+    return this.runAs<unknown>(name, () => registry[name].run(call as never));
+  }
+
+  /** Answers an AWS call of a worker. */
+  protected async answer(
+    worker: WorkerName,
+    { service, input }: ServiceCall,
+    send: () => Promise<unknown>,
+  ): Promise<unknown> {
+    if (service !== 'SQS') return send();
+    const queue = queueNames.find((name) => process.env[queueVariable[name]] === input.QueueUrl)!;
+    for (const { MessageBody, MessageGroupId: groupId, DelaySeconds: delaySeconds = 0 } of input.Entries)
+      this.accept(queue, { body: JSON.parse(MessageBody), groupId, delaySeconds }, worker);
+    return {};
+  }
+}
