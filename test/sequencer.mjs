@@ -11,7 +11,6 @@ const COMPUTING = [
   'contract/clientGenerators',
   'infra/bundles',
   'integration/webhooks/deliveryCrashes',
-  'infra/types',
   'infra/governed',
   'infra/rules',
   'integration/mail/waitingModel',
