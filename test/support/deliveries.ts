@@ -1,27 +1,18 @@
-import { environment } from '../../lib/app/capability.ts';
+import type { QueueName } from '../../lib/app/capability.ts';
 import { emit, EventEntity, type NewEvent, type StoredEvent, toInsertedEvent } from '../../lib/events/outbox.ts';
-import { fanOut, fanOutCapability, type FanOutPorts } from '../../lib/fanOut/fanOut.ts';
-import { type JobMessage, updateJobs } from '../../lib/jobs/jobStore.ts';
-import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';
-import type { EndpointFailure } from '../../lib/mail/mailFanOut.ts';
+import { fanOutCapability, type FanOutPorts } from '../../lib/fanOut/fanOut.ts';
+import type { JobMessage, StoredJob } from '../../lib/jobs/jobStore.ts';
+import { type EndpointFailure, type NotifyOwnerOfFailure, notifyOwnersOfFailures } from '../../lib/mail/mailFanOut.ts';
 import { newId } from '../../lib/shared/ids.ts';
-import { openTable, type Table } from '../../lib/table/table.ts';
-import { attemptDelivery, type AttemptPorts, attemptsFrom } from '../../lib/webhooks/attempt.ts';
+import { lazy } from '../../lib/shared/lazy.ts';
+import type { AttemptPorts } from '../../lib/webhooks/attempt.ts';
 import { DeliveryEntity, DeliveryStore } from '../../lib/webhooks/deliveries.ts';
-import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
-import { type IsBacklogged, readBacklog } from '../../lib/webhooks/firstAttemptBacklog.ts';
-import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
-import { releaseParked, releaseParkedStep, type ReleasePorts } from '../../lib/webhooks/releaseParked.ts';
+import { type DeliveryMessage, deliveryTiming } from '../../lib/webhooks/deliveryMessage.ts';
 import type { Delivery } from '../../lib/webhooks/rules/delivery.ts';
 import type { Attempt } from '../../lib/webhooks/rules/loggedAttempt.ts';
-import type { DeliverySweepPorts } from '../../lib/webhooks/sweepDeliveries.ts';
-import { createWebhookClient } from '../../lib/webhooks/transport/send.ts';
 import type { Timing } from '../../lib/workers/rules/schedule.ts';
-import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
-import type { ShardSweep, SweptWork } from '../../lib/workers/sweep.ts';
-import { deliveryRoles } from './deliveryRoles.ts';
-import { runShardSweeps, runTimer, shardSweepsOf } from './sweeps.ts';
-import { recordingMeasures } from './workers.ts';
+import type { ServiceCall } from './surroundings.ts';
+import { type Deps, openWith, type SentMessage, type StandIn, type WorkerName, WorkerWorld } from './workerWorld.ts';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
@@ -36,27 +27,11 @@ interface Queued<M = DeliveryMessage> {
   receives: number;
 }
 
-/** A queue in memory that follows the clock of the test. */
-class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> implements QueueSender {
+class TestQueue<M = DeliveryMessage> {
   readonly messages: Queued<M>[] = [];
-  readonly #clock: () => number;
-  readonly #tenant: string;
 
-  constructor(tenant: string, clock: () => number) {
-    this.#tenant = tenant;
-    this.#clock = clock;
-  }
-
-  async send(messages: readonly QueueMessage[]): Promise<void> {
-    // Messages of other tenants are dropped, because the sweep also finds items of other tests.
-    const ownMessages = messages.filter(({ body }) => (body as M).tenant === this.#tenant);
-    this.messages.push(
-      ...ownMessages.map(({ body, delaySeconds = 0 }) => ({
-        body: body as M,
-        visibleAt: this.#clock() + delaySeconds * SECOND,
-        receives: 0,
-      })),
-    );
+  add(body: M, visibleAt: number): void {
+    this.messages.push({ body, visibleAt, receives: 0 });
   }
 
   remove(message: Queued<M>): void {
@@ -65,110 +40,101 @@ class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> impleme
 }
 
 /** The delivery of one tenant's webhooks on the real table. Tests control its queues and its clock. */
-export class DeliverySystem {
-  /** The simulated time in epoch milliseconds. It advances only while all workers wait. */
-  now = Date.now();
+export class DeliverySystem extends WorkerWorld {
   /** The workers that sleep while `drainInParallel` runs. If undefined, a sleep advances the clock instead. */
   #sleepers: { readonly at: number; readonly wake: () => void }[] | undefined;
   #changed: () => void = () => undefined;
-  readonly table: Table = openTable(environment(process.env));
   readonly #tenant: string;
-  readonly firstQueue: TestQueue;
-  readonly retryQueue: TestQueue;
-  readonly jobQueue: TestQueue<JobMessage>;
+  readonly firstQueue = new TestQueue();
+  readonly retryQueue = new TestQueue();
+  readonly jobQueue = new TestQueue<JobMessage>();
   /** The messages of jobs that the sweep has sent. */
   readonly jobs: object[] = [];
-  readonly measures = recordingMeasures();
+  /** The messages of mails about events. */
+  readonly mails: object[] = [];
   readonly ownerNotifications: (EndpointFailure & { tenant: string })[] = [];
   readonly errors: { message: string; keys: Record<string, unknown> | undefined }[] = [];
   timing: Timing = {
     schedule: [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 36_000].map((seconds) => seconds * SECOND),
     marginMs: 5 * MINUTE,
   };
-  random = () => 0.5;
-  backlog = 0;
   /** Functions with which a test replaces some of the ports. */
-  replacedPorts: {
-    attempt?: Partial<AttemptPorts>;
-    fanOut?: Partial<FanOutPorts>;
-    sweep?: Partial<DeliverySweepPorts>;
-  } = {};
+  replacedPorts: { attempt?: Partial<AttemptPorts>; fanOut?: Partial<FanOutPorts> } = {};
+  /** Fails AWS calls of workers. */
+  failing: (call: ServiceCall) => boolean = () => false;
 
-  // These ports are opened once per process, as in a Lambda function.
-  readonly #attempts: AttemptPorts = {
-    ...attemptsFrom('deliver').open(environment(process.env)),
-    client: createWebhookClient({ allowLoopback: true }),
-  };
-
-  readonly #log = {
+  readonly log = {
     info: () => undefined,
     warn: () => undefined,
     error: (message: string, keys?: Record<string, unknown>) => void this.errors.push({ message, keys }),
   };
 
   constructor(tenant: string) {
+    super();
     this.#tenant = tenant;
-    this.firstQueue = new TestQueue(tenant, () => this.now);
-    this.retryQueue = new TestQueue(tenant, () => this.now);
-    this.jobQueue = new TestQueue(tenant, () => this.now);
   }
 
-  readonly call = {
-    clock: () => this.now,
-    log: this.#log,
-    measures: this.measures,
-    newId: (prefix: string) => newId(prefix, this.now),
-  };
+  protected override get variables() {
+    return { ALLOW_LOOPBACK_DELIVERY: 'true' };
+  }
+
+  /** Messages of other tenants are dropped, because the sweep also finds items of other tests. */
+  protected override accept(name: QueueName, { body, delaySeconds }: SentMessage, sender: WorkerName): void {
+    if (body.tenant !== this.#tenant) return;
+    const queues: Partial<Record<QueueName, TestQueue<any>>> = {
+      deliver: this.firstQueue,
+      deliverSlow: this.retryQueue,
+      jobs: this.jobQueue,
+    };
+    queues[name]?.add(body, this.now + delaySeconds * SECOND);
+    if (name === 'mail') this.mails.push(body);
+    if (name === 'jobs' && sender === 'sweepShard') this.jobs.push(body);
+  }
+
+  protected override async answer(
+    worker: WorkerName,
+    call: ServiceCall,
+    send: () => Promise<unknown>,
+  ): Promise<unknown> {
+    if (this.failing(call)) throw new Error('throttled');
+    return super.answer(worker, call, send);
+  }
+
+  get #ownStandIns(): StandIn[] {
+    const notifyOwner: NotifyOwnerOfFailure = async (tenant, failure) =>
+      void this.ownerNotifications.push({ tenant, ...failure });
+    return [
+      [deliveryTiming, this.timing],
+      [notifyOwnersOfFailures, notifyOwner],
+    ];
+  }
+
+  protected override get standIns(): StandIn[] {
+    return [...this.#ownStandIns, [fanOutCapability, this.fanOutPorts]];
+  }
+
+  get fanOutPorts(): FanOutPorts {
+    const { ports } = openWith({ ports: fanOutCapability }, this.#ownStandIns, process.env);
+    return { ...ports, ...this.replacedPorts.fanOut };
+  }
+
+  // These ports are opened once per process, as in a Lambda function.
+  readonly #attempts = lazy(() => super.open('deliverWebhook').attempts);
 
   get attemptPorts(): AttemptPorts {
     return {
-      ...this.#attempts,
-      retryQueue: this.retryQueue,
-      jobQueue: this.jobQueue,
+      ...this.#attempts(),
       timing: this.timing,
       random: () => this.random(),
       sleep: (milliseconds) => this.#pause(milliseconds),
-      notifyOwner: async (tenant, notification) => void this.ownerNotifications.push({ tenant, ...notification }),
       ...this.replacedPorts.attempt,
     };
   }
 
-  get fanOutPorts(): FanOutPorts {
-    return {
-      ...fanOutCapability.open(environment(process.env)),
-      firstQueue: this.firstQueue,
-      timing: this.timing,
-      consumers: [],
-      ...this.replacedPorts.fanOut,
-    };
-  }
-
-  readonly isBacklogged: IsBacklogged = readBacklog(async () => this.backlog);
-
-  get sweepPorts(): DeliverySweepPorts {
-    return {
-      deliveries: new DeliveryStore(this.table),
-      retryQueue: this.retryQueue,
-      groups: new FirstAttemptStore(this.table),
-      isBacklogged: this.isBacklogged,
-      timing: this.timing,
-      ...this.replacedPorts.sweep,
-    };
-  }
-
-  /** The sweep of each kind of work. The sweep of mails does nothing here. */
-  get shardSweeps(): Readonly<Record<SweptWork, ShardSweep>> {
-    const queues = {
-      jobs: {
-        send: async (messages: readonly QueueMessage[]) => {
-          this.jobs.push(...messages.map(({ body }) => body));
-          await this.jobQueue.send(messages);
-        },
-      },
-      embed: { send: async () => undefined },
-    };
-    const { table, fanOutPorts: fanOut, sweepPorts } = this;
-    return shardSweepsOf({ ...sweepPorts, table, fanOut, mails: async () => undefined, queues });
+  override open<N extends WorkerName>(name: N): Deps<N> {
+    if (name !== 'deliverWebhook' && name !== 'deliverWebhookSlow') return super.open(name);
+    const attempts = { ...this.attemptPorts, isFirstQueue: name === 'deliverWebhook' };
+    return { attempts } satisfies Deps<'deliverWebhook'> as unknown as Deps<N>;
   }
 
   /** Writes an event in a transaction, as a changing endpoint does. Returns its id. */
@@ -197,7 +163,8 @@ export class DeliverySystem {
   }
 
   async fanOutEvents(events: readonly StoredEvent[]): Promise<string[]> {
-    return [...(await deliveryRoles.fanOutEvents(() => fanOut(this.fanOutPorts, events, this.call)))];
+    const records = events.map((event) => ({ id: event.eventId, item: EventEntity.toItem(event, event._r) }));
+    return [...((await this.run('fanOutEvents', { records })) as readonly string[])];
   }
 
   /** Returns those of the events that the stream gives to the fan-out. */
@@ -228,9 +195,7 @@ export class DeliverySystem {
 
   /** Processes one message. `isFirstQueue` says whether it comes from the queue of first attempts. */
   async processMessage(message: DeliveryMessage, { isFirstQueue = false } = {}): Promise<void> {
-    await deliveryRoles.deliverWebhook(() =>
-      attemptDelivery({ ...this.attemptPorts, isFirstQueue }, message, this.call),
-    );
+    await this.run(isFirstQueue ? 'deliverWebhook' : 'deliverWebhookSlow', { message });
   }
 
   /** Processes the messages in the queue of first attempts, one after another. */
@@ -244,24 +209,14 @@ export class DeliverySystem {
     if (!next || next.visibleAt > until) return false;
     this.now = Math.max(this.now, next.visibleAt);
     this.jobQueue.remove(next);
-    const step: Step = (job, clock, call) => releaseParkedStep(this.releasePorts, job, clock, call);
-    const deps = {
-      jobs: updateJobs.open(environment(process.env)),
-      steps: { releaseParked: step } as RunJobDeps['steps'],
-      queue: this.jobQueue,
-    };
-    const call = { ...this.call, message: next.body, deadline: Infinity };
-    await deliveryRoles.runJobs(() => runJob(deps, call));
+    await this.run('runJobs', { message: next.body, deadline: Infinity });
     return true;
   }
 
-  get releasePorts(): ReleasePorts {
-    return {
-      ...releaseParked.open(environment(process.env)),
-      notifyOwner: this.attemptPorts.notifyOwner,
-      retryQueue: this.retryQueue,
-      timing: this.timing,
-    };
+  /** Runs the next step of a job for parked deliveries. */
+  releaseParked(job: StoredJob): Promise<unknown> {
+    const { releaseParked } = this.open('runJobs').runsJobs.steps;
+    return this.runAs('runJobs', () => releaseParked(job, this.call.clock, this.call));
   }
 
   async #pause(milliseconds: number): Promise<void> {
@@ -338,17 +293,6 @@ export class DeliverySystem {
       for (const { wake } of due) wake();
     }
     this.#sleepers = undefined;
-  }
-
-  /** Runs the timer of the sweep, and then the worker for each of its messages. */
-  async sweep(): Promise<void> {
-    const call = { ...this.call, deadline: this.now + 50 * SECOND };
-    const sent: object[] = [];
-    const queue = {
-      send: async (messages: readonly QueueMessage[]) => void sent.push(...messages.map(({ body }) => body)),
-    };
-    await runTimer(this.table, queue, call);
-    await runShardSweeps(this.shardSweeps, sent, call);
   }
 
   /**

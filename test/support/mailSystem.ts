@@ -194,7 +194,7 @@ export class MailSystem extends WorkerWorld {
   }
 
   /** Runs the sweep of mails once. */
-  async sweep(): Promise<void> {
+  override async sweep(): Promise<void> {
     await this.#sweepShards('mails', dueMailIndex.shards);
   }
 

@@ -1,4 +1,5 @@
 import './stillClock.ts';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import * as registry from '../../functions/workers/index.ts';
 import {
   type Capability,
@@ -8,12 +9,13 @@ import {
   type QueueName,
   type Uses,
 } from '../../lib/app/capability.ts';
-import type { Worker } from '../../lib/app/worker.ts';
 import type { Log } from '../../lib/observability/log.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import { queueVariable } from '../../lib/workers/queues.ts';
+import { TABLE_NAME } from './engine.ts';
+import type { TableClient } from './leanClient.ts';
 import { roleOf, type RunWithRole, variablesOf } from './permissions.ts';
 import { type ServiceCall, type Surroundings, surroundings } from './surroundings.ts';
 import { recordingMeasures } from './workers.ts';
@@ -52,12 +54,6 @@ export function runAs<T>(name: WorkerName, around: Surroundings, work: () => Pro
   return runWithRole(() => surroundings.run(around, work));
 }
 
-/** Returns the worker for the messages of a queue. */
-export function workerOf(queue: QueueName): WorkerName {
-  const workers: readonly Worker[] = Object.values(registry as unknown as Record<string, Worker>);
-  return workers.find(({ on }) => 'queue' in on && on.queue === queue)?.name as WorkerName;
-}
-
 /** A message that a worker sends. */
 export interface SentMessage {
   readonly body: any;
@@ -75,7 +71,11 @@ export abstract class WorkerWorld {
   random = (): number => 0.5;
   readonly table: Table = openTable(environment(process.env));
   readonly measures = recordingMeasures();
+  /** The number of messages that wait for first attempts. If undefined, it cannot be read. */
+  backlog: number | undefined = 0;
   protected abstract readonly log: Log;
+  readonly #sweepMessages: object[] = [];
+  #duePartitions: ReadonlySet<unknown> = new Set();
 
   /** Takes a message that a worker sends. */
   protected abstract accept(queue: QueueName, message: SentMessage, sender: WorkerName): void;
@@ -117,16 +117,58 @@ export abstract class WorkerWorld {
     return this.runAs<unknown>(name, () => registry[name].run(call as never));
   }
 
+  /** Runs the timer of the sweep. Returns its messages, and its failure if it fails. */
+  async tick(): Promise<{ readonly messages: object[]; readonly failure?: unknown }> {
+    this.#duePartitions = await duePartitions(this.table.connection.client);
+    const failure = await this.run('sweep', {}).then(
+      () => ({}),
+      (error: unknown) => ({ failure: error }),
+    );
+    return { messages: this.#sweepMessages.splice(0), ...failure };
+  }
+
+  /** Runs the timer of the sweep, and the worker for each of its messages. */
+  async sweep(): Promise<void> {
+    const { messages, ...timer } = await this.tick();
+    const deps = this.open('sweepShard');
+    const results = await Promise.allSettled(messages.map((message) => this.run('sweepShard', { message }, deps)));
+    if ('failure' in timer) throw timer.failure;
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
+
   /** Answers an AWS call of a worker. */
   protected async answer(
     worker: WorkerName,
-    { service, input }: ServiceCall,
+    { service, operation, input }: ServiceCall,
     send: () => Promise<unknown>,
   ): Promise<unknown> {
+    if (worker === 'sweep' && isOfEmptyPartition(input, this.#duePartitions)) return { Items: [] };
     if (service !== 'SQS') return send();
-    const queue = queueNames.find((name) => process.env[queueVariable[name]] === input.QueueUrl)!;
-    for (const { MessageBody, MessageGroupId: groupId, DelaySeconds: delaySeconds = 0 } of input.Entries)
-      this.accept(queue, { body: JSON.parse(MessageBody), groupId, delaySeconds }, worker);
+    if (operation === 'GetQueueAttributes') {
+      if (this.backlog === undefined) throw new Error('The length of the queue is unknown');
+      return { Attributes: { ApproximateNumberOfMessages: String(this.backlog) } };
+    }
+    const queue = queueOf(input);
+    for (const { MessageBody, MessageGroupId: groupId, DelaySeconds: delaySeconds = 0 } of input.Entries) {
+      const body: unknown = JSON.parse(MessageBody);
+      if (queue === 'sweep') this.#sweepMessages.push(body as object);
+      else this.accept(queue, { body, groupId, delaySeconds }, worker);
+    }
     return {};
   }
+}
+
+/** Returns the queue of a call of SQS. */
+export function queueOf({ QueueUrl }: ServiceCall['input']): QueueName {
+  return queueNames.find((name) => process.env[queueVariable[name]] === QueueUrl)!;
+}
+
+/** Returns the partitions of `gsi3` that have entries. The timer queries about 400, and most of them are empty in tests. */
+export async function duePartitions(client: Pick<TableClient, 'send'>): Promise<ReadonlySet<unknown>> {
+  const { Items } = await client.send(new ScanCommand({ TableName: TABLE_NAME, IndexName: 'gsi3' }));
+  return new Set((Items as Record<string, unknown>[]).map(({ gsi3pk }) => gsi3pk));
+}
+
+export function isOfEmptyPartition(input: ServiceCall['input'], due: ReadonlySet<unknown>): boolean {
+  return input.IndexName === 'gsi3' && !due.has(input.ExpressionAttributeValues[':pk']);
 }

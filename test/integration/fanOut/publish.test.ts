@@ -1,9 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../../lib/app/capability.ts';
-import { fanOutCapability } from '../../../lib/fanOut/fanOut.ts';
-import { forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { startQueues } from '../../support/queues.ts';
 import { addThreads, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 import { outcome, paths } from '../../support/webhooks.ts';
@@ -13,11 +9,9 @@ const PUBLISH = '/v2/events/publish';
 const ada = { userId: 'ada', name: 'Ada' };
 
 const { customer, itemsOf, useNewCustomer, hooks, system, createEndpoint } = webhookWorld();
-const queues = forAllTests(startQueues);
 let tenant: string;
 
 beforeEach(async () => {
-  queues.clear();
   tenant = customer.apiKey;
   await customer.addOrganizations([{ organizationId: 'acme', organizationName: 'Acme', plan: 'gold' }]);
   await customer.addDocuments([{ documentId: 'nda', documentName: 'NDA' }]);
@@ -26,9 +20,6 @@ beforeEach(async () => {
 const publish = async (data: object): Promise<string> =>
   (await customer.ok(PUBLISH, { organizationId: 'acme', event: 'huddle.create', ...data })).eventId;
 const events = () => itemsOf('Event');
-const useAllConsumers = () => {
-  system.replacedPorts.fanOut = { consumers: fanOutCapability.open(environment(process.env)).consumers };
-};
 const addUsers = (userIds: readonly string[], scope?: object) =>
   customer.addUsers(
     userIds.map((userId) => ({ userId, name: userId, email: `${userId}@example.com` })),
@@ -120,11 +111,10 @@ describe('POST /v2/events/publish', () => {
         },
       },
     });
-    useAllConsumers();
     await deliver(eventId);
     expect(hooks.received.map(({ path }) => path).sort()).toEqual(['/a', '/processed', '/raw']);
     expect(await mailedUsers()).toEqual(['grace', 'lin']);
-    expect(queues.messagesOf('mail')).toHaveLength(2);
+    expect(system.mails).toHaveLength(2);
     const inboxes = await Promise.all(['ada', 'grace', 'lin'].map(inboxOf));
     expect(inboxes.map(({ length }) => length)).toEqual([0, 1, 1]);
   });
@@ -132,7 +122,6 @@ describe('POST /v2/events/publish', () => {
   test('sends no mail to the actor, also if only the data names the actor', async () => {
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
     await addUsers(['ada', 'grace']);
-    useAllConsumers();
     await deliver(
       await publish({ data: { actionUser: ada, notifyUsers: [{ userId: 'ada' }, { userId: 'grace' }] } }),
       await publish({
@@ -146,7 +135,6 @@ describe('POST /v2/events/publish', () => {
   test('creates no deleted notification again if Lambda repeats the event after its fan-out', async () => {
     await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
     await customer.addUsers(['grace'], nda);
-    useAllConsumers();
     const eventId = await publish({ ...nda, actionUser: ada, data: { notifyUsers: [{ userId: 'grace' }] } });
     await deliver(eventId);
     const [{ id }] = await inboxOf('grace');
@@ -159,7 +147,6 @@ describe('POST /v2/events/publish', () => {
     await createEndpoint('/a');
     await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
     await addUsers(['ada', 'grace'], nda);
-    useAllConsumers();
     const actionUser = { userId: 'ada', name: null, email: null, photoUrl: null };
     const data = { actionUser, notifyUsers: [{ userId: 'grace' }] };
     const [body] = await deliver(await publish({ ...nda, event: 'huddle.create', data }));
@@ -172,7 +159,6 @@ describe('POST /v2/events/publish', () => {
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
     await addUsers(['grace', 'lin'], nda);
     await addThreads(customer, [thread('t', { visibility: { type: 'restricted', userIds: ['grace'] } })]);
-    useAllConsumers();
     await deliver(
       await publish({
         ...nda,

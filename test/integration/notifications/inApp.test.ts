@@ -1,18 +1,21 @@
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { worker } from '../../../functions/workers/fanOutEvents.ts';
 import type { OccurredEvent } from '../../../lib/notifications/audience.ts';
 import { fanOutInApp } from '../../../lib/notifications/inAppFanOut.ts';
 import { NotificationWriter } from '../../../lib/notifications/notifications.ts';
 import { Table } from '../../../lib/table/table.ts';
+import { workerCapabilities } from '../../../lib/workers/capabilities.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda, occurredEvents } from '../../support/content.ts';
-import { deliveryRoles } from '../../support/deliveryRoles.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { JobRunner } from '../../support/jobRunner.ts';
 import { sdkDocumentClient } from '../../support/leanClient.ts';
+import { roleOf } from '../../support/permissions.ts';
 import { times } from '../../support/times.ts';
 import { newUser } from '../../support/userTokens.ts';
 
 const { engine, customer } = acmeWorld({ documents: ['nda'] });
+const runAsFanOut = roleOf('fanOutEvents', workerCapabilities(worker));
 let fanOut: (event: OccurredEvent) => Promise<unknown>;
 beforeAll(() => {
   const table = new Table(sdkDocumentClient(engine.client), TABLE_NAME);
@@ -21,7 +24,7 @@ beforeAll(() => {
     clock: Date.now,
     notifications: new NotificationWriter(table),
   });
-  fanOut = (event) => deliveryRoles.fanOutEvents(() => open().consume(event));
+  fanOut = (event) => runAsFanOut(() => open().consume(event));
 });
 beforeEach(async () => {
   await customer.addUsers(['ada', 'grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })));

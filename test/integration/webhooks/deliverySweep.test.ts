@@ -1,18 +1,16 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { EventEntity } from '../../../lib/events/outbox.ts';
-import { endJob, JobEntity, startJob } from '../../../lib/jobs/jobStore.ts';
+import { dueJobIndex, endJob, JobEntity, startJob } from '../../../lib/jobs/jobStore.ts';
+import { indexPartition } from '../../../lib/table/entity.ts';
 import { replace, upsert } from '../../../lib/table/table.ts';
 import { DeliveryStore, toDelivery } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointDisabler } from '../../../lib/webhooks/disableEndpoints.ts';
 import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
-import { readBacklog } from '../../../lib/webhooks/firstAttemptBacklog.ts';
+import { sweepDeliveries } from '../../../lib/webhooks/sweepDeliveries.ts';
 import { targetItem } from '../../../lib/webhooks/targets.ts';
-import { DueIndexReader, sendDueShards } from '../../../lib/workers/dueShards.ts';
-import type { QueueMessage } from '../../../lib/workers/sender.ts';
-import { runSweeps, type SweepMessage, sweepShard } from '../../../lib/workers/sweep.ts';
+import { runSweeps } from '../../../lib/workers/sweep.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
-import { dueIndexes } from '../../support/sweeps.ts';
 import { times } from '../../support/times.ts';
 import { paths } from '../../support/webhooks.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
@@ -73,7 +71,7 @@ describe('the sweep of deliveries', () => {
     await publishInGroup();
     system.firstQueue.messages.length = 0;
     system.now += 6 * MINUTE;
-    system.replacedPorts.sweep = { isBacklogged: readBacklog(async () => Promise.reject(new Error('no'))) };
+    system.backlog = undefined;
     await system.sweep();
     expect(system.retryQueue.messages).toHaveLength(1);
   });
@@ -119,17 +117,19 @@ describe('the sweep of deliveries', () => {
 
   test('reads no second page if little time remains', async () => {
     const due: number[] = [];
-    const { deliveries } = system.sweepPorts;
-    system.replacedPorts.sweep = {
+    const sweep = sweepDeliveries({
       deliveries: {
-        replace: (...change) => deliveries.replace(...change),
+        replace: async () => 'lost',
         listDue: async (shard) => {
           due.push(shard);
           return { values: [], next: 'more' };
         },
       },
-    };
-    await system.shardSweeps.deliveries(7, { ...system.call, deadline: system.now + SECOND });
+      retryQueue: { send: async () => undefined },
+      isBacklogged: async () => false,
+      timing: system.timing,
+    });
+    await sweep(7, { ...system.call, deadline: system.now + SECOND });
     expect(due).toEqual([7]);
   });
 });
@@ -272,16 +272,6 @@ describe('the other sweeps', () => {
 });
 
 describe('the timer of the sweep', () => {
-  /** Runs the timer. Returns the messages that it sends. */
-  const messagesOfTimer = async (reader: Pick<DueIndexReader, 'oldestDue'> = new DueIndexReader(system.table)) => {
-    const sent: QueueMessage[] = [];
-    const queue = { send: async (messages: readonly QueueMessage[]) => void sent.push(...messages) };
-    const failure = await sendDueShards({ reader, indexes: dueIndexes, queue })({
-      ...system.call,
-      deadline: system.now + MINUTE,
-    }).catch((error: unknown) => error);
-    return { bodies: sent.map(({ body }) => body), failure };
-  };
   const storeJob = async (jobId: string, dueAt: number) => {
     const { put } = startJob(tenant, { jobId, kind: 'recoverDeliveries', data: {}, dueAt }, system.now) as {
       put: { shard: number };
@@ -291,36 +281,30 @@ describe('the timer of the sweep', () => {
   };
 
   test('sends one message per shard with due work, the most overdue shard first', async () => {
-    expect(await messagesOfTimer()).toEqual({ bodies: [], failure: undefined });
+    expect(await system.tick()).toEqual({ messages: [] });
     const [event] = await system.insertedEvents([await system.emit()]);
     const jobs = [await storeJob('job_b', system.now + 2 * MINUTE), await storeJob('job_a', system.now + MINUTE)];
     await storeJob('job_b2', system.now + HOUR);
     system.now += 3 * MINUTE + 1;
     const [later, sooner] = jobs;
-    expect((await messagesOfTimer()).bodies).toEqual([{ work: 'events', shard: event!.shard }, sooner, later]);
+    expect((await system.tick()).messages).toEqual([{ work: 'events', shard: event!.shard }, sooner, later]);
     // The timer writes nothing, so its next run sends the same messages.
-    expect((await messagesOfTimer()).bodies).toHaveLength(3);
+    expect((await system.tick()).messages).toHaveLength(3);
   });
 
   test('sends the messages of other shards if the query of a shard fails, and then throws', async () => {
     const due = [await storeJob('job_a', system.now), await storeJob('job_b', system.now)];
     system.now += SECOND;
-    const reader = new DueIndexReader(system.table);
-    const result = await messagesOfTimer({
-      oldestDue: async (index, shard, time) => {
-        if (index === dueIndexes.jobs && shard === due[0]!.shard) throw new Error('throttled');
-        return reader.oldestDue(index, shard, time);
-      },
-    });
-    expect(result).toEqual({ bodies: [due[1]], failure: new Error('throttled') });
+    const partition = indexPartition(dueJobIndex.partition(due[0]!.shard));
+    system.failing = ({ input }) => input.ExpressionAttributeValues?.[':pk'] === partition;
+    expect(await system.tick()).toEqual({ messages: [due[1]], failure: new Error('throttled') });
   });
 
   test('makes a worker sweep only the shard of its message and skip messages older than a minute', async () => {
     const [other, due] = [await storeJob('job_a', system.now), await storeJob('job_b', system.now)];
     expect(other.shard).not.toBe(due.shard);
     const sentAt = system.now;
-    const sweep = async (message: object) =>
-      sweepShard(system.shardSweeps, message as SweepMessage, sentAt, { ...system.call, deadline: sentAt + HOUR });
+    const sweep = (message: object) => system.run('sweepShard', { message, sentAt });
     system.now += MINUTE + 1;
     await sweep(due);
     expect(system.jobs).toEqual([]);

@@ -2,11 +2,10 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { JobStore } from '../../../lib/jobs/jobStore.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { DeliveryStore, toDelivery } from '../../../lib/webhooks/deliveries.ts';
-import { nextAttemptMessages } from '../../../lib/webhooks/deliveryMessage.ts';
+import { type DeliveryMessage, nextAttemptMessages } from '../../../lib/webhooks/deliveryMessage.ts';
 import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
 import { ParkedDeliveryStore } from '../../../lib/webhooks/parkedDeliveries.ts';
 import { parkingJob } from '../../../lib/webhooks/parkingJob.ts';
-import { releaseParkedStep } from '../../../lib/webhooks/releaseParked.ts';
 import { parkDelivery } from '../../../lib/webhooks/rules/delivery.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { withStillClock } from '../../support/stillClock.ts';
@@ -84,7 +83,8 @@ describe('a delivery to an endpoint with an open circuit breaker', () => {
     const resend = async (resendId: string) => {
       const key = { tenant, eventId, endpointId, resendId };
       const due = await new DeliveryStore(system.table).resend(key, system.now, system.timing);
-      await system.retryQueue.send(due!.flatMap((each) => nextAttemptMessages(each, system.now)));
+      for (const { body } of due!.flatMap((each) => nextAttemptMessages(each, system.now)))
+        system.retryQueue.add(body as DeliveryMessage, system.now);
       await system.drain(system.now);
     };
     await resend('rsd_1');
@@ -247,7 +247,7 @@ describe('the release of parked deliveries', () => {
     await system.table.write([
       upsert(EndpointHealthEntity, { ...(await health())!, tenant, endpointId, breaker: { inARow: 0 } }),
     ]);
-    const step = () => releaseParkedStep(system.releasePorts, job, () => system.now, system.call);
+    const step = () => system.releaseParked(job);
     await Promise.all([step(), step(), step()]);
     expect(system.retryQueue.messages.map(({ body }) => body.eventId).sort()).toEqual([...ids].sort());
     expect(await parked()).toBe(0);
@@ -295,7 +295,7 @@ describe('a parked delivery', () => {
     const job = (await parkingOf())!;
     const exhaust = async () => {
       system.now += 31 * HOUR;
-      await releaseParkedStep(system.releasePorts, job, () => system.now, system.call);
+      await system.releaseParked(job);
       expect(await statesOf([eventId])).toEqual(['EXHAUSTED 0']);
     };
     await exhaust();
@@ -353,7 +353,7 @@ describe('a parked delivery', () => {
     system.now += SECOND;
     await system.sweep();
     expect(system.jobs).toEqual([{ tenant, jobId: job.jobId }]);
-    await releaseParkedStep(system.releasePorts, job, () => system.now, system.call);
+    await system.releaseParked(job);
     await system.drain(system.now + SECOND);
     expect(await statesOf(ids)).toEqual(ids.map(() => 'DELIVERED 1'));
   };
