@@ -178,3 +178,11 @@ export function nested(levels: number): object {
 /** Returns the path of a field, such as `users.*.name`. `item` stands for the items of a list. */
 export const pathOf = (at: FieldPath, item: string): string =>
   at.map((part) => (typeof part === 'number' ? item : part)).join('.');
+
+/** Returns the example of an endpoint as a user of the document `nda` can send it. */
+export function exampleOfUser({ example, user }: Endpoint): Record<string, unknown> {
+  const { refuses = [], on = '' } = user ?? {};
+  const data = Object.fromEntries(Object.entries(example.data as object).filter(([field]) => !refuses.includes(field)));
+  const needsDocument = ['document', 'documents'].includes(on) && !('documentIds' in data);
+  return { ...data, organizationId: 'acme', ...(needsDocument && { documentId: 'nda' }) };
+}

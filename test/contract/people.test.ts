@@ -7,7 +7,7 @@ import { restartFunctions } from '../support/functionHandlers.ts';
 import { startQueues } from '../support/queues.ts';
 import { newUser, type TestUser } from '../support/userTokens.ts';
 import { endpoints } from './cases.ts';
-import { fieldsOf, pathOf } from './fields.ts';
+import { exampleOfUser, fieldsOf, pathOf } from './fields.ts';
 
 const open = endpoints.filter(({ user }) => user !== undefined);
 
@@ -85,18 +85,6 @@ beforeAll(async () => {
   });
 });
 
-/** Returns the example data of an endpoint, in the document of this test, with the user as actor. */
-function dataOf({ example, user }: Endpoint): Record<string, unknown> {
-  const { refuses = [], on } = user ?? {};
-  const sent = Object.entries(example.data as object).filter(
-    ([field]) => !refuses.includes(field) && field !== 'userId' && field !== 'userIds',
-  );
-  const data: Record<string, unknown> = { ...Object.fromEntries(sent), organizationId: 'acme' };
-  if ('documentIds' in data) data.documentIds = ['nda'];
-  else if ('documentId' in data || on === 'document' || on === 'documents') data.documentId = 'nda';
-  return data;
-}
-
 const foreignAddress = /(?<!ada)@example\.com/;
 const hashOfCarl = userHash('carl@example.com');
 
@@ -104,7 +92,8 @@ describe('an answer to a user token', () => {
   test.each(open.map((endpoint) => [endpoint.path, endpoint] as const))(
     'of %s has no e-mail address of another user',
     async (path, endpoint) => {
-      const { body } = await ada.call(path, dataOf(endpoint));
+      const { userId: _, userIds: __, ...data } = exampleOfUser(endpoint);
+      const { body } = await ada.call(path, data);
       expect(JSON.stringify(body)).not.toMatch(foreignAddress);
     },
   );

@@ -9,7 +9,7 @@ import { eventOf, post, send } from '../support/requests.ts';
 import { newUser, type TestUser, userWith } from '../support/userTokens.ts';
 import { endpoints } from './cases.ts';
 import { dataSchema, expectDocumented } from './contract.ts';
-import { fieldsOf } from './fields.ts';
+import { exampleOfUser, fieldsOf } from './fields.ts';
 
 const grant = { type: 'document', id: 'nda', organizationId: 'acme' } as const;
 const ACME = { type: 'organization', id: 'acme' } as const;
@@ -176,18 +176,9 @@ describe('an endpoint that does not accept user tokens', () => {
   );
 });
 
-/** Returns the example data of an endpoint, with the organization and document of this test. */
-function probe({ example, user }: Endpoint): Record<string, unknown> {
-  const refused = user?.refuses ?? [];
-  const data = Object.fromEntries(
-    Object.entries(example.data as object).filter(([field]) => !refused.includes(field)),
-  ) as Record<string, any>;
-  for (const field of ['organizationId', 'documentId'] as const)
-    if (field in data) data[field] = field === 'organizationId' ? 'acme' : 'nda';
-  if ('documentIds' in data) data.documentIds = ['nda'];
-  if (user?.on === 'document' || (user?.on === 'documents' && !('documentIds' in data))) data.documentId = 'nda';
-  // Replaces the users of the example by a placeholder for the caller.
-  const text = JSON.stringify(data).replace(/"userId":"\w+"/g, '"userId":"{user}"');
+/** Returns the example of an endpoint, with a placeholder for the caller in the place of its users. */
+function probe(endpoint: Endpoint): Record<string, unknown> {
+  const text = JSON.stringify(exampleOfUser(endpoint)).replace(/"userId":"\w+"/g, '"userId":"{user}"');
   return JSON.parse(text) as Record<string, unknown>;
 }
 

@@ -1,13 +1,13 @@
 import type { AuthLevel } from '../../lib/app/endpoint.ts';
-import { handlerOf } from './functionHandlers.ts';
-import { type Headers, post } from './requests.ts';
+import { ExampleCustomer } from './examples.ts';
+import type { Headers } from './requests.ts';
 import { headersOf, type TestWorkspace } from './workspaces.ts';
 
 const headersByKey = new Map<string, Promise<Headers>>();
 
 /**
  * Returns the headers of a user who may edit the document `nda` of the organization `acme`. Creates the user and the
- * document at the first call for a workspace.
+ * documents at the first call for a workspace.
  */
 export function userHeadersOf({ apiKey, keyHeaders }: TestWorkspace): Promise<Headers> {
   const stored = headersByKey.get(apiKey) ?? createUser(keyHeaders);
@@ -21,16 +21,9 @@ export async function allHeadersOf(workspace: TestWorkspace): Promise<Record<Aut
 }
 
 async function createUser(keyHeaders: Headers): Promise<Headers> {
-  const send = async (path: string, data: object) => post(handlerOf(path), keyHeaders, data);
-  await send('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    documents: [{ documentId: 'nda' }],
-  });
-  const { body } = await send('/v2/auth/generate_token', {
-    userId: 'ada',
-    userProperties: { name: 'Ada Lovelace', email: 'ada@example.com' },
-    permissions: { resources: [{ type: 'document', id: 'nda', organizationId: 'acme' }] },
-  });
-  return { authorization: `Bearer ${body.result.data?.token ?? body.result.token}` };
+  const customer = new ExampleCustomer();
+  customer.key = keyHeaders;
+  await customer.createDocuments();
+  await customer.createUserToken(['nda']);
+  return customer.user;
 }
