@@ -18,7 +18,6 @@ const COMPUTING = [
   'contract/userTokens',
   'contract/endpoints',
   'integration/webhooks/deliveries',
-  'endpoints/endpoints',
   'integration/memory/memoryRecall',
   'integration/editors/crdtLog',
   'contract/openapi',
@@ -38,6 +37,7 @@ const COMPUTING = [
 const WAITING = [
   'e2e/editorBindings',
   'e2e/browser',
+  'contract/examples',
   'integration/table/capacity',
   'e2e/outages',
   'e2e/liveClient',

@@ -1,4 +1,4 @@
-/** `npm run new:endpoint v2/comments/add`: writes the declaration and the tests of an endpoint, and registers it. */
+/** `npm run new:endpoint v2/comments/add`: writes the declaration of an endpoint, and registers it. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { sourceFile } from '../../lib/app/endpoint.ts';
@@ -7,15 +7,10 @@ import { runCommand } from './operator.ts';
 
 const USAGE = `Usage: npm run new:endpoint -- <path>
 
-Writes the declaration and the tests of an endpoint, and adds it to the registry. The path is that of the endpoint, such as
-v2/comments/add: v1 or v2, and two parts or more of lower-case letters, digits, _ and -.`;
+Writes the declaration of an endpoint, and adds it to the registry. The path is that of the endpoint, such as v2/comments/add:
+v1 or v2, and two parts or more of lower-case letters, digits, _ and -.`;
 
 const REGISTRY = 'functions/index.ts';
-
-export interface NewEndpoint {
-  readonly declaration: string;
-  readonly tests: string;
-}
 
 /** The template only lists the fields that a person must choose. The compiler reports them as missing. */
 function declarationOf(path: string): string {
@@ -34,7 +29,7 @@ export const endpoint = defineEndpoint(
     //   message  the message of a success
     //   impact   what is broken for whom when the endpoint fails, in lower case, for the text of its alarm
     //   example  { data, result }, for the reference
-    //   cost     { calls, roundTrips, readUnits, writeUnits } of a warm request. The first run of its tests prints them
+    //   cost     { calls, roundTrips, readUnits, writeUnits } of the example. The first run of its test prints them
 
     // The schema of the request's data. Its objects refuse fields that they do not declare.
     input: z.object({}),
@@ -52,36 +47,18 @@ export const handler = toLambda(endpoint);
 `;
 }
 
-function testsOf(path: string): string {
-  return `import type { EndpointCases } from '${rootFrom(testFile(path)).replace('../', '')}support/describeEndpoint.ts';
-
-export const cases: EndpointCases = {
-  // Replace this list by the fields:
-  //   data  (n) => the data of a request that succeeds. Use \`n\` for ids that must be new
-
-  // Creates the items that the requests need, by calls of other endpoints with \`send\`.
-  prepare: async (send) => {},
-};
-`;
-}
-
-function checklistOf({ declaration, tests }: NewEndpoint): string {
+function checklistOf(declaration: string): string {
   return `Written:
   ${declaration}
-  ${tests}
   ${REGISTRY} (one line)
 
 [ ] Fill in the declaration. npm run check names missing fields.
 [ ] Put decisions into lib/<feature>/rules, and reads and writes into the store of the feature, with tests.
-[ ] Fill in the calls of its tests: npm test -- test/endpoints -t ${tests.slice('test/endpoints'.length, -'.ts'.length)}
+[ ] Add the calls that its example needs to infra/commands/smoke/examples.ts: npm test -- test/contract/examples -t ${declaration.slice('functions'.length, -'.ts'.length)}
 [ ] Add a test below test/integration for each error and each rule.
 [ ] Run npm run format and npm run readme, which writes the method of the typed client.
 [ ] Describe a new family of endpoints in lib/openapi/tags.ts.
 [ ] Run npm test.`;
-}
-
-function testFile(path: string): string {
-  return `test/endpoints${path}.ts`;
 }
 
 function rootFrom(file: string): string {
@@ -103,25 +80,20 @@ function withEndpoint(registry: string, path: string): string {
 }
 
 /**
- * Writes the declaration, the tests and the line in the registry. The files do not compile until they are filled in.
- * Throws for an invalid path, and if the declaration or the test file exists.
+ * Writes the declaration and the line in the registry. The declaration does not compile until it is filled in. Returns its
+ * path. Throws for an invalid path, and if the declaration exists.
  */
-export function createEndpoint(projectDir: string, route: string): NewEndpoint {
+export function createEndpoint(projectDir: string, route: string): string {
   const path = `/${route.replace(/^\//, '')}`;
   if (!/^\/v[12](\/[a-z][a-z0-9_-]*){2,}$/.test(path)) throw new Error(`${route} is not a path like v2/comments/add`);
-  const files = { declaration: sourceFile(path), tests: testFile(path) };
-  for (const file of Object.values(files))
-    if (existsSync(join(projectDir, file))) throw new Error(`${file} exists already`);
-  write(join(projectDir, files.declaration), declarationOf(path));
-  write(join(projectDir, files.tests), testsOf(path));
+  const declaration = sourceFile(path);
+  const file = join(projectDir, declaration);
+  if (existsSync(file)) throw new Error(`${declaration} exists already`);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, declarationOf(path));
   const registry = join(projectDir, REGISTRY);
   writeFileSync(registry, withEndpoint(readFileSync(registry, 'utf8'), path));
-  return files;
-}
-
-function write(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
+  return declaration;
 }
 
 if (import.meta.main) {

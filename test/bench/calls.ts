@@ -2,7 +2,9 @@
 import { type Cost, startRecorder } from '../support/capacity.ts';
 import { startEngine } from '../support/engine.ts';
 import { printTable, ratio, reached, type Row } from './report.ts';
-import { costOf, endpointAt, prepare, type Scenario, scenarios } from './scenarios.ts';
+import { endpointAt, exampleRequests, measureExamples, measureScenario, prepare, scenarios } from './scenarios.ts';
+
+type Request = (typeof exampleRequests)[number];
 
 const GOAL_READ = 1.25;
 const GOAL_WRITTEN = 1;
@@ -12,12 +14,11 @@ const WRITE_UNIT_BYTES = 1_024;
 
 const engine = await startEngine({ sdk: true });
 const recorder = await startRecorder();
+const measured = await measureExamples(engine, recorder);
 const subject = await prepare();
 const rows: Row[] = [];
-for (const scenario of scenarios) {
-  const cost = await costOf(recorder, subject, scenario);
-  rows.push([scenario.name, cost.calls, cost.roundTrips, fewCalls(scenario, cost), ...units(cost)]);
-}
+for (const scenario of scenarios) addRow(scenario, await measureScenario(recorder, subject, scenario));
+for (const request of exampleRequests) addRow(request, measured.get(request.path)!.cost);
 await recorder.stop();
 await engine.stop();
 
@@ -44,7 +45,11 @@ Goal: a read of configuration is 1 call, another read waits at most ${GOAL_ROUND
   rows,
 );
 
-function fewCalls({ path }: Scenario, { calls, roundTrips }: Cost): string {
+function addRow(request: Request, cost: Cost): void {
+  rows.push([request.name, cost.calls, cost.roundTrips, fewCalls(request, cost), ...units(cost)]);
+}
+
+function fewCalls({ path }: Request, { calls, roundTrips }: Cost): string {
   if (endpointAt(path).kind === 'write') return '';
   const configuration = path.startsWith('/v2/workspace/') || path === '/v2/organizations/get';
   return configuration ? reached(calls, 1) : reached(roundTrips, GOAL_ROUND_TRIPS);

@@ -46,25 +46,13 @@ function filledIn(declaration: string): string {
 
 describe('npm run new:endpoint', () => {
   test('writes a declaration that does not compile until it is filled in', () => {
-    const [started, filled] = ['v2/organizations/labels/add', '/v2/organizations/labels/remove'].map(
-      (path) => createEndpoint(copy, path).declaration,
+    const [started, filled] = ['v2/organizations/labels/add', '/v2/organizations/labels/remove'].map((path) =>
+      createEndpoint(copy, path),
     ) as [string, string];
     writeFileSync(join(copy, filled), filledIn(read(filled)));
     const [ofStarted, ofFilled] = compile([started, filled]);
     for (const missing of ['summary', 'auth', 'kind', 'message']) expect(ofStarted).toContain(missing);
     expect(ofFilled).toBe('');
-  });
-
-  test('writes tests that name the missing parts', () => {
-    const { tests } = createEndpoint(copy, 'v2/organizations/labels/list');
-    expect(tests).toBe('test/endpoints/v2/organizations/labels/list.ts');
-    for (const text of [
-      "from '../../../../support/describeEndpoint.ts'",
-      'export const cases: EndpointCases = {',
-      'prepare:',
-      '//   data ',
-    ])
-      expect(read(tests)).toContain(text);
   });
 
   test('adds one line to the registry, and keeps the lines sorted', () => {
@@ -114,7 +102,7 @@ describe('npm run new:endpoint', () => {
     expect(status).toBe(0);
     for (const line of [
       'functions/v2/labels/colors/add.ts',
-      'test/endpoints/v2/labels/colors/add.ts',
+      'test/contract/examples -t /v2/labels/colors/add',
       '[ ] Fill in the declaration.',
       '[ ] Run npm test.',
     ])

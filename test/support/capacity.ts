@@ -78,13 +78,14 @@ export async function startRecorder(): Promise<Recorder> {
   const engine = new EngineForwarder(dynamoDb);
   const waves = new Waves();
   let calls: AwsCall[] = [];
+  let isRecording = false;
 
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const target = String(request.headers['x-amz-target']);
     const operation = target.split('.').at(-1) ?? '';
     const toTable = target.startsWith('DynamoDB');
     const body = JSON.parse(await text(request)) as Json;
-    const wave = await waves.next();
+    const wave = isRecording ? await waves.next() : 0;
     const answer = toTable
       ? await engine.forward(request.headers, JSON.stringify({ ...body, ReturnConsumedCapacity: 'INDEXES' }))
       : await readSecret(target, body);
@@ -110,8 +111,13 @@ export async function startRecorder(): Promise<Recorder> {
   return {
     async record(work) {
       calls = [];
-      const result = await work();
-      return { result, calls: inOrder(calls) };
+      isRecording = true;
+      try {
+        const result = await work();
+        return { result, calls: inOrder(calls) };
+      } finally {
+        isRecording = false;
+      }
     },
     async stop() {
       engine.stop();

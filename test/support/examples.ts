@@ -82,12 +82,15 @@ export class ExampleRun {
     return { ...(this.#values.fill(endpoint.example.data) as object), ...this.#changesOf(path) };
   }
 
-  /** Takes the values of an answer for later examples. */
-  async record(path: string, { result }: any): Promise<void> {
-    this.#values.recordAnswer(endpoints.get(path)!.example.result, result);
+  /** Takes the values of an answer for later examples. Returns the documented result, with the values of this run. */
+  async record(path: string, { result }: any): Promise<unknown> {
+    const { example } = endpoints.get(path)!;
+    this.#values.recordAnswer(example.result, result);
+    const documented = this.#values.fill(example.result);
     if (path === `${WORKSPACE}/create`) await this.#useWorkspace(result.data);
     if (path === `${WORKSPACE}/apikey/create`) this.#createdKey = result.data.apiKey;
     if (path === `${WORKSPACE}/authtoken/reset`) this.#useToken(result.data.newAuthToken.token);
+    return documented;
   }
 
   async #useWorkspace(created: any): Promise<void> {

@@ -34,7 +34,7 @@ export const endpoint = defineEndpoint(
       data: { sourceApiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD', targetApiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
       result: { data: {} },
     },
-    cost: { calls: 12, roundTrips: 4, readUnits: 21, writeUnits: 1 },
+    cost: { calls: 30, roundTrips: 9, readUnits: 31, writeUnits: 15 },
   },
   async ({ input, caller, deps }) => {
     await deps.copySettings(caller.workspaceId, input);

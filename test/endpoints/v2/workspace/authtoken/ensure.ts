@@ -1,3 +1,0 @@
-import type { EndpointCases } from '../../../../support/describeEndpoint.ts';
-
-export const cases: EndpointCases = { prepare: async () => {}, data: () => ({}) };
