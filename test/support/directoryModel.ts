@@ -20,7 +20,20 @@ export interface ModelDocument {
   ownAccessType: AccessType;
   disabled: boolean;
   folder: ModelFolder | undefined;
-  readonly threads: Set<string>;
+  /** The partitions of items that jobs add or delete. Their number is unknown. */
+  partitions?: readonly string[];
+  /** How many records the document has got. Documents of the same id give their records the same ids. */
+  records: number;
+}
+
+/** A stored item of the content of a resource. */
+interface ModelItem {
+  readonly item: Readonly<Record<string, any>>;
+  readonly owner: ModelResource;
+  /** The removal of any of these users deletes the item. */
+  readonly removedWith: readonly string[];
+  /** The erasure of any of these users deletes the item. */
+  readonly erasedWith: readonly string[];
 }
 
 interface ModelGrant {
@@ -50,11 +63,15 @@ export class ModelOrganization {
   /** The users' grants: by user id, then by resource. */
   readonly grants = new Map<string, Map<ModelResource, ModelGrant>>();
   readonly contacts = new Map<ModelResource, Set<string>>();
+  /** The items of the content, by primary key. */
+  readonly content = new Map<string, ModelItem>();
   /**
    * Access fields that an answer of `permissions/get` may still contain until the jobs have ended, by user id. They
    * come from revoked grants, because `permissions/get` reads these fields without a check of the resources.
    */
   readonly revokedFields = new Map<string, Set<string>>();
+  /** Items of removed users, which listings may still contain until the jobs have ended. */
+  readonly removedContent: ModelItem[] = [];
 
   constructor(id: string) {
     this.id = id;
@@ -83,6 +100,12 @@ export class ModelOrganization {
     return upsert(this.contacts, resource, () => new Set());
   }
 
+  #deleteContent(isDeleted: (item: ModelItem) => boolean): ModelItem[] {
+    const deleted = [...this.content].filter(([, item]) => isDeleted(item));
+    for (const [key] of deleted) this.content.delete(key);
+    return deleted.map(([, item]) => item);
+  }
+
   deleteDocument(document: ModelDocument): void {
     this.documents.delete(document.id);
     this.#revokeAll(document);
@@ -100,6 +123,7 @@ export class ModelOrganization {
 
   #revokeAll(resource: ModelResource): void {
     this.contacts.delete(resource);
+    this.#deleteContent(({ owner }) => owner === resource);
     for (const userId of this.grants.keys()) this.#revoke(userId, resource);
   }
 
@@ -109,12 +133,32 @@ export class ModelOrganization {
     this.grantsOf(userId).delete(resource);
   }
 
-  /** Removes a user's grants on a resource and on everything in it. */
+  /** Removes a user's grants on a resource and on everything in it, and the user's content. */
   removeUser(userId: string, resource: ModelResource): void {
     const isWithin = (other: ModelResource) => resource === this || withAncestors(other).includes(resource);
     for (const other of [...this.grantsOf(userId).keys()]) if (isWithin(other)) this.#revoke(userId, other);
     for (const [other, users] of this.contacts) if (isWithin(other)) users.delete(userId);
     if (resource === this) for (const users of this.groups.values()) users.delete(userId);
+    const isRemoved = ({ owner, removedWith }: ModelItem) => removedWith.includes(userId) && isWithin(owner);
+    this.removedContent.push(...this.#deleteContent(isRemoved));
+  }
+
+  eraseUser(userId: string): void {
+    this.removeUser(userId, this);
+    this.removedContent.push(...this.#deleteContent(({ erasedWith }) => erasedWith.includes(userId)));
+  }
+
+  /**
+   * Returns the ids of the threads of documents, sorted. Threads of removed users are in the result only if they are in
+   * `listed`, an answer.
+   */
+  threadsOf(documents: readonly ModelDocument[], listed: readonly string[]): string[] {
+    const ids = (items: Iterable<ModelItem>) =>
+      [...items].flatMap(({ owner, item }) =>
+        item._t === 'Thread' && documents.includes(owner as ModelDocument) ? [item.annotationId as string] : [],
+      );
+    const removed = ids(this.removedContent).filter((id) => listed.includes(id));
+    return [...new Set([...ids(this.content.values()), ...removed])].sort();
   }
 
   /**
@@ -178,12 +222,12 @@ export function folderWithAncestors(folder: ModelFolder | undefined): ModelFolde
 /** Returns a resource and its ancestor folders, nearest first. */
 function withAncestors(resource: ModelResource): ModelResource[] {
   if (resource instanceof ModelOrganization) return [resource];
-  return 'threads' in resource ? [resource, ...folderWithAncestors(resource.folder)] : folderWithAncestors(resource);
+  return 'disabled' in resource ? [resource, ...folderWithAncestors(resource.folder)] : folderWithAncestors(resource);
 }
 
 /** Returns the access type of a folder or document. A document in a folder has the folder's access type. */
 export function accessTypeOf(resource: ModelFolder | ModelDocument): AccessType {
-  if ('threads' in resource) return resource.folder ? accessTypeOf(resource.folder) : resource.ownAccessType;
+  if ('disabled' in resource) return resource.folder ? accessTypeOf(resource.folder) : resource.ownAccessType;
   return resource.ownAccessType ?? (resource.parent ? accessTypeOf(resource.parent) : 'public');
 }
 

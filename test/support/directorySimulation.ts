@@ -1,10 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from '@jest/globals';
 import { runsJobs } from '../../functions/workers/runJobs.ts';
+import { DeletedThreadEntity } from '../../lib/comments/deletedThreads.ts';
+import { ThreadCounterEntity } from '../../lib/comments/threads.ts';
+import { InvolvementEntity } from '../../lib/content/involvements.ts';
 import { AccessRemovalEntity } from '../../lib/directory/accessRemovals.ts';
+import { OrganizationEntity } from '../../lib/directory/organizations.ts';
+import { GrantEntity, UserEntity } from '../../lib/directory/users.ts';
+import { EditorEntity } from '../../lib/editors/entities.ts';
+import { InvitationEntity } from '../../lib/invitations/entities.ts';
 import { JobEntity, type JobKindOn, JobStore, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { runJob } from '../../lib/jobs/runJob.ts';
-import { silentLog } from '../support/workers.ts';
+import { NotificationSettingsEntity } from '../../lib/notifications/notificationSettings.ts';
+import { PresenceEntity } from '../../lib/presence/presences.ts';
+import { entities, type EntityOwner } from '../../lib/table/entity.ts';
 import { table } from './acmeWorld.ts';
+import { itemsOf } from './content.ts';
 import type { Customer } from './customer.ts';
 import {
   accessTypeOf,
@@ -16,10 +27,12 @@ import {
   type NamedResource,
 } from './directoryModel.ts';
 import type { Engine } from './engine.ts';
-import { everyItem, itemsOfTenant } from './items.ts';
+import { openChannel, recordKinds } from './fillOrganization.ts';
+import { itemsByKey, itemsOfTenant } from './items.ts';
 import { runAsJob } from './jobRunner.ts';
 import type { Queues } from './queues.ts';
-import { recordingMeasures } from './workers.ts';
+import { storedDocumentScope, storedOrganizationScope } from './storedScope.ts';
+import { recordingMeasures, silentLog } from './workers.ts';
 
 /** The ids that requests use. Their resources may exist or not. */
 export const names = {
@@ -31,6 +44,15 @@ export const names = {
 } as const;
 
 type Permissions = ReturnType<ModelOrganization['permissions']>;
+
+export type RecordKind = keyof typeof recordKinds;
+
+const typesOwnedBy = (...owners: EntityOwner[]) =>
+  entities().flatMap(({ type, ownedBy }) => (owners.includes(ownedBy) ? [type] : []));
+const contentTypes = new Set([...typesOwnedBy('document'), NotificationSettingsEntity.type, InvitationEntity.type]);
+export const ownedTypes = typesOwnedBy('organization', 'folder', 'document', 'user');
+/** The types of items that no time limit deletes. */
+const lasting = new Set([...ownedTypes, OrganizationEntity.type, JobEntity.type]);
 
 const PERMISSIONS = '/v2/auth/permissions/get';
 const everything = {
@@ -55,7 +77,9 @@ export class DirectorySimulation {
   readonly existingUserIds = new Set<string>();
   /** The simulated time of handlers and jobs in epoch milliseconds. */
   now: number;
-  #threads = 0;
+  /** The types of items that were stored at some time. */
+  readonly storedTypes: Set<string>;
+  readonly #erasedNames: string[] = [];
   /**
    * The ids of the jobs in the order of their first messages. The order of the ids does not show it for jobs of the
    * same second.
@@ -69,7 +93,8 @@ export class DirectorySimulation {
   readonly #store = new JobStore(table);
   readonly #jobs = runsJobs.open(process.env as never);
 
-  constructor(engine: Engine, queues: Queues, customer: Customer, now: number) {
+  constructor(engine: Engine, queues: Queues, customer: Customer, storedTypes: Set<string>, now: number) {
+    this.storedTypes = storedTypes;
     this.#engine = engine;
     this.#queues = queues;
     this.#customer = customer;
@@ -115,16 +140,115 @@ export class DirectorySimulation {
     return crossed.some(({ jobIds }) => jobIds.some((jobId) => running.has(jobId))) ? 'ABORTED' : undefined;
   }
 
-  newThread(): string {
-    return `thread-${(this.#threads += 1)}`;
+  /** Returns the name of a user, which never occurs again after the user is erased. */
+  #nameOf(userId: string): string {
+    return `Name of ${userId}, ${this.#erasedNames.length}`;
+  }
+
+  /** Adds a record of each of these kinds. */
+  async addRecords(
+    org: ModelOrganization,
+    document: ModelDocument,
+    { kinds, ...people }: { kinds: readonly RecordKind[]; from: string; to: string },
+  ): Promise<void> {
+    const ids = { organizationId: org.id, documentId: document.id };
+    const scope = await storedDocumentScope(this.#customer, ids);
+    document.partitions ??= [DeletedThreadEntity, EditorEntity, PresenceEntity].map((entity) =>
+      entity.partition(scope),
+    );
+    const n = `${document.id}-${(document.records += 1)}`;
+    const profile = (userId: string) => ({ userId, name: this.#nameOf(userId), email: `${userId}@example.com` });
+    let before = await this.#storedContent();
+    for (const kind of kinds)
+      for (const [path, data, removedWith, erasedWith] of recordKinds[kind]({
+        ...{ ...ids, ...people, n, mark: 'text', profile },
+      })) {
+        const request = () => this.#customer.untyped(`/v2/${path}`, { ...ids, ...data });
+        before = await this.addContent(org, document, request, removedWith, erasedWith, before);
+      }
+    if (kinds.includes('presence')) await this.addContent(org, document, () => openChannel(this.#customer, ids));
+  }
+
+  /**
+   * Sends a request. The model then contains each item that the request stores, as content of `owner`. Returns the
+   * stored content.
+   */
+  async addContent(
+    org: ModelOrganization,
+    owner: ModelResource,
+    request: () => Promise<unknown>,
+    removedWith: readonly string[] = [],
+    erasedWith: readonly string[] = [],
+    contentBefore?: Map<string, Record<string, any>>,
+  ): Promise<Map<string, Record<string, any>>> {
+    // The revocation of a user can be some milliseconds later than its request.
+    this.now += 5;
+    const before = contentBefore ?? (await this.#storedContent());
+    await request();
+    const scope = await storedOrganizationScope(this.#customer, { organizationId: org.id });
+    const after = await this.#storedContent();
+    for (const key of before.keys()) if (!after.has(key)) org.content.delete(key);
+    for (const [key, item] of after) {
+      // Jobs end presences.
+      if (item._t === PresenceEntity.type || org.content.has(key) || isDeepStrictEqual(item, before.get(key))) continue;
+      const isShared = item._t === ThreadCounterEntity.type;
+      const about = names.users.filter((userId) => item.PK === InvolvementEntity.partition({ ...scope, userId }));
+      org.content.set(key, {
+        ...{ item, owner },
+        removedWith: isShared ? [] : [...removedWith, ...about],
+        erasedWith: isShared ? [] : [...removedWith, ...erasedWith, ...about],
+      });
+    }
+    return after;
+  }
+
+  async #storedContent(): Promise<Map<string, Record<string, any>>> {
+    const items = await itemsByKey(this.#engine, this.#customer);
+    for (const { _t } of items.values()) this.storedTypes.add(_t);
+    return new Map([...items].filter(([, { _t }]) => contentTypes.has(_t)));
+  }
+
+  /** Returns whether the user has an item in the organization, or a profile, which erasures empty and then delete. */
+  async isStored(org: ModelOrganization, userId: string): Promise<boolean> {
+    const tenant = this.#customer.apiKey;
+    const user = { ...(await storedOrganizationScope(this.#customer, { organizationId: org.id })), userId };
+    const partitions = [GrantEntity.partition(user), UserEntity.partition({ tenant, userId })];
+    const items = await itemsOfTenant(this.#engine, tenant);
+    return items.some(({ PK, _t }) => partitions.includes(PK) && _t !== AccessRemovalEntity.type);
+  }
+
+  /** Erases a user from all organizations of the model. */
+  eraseUser(userId: string): void {
+    for (const org of this.organizations.values()) org.eraseUser(userId);
+    this.existingUserIds.delete(userId);
+    for (const each of names.users) if (each === userId) this.#erasedNames.push(this.#nameOf(userId));
+    this.now += 5;
+  }
+
+  /**
+   * Expects that the table contains the content of the model. After the jobs have ended, it must contain nothing else
+   * and no name of an erased user.
+   */
+  async expectContent(isFinal: boolean): Promise<void> {
+    const stored = await this.#storedContent();
+    const organizations = [...this.organizations.values()];
+    const expected = new Set(organizations.flatMap(({ content }) => [...content.keys()]));
+    const partitions = organizations.flatMap(({ documents }) =>
+      [...documents.values()].flatMap((document) => document.partitions ?? []),
+    );
+    const unexpected = [...stored].filter(([key, { PK }]) => !expected.has(key) && !partitions.includes(PK));
+    expect({
+      missing: [...expected].filter((key) => !stored.has(key)),
+      unexpected: isFinal ? unexpected.map(([key]) => key) : [],
+    }).toEqual({ missing: [], unexpected: [] });
+    const text = isFinal && this.#erasedNames.length > 0 ? JSON.stringify([...stored.values()]) : '';
+    expect(this.#erasedNames.filter((name) => text.includes(name))).toEqual([]);
   }
 
   /** Returns the jobs that have not ended, oldest first. */
   async jobs(): Promise<StoredJob[]> {
     const { apiKey: tenant } = this.#customer;
-    const jobIds = (await everyItem(this.#engine)).flatMap(({ _t, jobId, PK }) =>
-      _t === JobEntity.type && PK === JobEntity.partition({ tenant, jobId }) ? [jobId as string] : [],
-    );
+    const jobIds = (await itemsOf(this.#engine, this.#customer, JobEntity.type)).map(({ jobId }) => jobId as string);
     for (const { body } of this.#queues.messagesOf('jobs'))
       if (!this.#jobOrder.includes(body.jobId)) this.#jobOrder.push(body.jobId);
     this.#queues.clear();
@@ -149,8 +273,11 @@ export class DirectorySimulation {
     for (let round = 0; ; round++) {
       const jobs = await this.jobs();
       if (jobs.length === 0) {
-        for (const { revokedFields } of this.organizations.values()) revokedFields.clear();
-        return;
+        for (const { revokedFields, removedContent } of this.organizations.values()) {
+          revokedFields.clear();
+          removedContent.length = 0;
+        }
+        return this.expectContent(true);
       }
       if (round === 20) throw new Error(`These jobs do not end: ${jobs.map(({ kind }) => kind).join()}`);
       for (const { tenant, jobId } of jobs) {
@@ -190,6 +317,7 @@ export class DirectorySimulation {
 
   /** Expects that every listing equals the one of the model. */
   async expectListings(): Promise<void> {
+    await this.expectContent(false);
     const existing = [...this.organizations.values()].sort(byId);
     expect(await this.answer('/v2/organizations/get', {})).toEqual(
       existing.map(({ id, disabled }) => ({ id, disabled })),
@@ -224,16 +352,12 @@ export class DirectorySimulation {
         folder ? documents.filter((document) => document.folder === folder).map(toResponse) : 'NOT_FOUND',
       );
     }
-    const threads = await this.answer('/v2/commentannotations/get', scope);
-    expect(threads.map(({ annotationId }: any) => annotationId).sort()).toEqual(
-      documents.flatMap((document) => [...document.threads]).sort(),
-    );
-    for (const { id: documentId, threads: own } of documents) {
-      expect(
-        (await this.answer('/v2/commentannotations/get', { ...scope, documentId }))
-          .map(({ annotationId }: any) => annotationId)
-          .sort(),
-      ).toEqual([...own].sort());
+    for (const some of [documents, ...documents.map((document) => [document])]) {
+      const within = some === documents ? scope : { ...scope, documentId: some[0]!.id };
+      const threads = (await this.answer('/v2/commentannotations/get', within)).map(
+        ({ annotationId }: any) => annotationId,
+      );
+      expect(threads.sort()).toEqual(org.threadsOf(some, threads));
     }
   }
 
@@ -282,11 +406,7 @@ export class DirectorySimulation {
       await this.outcome('/v2/organizations/delete', { organizationIds: [organizationId] });
     this.organizations.clear();
     await this.finish();
-    // Records of removed access may remain. DynamoDB deletes each when all user tokens from before the removal have
-    // expired.
-    const remaining = (await itemsOfTenant(this.#engine, this.#customer.apiKey)).filter(
-      ({ _t }) => _t !== AccessRemovalEntity.type,
-    );
+    const remaining = (await itemsOfTenant(this.#engine, this.#customer.apiKey)).filter(({ _t }) => lasting.has(_t));
     expect(remaining.filter(({ _t, revocations = [] }) => _t !== 'User' || revocations.length > 0)).toEqual([]);
     expect(remaining.map(({ userId }) => userId).sort()).toEqual([...this.existingUserIds].sort());
   }

@@ -1,3 +1,4 @@
+import '../../../functions/index.ts';
 import { afterAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { forAllTests } from '../../support/acmeWorld.ts';
@@ -9,17 +10,26 @@ import {
   ModelOrganization,
   type NamedResource,
 } from '../../support/directoryModel.ts';
-import { DirectorySimulation, names, resourceOf, scopeOf } from '../../support/directorySimulation.ts';
+import {
+  DirectorySimulation,
+  names,
+  ownedTypes,
+  type RecordKind,
+  resourceOf,
+  scopeOf,
+} from '../../support/directorySimulation.ts';
 import { startEngine } from '../../support/engine.ts';
+import { recordKinds } from '../../support/fillOrganization.ts';
 import { startQueues } from '../../support/queues.ts';
 
-// The test sends random sequences of requests. They add, move, disable, share and delete content, and jobs run in
-// between. A model without jobs (test/support/directoryModel.ts) executes the same sequence. The permissions of all
-// users must match the model after each step, and all listings at some steps and at the end. While a job removes users from
-// a folder, moves into it and out of it must be ABORTED. A failure prints a seed
-// and a path. Set both in `replay` to repeat it.
+// The test sends sequences of requests: fixed ones, then random ones. They add, move, disable, share, delete and erase
+// content and users, and jobs run in between. A model without jobs (test/support/directoryModel.ts) executes the same
+// sequence. The permissions of all users must match the model after each step, and all listings at some steps and at the
+// end. The table must contain each item of the content that the model has, and, when the jobs have ended, no other.
+// While a job removes users from a folder, moves into it and out of it must be ABORTED. A failure prints a seed and a
+// path. Set both in `replay` to repeat it.
 const replay: { seed?: number; path?: string } = {};
-const RUNS = 30;
+const RUNS = 35;
 /** After this time no new sequence starts, and fast-check stops simplifying a failing sequence. */
 const LIMIT_MILLISECONDS = 20_000;
 
@@ -86,6 +96,7 @@ function defineStep<A extends object>(
 const folder = fc.constantFrom(...names.folders);
 const document = fc.constantFrom(...names.documents);
 const user = fc.constantFrom(...names.users);
+const kinds = Object.keys(recordKinds) as RecordKind[];
 const group = fc.constantFrom(...names.groups);
 const into = fc.oneof(folder, fc.constant('root'));
 const disabled = fc.constantFrom(true, false, false);
@@ -198,7 +209,7 @@ const addDocument = defineStep(
         ownAccessType: 'public',
         disabled: false,
         folder,
-        threads: new Set(),
+        records: 0,
       });
   },
 );
@@ -268,22 +279,45 @@ const deleteDocument = defineStep(
   },
 );
 
-/** The threads of a document show whether its content is still there. No step removes their author. */
-const addComment = defineStep(
-  'addComment',
-  2,
-  { document },
-  async ({ send, world, org, closed }, { document: documentId }) => {
+const addRecords = defineStep(
+  'addRecords',
+  3,
+  { document, kinds: fc.subarray(kinds, { minLength: 1, maxLength: 3 }), from: user, to: user },
+  async ({ send, world, org, closed }, { document: documentId, ...records }) => {
     const about = org?.documents.get(documentId);
-    const annotationId = world.newThread();
-    const expected = closed ?? (!about ? 'NOT_FOUND' : about.disabled ? 'FAILED_PRECONDITION' : 'done');
-    const commentAnnotations = [
-      { annotationId, commentData: [{ commentText: 'A comment', from: { userId: 'writer' } }] },
-    ];
-    await send(expected, 'commentannotations/add', { documentId, commentAnnotations }, annotationId);
-    if (expected === 'done') about?.threads.add(annotationId);
+    if (org && about && !closed && !about.disabled) return world.addRecords(org, about, records);
+    const expected = closed ?? (about ? 'FAILED_PRECONDITION' : 'NOT_FOUND');
+    const thread = { commentData: [{ commentText: 'text', from: { userId: records.from } }] };
+    await send(expected, 'commentannotations/add', { documentId, commentAnnotations: [thread] });
   },
 );
+
+const invite = defineStep('invite', 1, { to: resource }, async ({ send, world, org, closed }, { to }) => {
+  const target = org?.find(to);
+  if (!org || !target || closed || ('disabled' in target && target.disabled)) return;
+  const type = { organization: 'org_user', folder: 'folder_user', document: 'doc_user' }[to.type];
+  const data = { ...scopeOf(to), type, email: `guest-${world.now}@example.com` };
+  await world.addContent(org, target, () => send('done', 'users/invite/add', data));
+});
+
+const setNotifications = defineStep(
+  'setNotifications',
+  1,
+  { document: maybe(document), user },
+  async ({ send, world, org, closed }, { document: documentId, user: userId }) => {
+    const about = documentId ? org?.documents.get(documentId) : org;
+    if (!org || !about || closed || about.disabled || !world.existingUserIds.has(userId)) return;
+    const data = { ...(documentId && { documentIds: [documentId] }), userIds: [userId], config: { inbox: 'NONE' } };
+    await world.addContent(org, about, () => send('done', 'notifications/config/set', data, userId), [userId]);
+  },
+);
+
+/** Does nothing while another erasure runs. Two erasures of a user at the same time can show the empty profile. */
+const eraseUsers = defineStep('eraseUsers', 1, { user }, async ({ world }, { user: userId }) => {
+  if ((await world.jobs()).some(({ kind }) => kind === 'eraseUsers')) return;
+  expect(await world.outcome('/v2/users/data/delete', { userIds: [userId] })).toBe('done');
+  world.eraseUser(userId);
+});
 
 /** Returns the error of a request that grants access to a resource. Returns undefined if the grant is allowed. */
 function refused({ org, closed }: StateBefore, name: NamedResource) {
@@ -363,8 +397,11 @@ const removeUsers = defineStep(
   { from: resource, users: fc.uniqueArray(fc.oneof(user, fc.constant('nobody')), { minLength: 1, maxLength: 2 }) },
   async ({ world, organizationId, org, unknown }, { from, users: userIds }) => {
     const target = org?.find(from);
+    const known = new Set<string>();
+    for (const userId of userIds)
+      if (world.existingUserIds.has(userId) || (org && (await world.isStored(org, userId)))) known.add(userId);
     const result = (userId: string) =>
-      world.existingUserIds.has(userId)
+      known.has(userId)
         ? { success: true, message: 'User removed.' }
         : { success: false, message: 'User does not exist.' };
     const expected =
@@ -449,7 +486,10 @@ const randomSteps = fc.array(
     changeDocumentAccess,
     disableDocument,
     deleteDocument,
-    addComment,
+    addRecords,
+    invite,
+    setNotifications,
+    eraseUsers,
     addUser,
     addGrant,
     removeGrant,
@@ -472,7 +512,6 @@ const initialSteps: readonly Step[] = [
   addFolder.step('acme', { folder: 'fb', parent: 'fa', accessType: undefined }),
   addFolder.step('acme', { folder: 'fc', parent: 'fb', accessType: undefined }),
   addDocument.step('acme', { document: 'da', into: 'fc' }),
-  addComment.step('acme', { document: 'da' }),
   addGrant.step('acme', {
     to: { type: 'folder', id: 'fb' },
     user: 'ada',
@@ -481,6 +520,30 @@ const initialSteps: readonly Step[] = [
     region: 'eu',
   }),
   addUser.step('acme', { to: { type: 'document', id: 'da' }, user: 'bob', accessRole: undefined }),
+  addRecords.step('acme', { document: 'da', kinds, from: 'ada', to: 'bob' }),
+  finishJobs.step('acme', {}),
+];
+
+const acme: NamedResource = { type: 'organization', id: '' };
+const fa: NamedResource = { type: 'folder', id: 'fa' };
+const da: NamedResource = { type: 'document', id: 'da' };
+
+/** Adds content of all kinds to the organization, its folders and its documents. */
+const filled: Step[] = [
+  addFolder.step('acme', { folder: 'fa', parent: undefined, accessType: 'restricted' }),
+  addDocument.step('acme', { document: 'da', into: 'fa' }),
+  addDocument.step('acme', { document: 'db', into: undefined }),
+  addGroup.step('acme', { group: 'group' }),
+  ...names.users.map((each) => addUser.step('acme', { to: acme, user: each, accessRole: undefined })),
+  ...names.users.map((each) => addToGroup.step('acme', { group: 'group', user: each })),
+  ...[acme, fa, da].map((to) => invite.step('acme', { to })),
+  addUser.step('acme', { to: fa, user: 'cyd', accessRole: undefined }),
+  setNotifications.step('acme', { document: undefined, user: 'ada' }),
+  setNotifications.step('acme', { document: 'da', user: 'bob' }),
+  ...(['da', 'db'] as const).flatMap((each) => [
+    addRecords.step('acme', { document: each, kinds, from: 'bob', to: 'ada' }),
+    addRecords.step('acme', { document: each, kinds, from: 'cyd', to: 'cyd' }),
+  ]),
 ];
 
 /** Deletes a folder and then its organization. The organization's job ends before the folder's job. */
@@ -507,6 +570,72 @@ const movedWhileRemoved: Step[] = [
   moveDocument.step('acme', { document: 'da', into: 'fb' }, 0),
 ];
 
+/** Deletes documents, folders and the organization, and adds them with the same content again before the jobs run. */
+const addedAgain: Step[] = [
+  ...filled,
+  deleteDocument.step('acme', { document: 'db' }),
+  deleteFolder.step('acme', { folder: 'fa' }),
+  ...filled,
+  finishJobs.step('acme', {}),
+  deleteOrganization.step('acme', {}),
+  addOrganization.step('acme', {}),
+  ...filled,
+  finishJobs.step('acme', {}),
+];
+
+/** Removes users from a document, a folder and the organization. The users add content again before the jobs run. */
+const removedUsers: Step[] = [
+  ...filled,
+  ...[da, fa, acme].flatMap((from) => [
+    removeUsers.step('acme', { from, users: ['ada', 'cyd'] }),
+    addRecords.step('acme', { document: 'da', kinds, from: 'cyd', to: 'ada' }),
+    setNotifications.step('acme', { document: 'da', user: 'ada' }),
+    runJobSteps.step('acme', { job: 0, steps: 1, crashes: true }),
+    addRecords.step('acme', { document: 'db', kinds, from: 'ada', to: 'bob' }),
+    finishJobs.step('acme', {}),
+  ]),
+];
+
+/** Removes or erases a user while another user's records in a new document have the ids of the user's records. */
+const reusedIds = (leave: Step): Step[] => [
+  ...filled,
+  deleteDocument.step('acme', { document: 'db' }),
+  addDocument.step('acme', { document: 'db', into: undefined }),
+  addRecords.step('acme', { document: 'db', kinds, from: 'cyd', to: 'cyd' }),
+  leave,
+  finishJobs.step('acme', {}),
+];
+
+/** Erases users. One adds content again before the job runs. */
+const erasedUsers: Step[] = [
+  ...filled,
+  addOrganization.step('beta', {}),
+  addDocument.step('beta', { document: 'da', into: undefined }),
+  addRecords.step('beta', { document: 'da', kinds, from: 'ada', to: 'bob' }),
+  addRecords.step('acme', { document: 'da', kinds, from: 'cyd', to: 'ada' }),
+  removeUsers.step('acme', { from: da, users: ['ada'] }),
+  finishJobs.step('acme', {}),
+  addRecords.step('acme', { document: 'da', kinds, from: 'cyd', to: 'ada' }),
+  eraseUsers.step('acme', { user: 'ada' }),
+  addRecords.step('acme', { document: 'db', kinds, from: 'ada', to: 'bob' }),
+  runJobSteps.step('acme', { job: 0, steps: 3, crashes: false }),
+  addUser.step('acme', { to: acme, user: 'ada', accessRole: undefined }),
+  addRecords.step('acme', { document: 'da', kinds, from: 'ada', to: 'cyd' }),
+  finishJobs.step('acme', {}),
+  eraseUsers.step('acme', { user: 'cyd' }),
+  finishJobs.step('acme', {}),
+];
+
+const examples: readonly Step[][] = [
+  [...filled, finishJobs.step('acme', {}), ...deletedTwice],
+  movedWhileRemoved,
+  addedAgain,
+  removedUsers,
+  reusedIds(removeUsers.step('acme', { from: acme, users: ['bob'] })),
+  reusedIds(eraseUsers.step('acme', { user: 'bob' })),
+  erasedUsers,
+];
+
 const engine = forAllTests(() => startEngine({ table: 'memory' }));
 const queues = forAllTests(startQueues);
 const realNow = Date.now;
@@ -515,11 +644,14 @@ afterAll(() => {
 });
 
 test('permissions and listings match a reference model after any requests, at any progress of the jobs', async () => {
+  const storedTypes = new Set<string>();
   const until = realNow() + LIMIT_MILLISECONDS;
   await fc.assert(
     fc.asyncProperty(randomSteps, async (steps) => {
       if (realNow() > until) return;
-      const world = new DirectorySimulation(engine, queues, await newCustomer(), realNow());
+      const customer = await newCustomer();
+      await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+      const world = new DirectorySimulation(engine, queues, customer, storedTypes, realNow());
       Date.now = () => world.now;
       try {
         for (const step of [...initialSteps, ...steps]) {
@@ -534,6 +666,7 @@ test('permissions and listings match a reference model after any requests, at an
         Date.now = realNow;
       }
     }),
-    { numRuns: RUNS, examples: [[deletedTwice], [movedWhileRemoved]], ...replay },
+    { numRuns: RUNS, examples: examples.map((steps): [Step[]] => [steps]), ...replay },
   );
+  expect(ownedTypes.filter((type) => !storedTypes.has(type))).toEqual([]);
 }, 600_000);
