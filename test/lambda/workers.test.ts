@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { registeredWorkers } from '../../infra/build/registry.ts';
 import type { StreamRecord } from '../../infra/local/streams/streamReader.ts';
@@ -141,22 +142,20 @@ describe('a worker under the runtime client', () => {
 
   test('publishLive returns the records of a document that it could not publish', async () => {
     const records = await recordsFor('publishLive');
-    const ofDocument = (key: string) =>
-      records.filter(({ dynamodb }) => JSON.stringify(dynamodb.Keys).includes(`${key}#THREADS`)).map(sequenceOf);
-    const key = documentKeyOf(records, 'msa');
-    system.refusesWrite = (request) => request.includes(key);
+    const { internalId } = records.map(itemOf).find(({ _t, documentId }) => _t === 'Document' && documentId === 'msa')!;
+    const ofDocument = records.filter((record) => itemOf(record).annotationId === 'other').map(sequenceOf);
+    system.refusesWrite = (request) => request.includes(internalId);
     const failed = await passRecords('publishLive', records);
     system.refusesWrite = () => false;
-    expect(ofDocument(key)).toHaveLength(2);
-    expect(failed).toEqual(ofDocument(key));
+    expect(ofDocument).toHaveLength(2);
+    expect(failed).toEqual(ofDocument);
     expect(await passRecords('publishLive', records)).toEqual([]);
   });
 
   test('fanOutEvents returns the record of an event that it could not fan out', async () => {
     const records = await recordsFor('fanOutEvents');
     const [first, second] = records as [StreamRecord, StreamRecord];
-    const { PK } = second.dynamodb.Keys as { PK: { S: string } };
-    system.refusesWrite = (request) => request.includes(PK.S.split('#').at(-1)!);
+    system.refusesWrite = (request) => request.includes(itemOf(second).eventId);
     const failed = await passRecords('fanOutEvents', [first, second]);
     system.refusesWrite = () => false;
     expect(failed).toEqual([sequenceOf(second)]);
@@ -223,11 +222,7 @@ function sequenceOf({ dynamodb }: StreamRecord): string {
   return dynamodb.SequenceNumber;
 }
 
-/** Returns our internal id of a document, from the record of its creation. */
-function documentKeyOf(records: readonly StreamRecord[], documentId: string): string {
-  const created = records.find(({ dynamodb }) => {
-    const { PK, SK } = dynamodb.Keys as Record<string, { S: string }>;
-    return PK!.S.endsWith('#DOCUMENTS') && SK!.S === documentId;
-  });
-  return (created!.dynamodb as any).NewImage.internalId.S;
+/** Returns the item that a record has stored. */
+function itemOf({ dynamodb }: StreamRecord): Record<string, any> {
+  return unmarshall((dynamodb as any).NewImage ?? {});
 }

@@ -10,6 +10,9 @@ import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import type { TableClient } from './leanClient.ts';
 
+/** The types of items that name organizations and belong to none. */
+const outside = new Set(['Event', 'EventPayload', 'Job', 'Organization', 'User']);
+
 /** Returns the item that is stored under a key. */
 export async function storedItem(
   engine: Engine,
@@ -36,9 +39,14 @@ export function everyItem(engine: Engine): Promise<Record<string, any>[]> {
   return scan(engine, {});
 }
 
-/** Returns all stored items of a tenant. */
-export function itemsOfTenant(engine: Engine, tenant: string): Promise<Record<string, any>[]> {
+/** Returns all stored items of a tenant. `attributes` selects some of their attributes. */
+export function itemsOfTenant(
+  engine: Engine,
+  tenant: string,
+  attributes?: Pick<ScanCommandInput, 'ProjectionExpression' | 'ExpressionAttributeNames'>,
+): Promise<Record<string, any>[]> {
   return scan(engine, {
+    ...attributes,
     FilterExpression: 'begins_with(PK, :tenant)',
     ExpressionAttributeValues: { ':tenant': `T#${tenant}#` },
   });
@@ -77,7 +85,18 @@ export function itemsOfOrganization(
   items: ReadonlyMap<string, Record<string, any>>,
   organization: string,
 ): Record<string, any>[] {
-  return [...items.values()].filter(({ PK }) => PK.includes(`#ORGANIZATION#${organization}#`));
+  return [...items.values()].filter(({ _t, ...item }) => !outside.has(_t) && mentions(item, organization));
+}
+
+/** Returns whether a text in a value contains an id. */
+export function mentions(value: unknown, id: string): boolean {
+  if (typeof value === 'string') return value.includes(id);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !(value instanceof Uint8Array) &&
+    Object.values(value).some((part) => mentions(part, id))
+  );
 }
 
 /** Writes items back that a test has read before. */

@@ -4,7 +4,7 @@ import { inParallel } from '../../lib/shared/inParallel.ts';
 import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import { fillDocument } from './fillOrganization.ts';
-import { itemsByKey, itemsOfOrganization } from './items.ts';
+import { itemsByKey, itemsOfOrganization, mentions } from './items.ts';
 import type { Command } from './leanClient.ts';
 import { replaceIds } from './replaceIds.ts';
 import { times } from './times.ts';
@@ -132,14 +132,4 @@ export async function makeLargeOrganization(
 /** Returns the numbers of the copies, from 1. Number 0 is what the handlers create. */
 function numbers(count: number): number[] {
   return times(count - 1, (index) => index + 1);
-}
-
-function mentions(value: unknown, id: string): boolean {
-  if (typeof value === 'string') return value.includes(id);
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !(value instanceof Uint8Array) &&
-    Object.values(value).some((part) => mentions(part, id))
-  );
 }

@@ -8,7 +8,7 @@ import { FolderRevocationEntity, startFolderRevocations } from '../../../lib/dir
 import { FolderEntity } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { MAX_REVOCATIONS } from '../../../lib/directory/rules/access.ts';
-import { UserEntity } from '../../../lib/directory/users.ts';
+import { GrantEntity, UserEntity } from '../../../lib/directory/users.ts';
 import { type ScopedGrant, UserWriter } from '../../../lib/directory/userWriter.ts';
 import { JobEntity, JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
@@ -118,18 +118,19 @@ async function runJobs(upTo: 'delay' | 'end' = 'end'): Promise<void> {
  */
 const REMAINING: readonly string[] = ['User', 'Job', AccessRemovalEntity.type];
 
-/** Returns the type and sort key of a user's items. Items of the types in `REMAINING` are left out. */
-async function itemsOfUser(userId: string): Promise<string[]> {
+/** Returns the type and sort key of the items of a user in `acme`. Items of the types in `REMAINING` are left out. */
+async function itemsOfUser(userId: string): Promise<[type: string, sortKey: string][]> {
+  const partition = GrantEntity.partition({ ...(await scope()), userId });
   const items = await itemsOfTenant(engine, customer.apiKey);
   return items
-    .filter(({ _t, PK, userId: of }) => !REMAINING.includes(_t) && (of === userId || PK.endsWith(`#USER#${userId}`)))
-    .map(({ _t, SK }) => `${_t} ${SK}`)
+    .filter(({ _t, PK, userId: of }) => !REMAINING.includes(_t) && (of === userId || PK === partition))
+    .map(({ _t, SK }): [string, string] => [_t, SK])
     .sort();
 }
 
 /** Returns the number of a user's items of each type. */
 async function itemCounts(userId: string): Promise<Record<string, number>> {
-  const groups = Map.groupBy(await itemsOfUser(userId), (item) => item.split(' ')[0]!);
+  const groups = Map.groupBy(await itemsOfUser(userId), ([type]) => type);
   return Object.fromEntries([...groups].map(([type, items]) => [type, items.length]));
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as Y from 'yjs';
+import { EditorVersionPartEntity } from '../../../lib/editors/versions/entities.ts';
 import { keepVersionStep } from '../../../lib/editors/versions/keepVersionStep.ts';
 import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
@@ -8,6 +9,7 @@ import { nda } from '../../support/content.ts';
 import { putItem } from '../../support/items.ts';
 import { JobRunner } from '../../support/jobRunner.ts';
 import { startQueues } from '../../support/queues.ts';
+import { storedDocumentScope } from '../../support/storedScope.ts';
 import { newUser } from '../../support/userTokens.ts';
 import { silentLog } from '../../support/workers.ts';
 
@@ -118,8 +120,11 @@ describe('versions of an editor', () => {
     await rename(third.versionId, 'Kept');
     await customer.ok(`${VERSIONS}/delete`, { ...editor, versionIds: [second.versionId] });
     const stored = await itemsOf('EditorVersion');
+    const [{ internalId }] = (await itemsOf('Editor')) as [any];
+    const ofEditor = { ...(await storedDocumentScope(customer)), editorId: 'summary', internalId };
     for (const { blob, ttl } of stored) {
-      const own = (await parts()).filter(({ SK }) => String(SK).includes(blob.id));
+      const { SK } = EditorVersionPartEntity.key({ ...ofEditor, id: blob.id, part: 0 });
+      const own = (await parts()).filter((part) => part.SK === SK);
       expect(own.map((part) => part.ttl ?? Infinity)).toEqual([expect.any(Number)]);
       expect((own[0]!.ttl as number | undefined) ?? Infinity).toBeGreaterThanOrEqual(
         (ttl as number | undefined) ?? Infinity,

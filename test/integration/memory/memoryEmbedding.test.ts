@@ -1,4 +1,3 @@
-import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
 import { TITAN_MODEL } from '../../../lib/bedrock/titan.ts';
@@ -11,13 +10,14 @@ import {
 } from '../../../lib/jobs/jobStore.ts';
 import { jobSweep } from '../../../lib/jobs/jobSweep.ts';
 import { startEmbedding } from '../../../lib/memory/embeddingJobs.ts';
-import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
+import { EmbeddingStateEntity, vectorsOf } from '../../../lib/memory/entities.ts';
 import { LEXICAL_MODEL } from '../../../lib/memory/rules/lexical.ts';
+import { vectorPartition } from '../../../lib/memory/vectorIndexes.ts';
 import { shardNumbers } from '../../../lib/table/queryShards.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { EmbeddingWorker } from '../../support/embeddingJobs.ts';
-import { TABLE_NAME } from '../../support/engine.ts';
 import { restartFunctions } from '../../support/functionHandlers.ts';
+import { deleteItem, itemsOfTenant } from '../../support/items.ts';
 import { startQueues } from '../../support/queues.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
@@ -83,23 +83,20 @@ const both = (lexical: number, titanic: number) => ({ [LEXICAL_MODEL]: lexical, 
  * first). Counts vectors without reading them, because reading takes seconds.
  */
 async function stored() {
-  const { Items } = await engine.lean.send(
-    new ScanCommand({
-      TableName: TABLE_NAME,
-      ProjectionExpression: 'PK, SK, #t, #model, #next, stale, kind, jobId, createdAt',
-      ExpressionAttributeNames: { '#t': '_t', '#model': 'model', '#next': 'next' },
-    }),
-  );
-  const ours: Record<string, any>[] = Items.filter(({ PK }: { PK: string }) => PK.startsWith(`T#${customer.apiKey}#`));
-  const of = (type: string) => ours.filter(({ _t }) => _t === type);
-  const vectors = (model: string) => of('JudgmentVector').filter(({ SK }) => SK.includes(model)).length;
+  const items = await itemsOfTenant(engine, customer.apiKey, {
+    ProjectionExpression: 'PK, SK, #t, #model, #next, #vectors, stale, kind, jobId, createdAt',
+    ExpressionAttributeNames: { '#t': '_t', '#model': 'model', '#next': 'next', '#vectors': vectorPartition },
+  });
+  const of = (type: string) => items.filter(({ _t }) => _t === type);
+  const vectors = (model: string) =>
+    of('JudgmentVector').filter((item) => item[vectorPartition] === vectorsOf(customer.apiKey, model));
   const [state] = of('EmbeddingState').map(({ model, next, stale }) =>
     JSON.parse(JSON.stringify({ model, next, stale })),
   );
   return {
     state,
-    vectors: both(vectors(LEXICAL_MODEL), vectors(TITAN_MODEL)),
-    vectorKeys: of('JudgmentVector').map(({ PK, SK }) => ({ PK, SK })),
+    vectors: both(vectors(LEXICAL_MODEL).length, vectors(TITAN_MODEL).length),
+    titanVectors: vectors(TITAN_MODEL),
     jobs: of('Job').toSorted((first, second) => first.createdAt - second.createdAt),
   };
 }
@@ -195,11 +192,8 @@ describe('a judgment whose embedding failed', () => {
   test('makes the worker store the embedding state that a tenant lacks', async () => {
     deployWith('lexical');
     await add(...judged.slice(0, 3));
-    const [{ PK, SK }, message] = [
-      EmbeddingStateEntity.key({ tenant: customer.apiKey }),
-      { tenant: customer.apiKey, jobId: 'decision' },
-    ];
-    await engine.lean.send(new DeleteCommand({ TableName: TABLE_NAME, Key: { PK, SK } }));
+    const message = { tenant: customer.apiKey, jobId: 'decision' };
+    await deleteItem(engine, EmbeddingStateEntity.key(message));
     const refs = [{ organizationKey: await keyOfOrganization(), recordId: 'liability' }];
     await table.write([startEmbedding(customer.apiKey, message.jobId, refs, Date.now())]);
     deployWith(TITAN_MODEL);
@@ -336,12 +330,7 @@ describe('a change of the embedding model', () => {
       [{ body: message, groupId: message!.tenant, delaySeconds: REQUESTS_ENDED_MS / 1000 }],
       both(3, 3),
     ]);
-    await engine.lean.send(
-      new DeleteCommand({
-        TableName: TABLE_NAME,
-        Key: (await stored()).vectorKeys.find(({ SK }) => SK.includes(TITAN_MODEL)),
-      }),
-    );
+    await deleteItem(engine, (await stored()).titanVectors[0]!);
     // A function of the previous deployment stores a judgment. The worker of that deployment does nothing for it.
     deployWith('lexical');
     queues.clear();

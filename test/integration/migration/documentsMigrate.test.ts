@@ -51,10 +51,8 @@ const keepsOldId = [
   'Mail',
   'DocumentMigration',
 ];
-const namesId = (value: unknown, id: string): boolean =>
-  typeof value === 'string'
-    ? value.split('#').includes(id) || value.includes(`"${id}"`)
-    : typeof value === 'object' && value !== null && Object.values(value).some((part) => namesId(part, id));
+/** The new id and the ids of records begin with the old id and a hyphen. */
+const namesId = (item: object, id: string) => JSON.stringify(item).replaceAll(`${OLD}-`, '').includes(id);
 const typesThatName = async (id: string) =>
   [...new Set((await items()).filter((item) => namesId(item, id)).map(({ _t }) => _t))].sort();
 
