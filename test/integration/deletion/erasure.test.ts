@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ChatUserEntity, rememberChannel } from '../../../lib/chat/chatStore.ts';
 import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import { eraseUsersStep } from '../../../lib/deletion/eraseUsersStep.ts';
-import { removeFromRecords } from '../../../lib/deletion/userWalk.ts';
 import { MAX_REVOCATIONS } from '../../../lib/directory/rules/access.ts';
 import { JobEntity, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { WaitingEntryEntity } from '../../../lib/mail/waiting/entryStore.ts';
@@ -24,7 +23,7 @@ import { nextMillisecond } from '../../support/nextMillisecond.ts';
 import { storedOrganizationScope } from '../../support/storedScope.ts';
 import { addThreads } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
-import { ada, createUserRecords, namesOf, saidToGrace, traces } from '../../support/userTraces.ts';
+import { ada, createUserRecords, namesOf, traces } from '../../support/userTraces.ts';
 
 const DELETE = '/v2/users/data/delete';
 const STATUS = '/v2/users/data/delete/status';
@@ -400,17 +399,6 @@ describe('users/data/delete', () => {
     ]);
     expect(await storedUser()).not.toHaveProperty('revocations');
     expect(JSON.stringify([...(await dump(customer.apiKey))])).not.toContain('Ada-Name');
-  });
-
-  test("erases comments in other users' threads that an earlier removal had kept", async () => {
-    await createUserRecords(customer, 'acme');
-    const scope = await storedOrganizationScope(customer);
-    const budget = { clock: Date.now, deadline: Infinity };
-    await removeFromRecords({ table, scope, mode: 'remove' }, ada.userId, Date.now(), undefined, budget);
-    expect(JSON.stringify([...(await dump(customer.apiKey))])).toContain(saidToGrace);
-    await begin({ userIds: [ada.userId] });
-    await run();
-    await expectNoTraces();
   });
 
   test('continues the job of an earlier version, and begins its organization again', async () => {

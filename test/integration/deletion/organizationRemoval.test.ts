@@ -6,9 +6,10 @@ import { purgeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
 import { organizationPurges, purgeOrganizationStep } from '../../../lib/deletion/purgeOrganizations.ts';
 import { startPurge } from '../../../lib/deletion/startPurge.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
+import { ContactEntity } from '../../../lib/directory/users.ts';
 import type { JobMessage } from '../../../lib/jobs/jobStore.ts';
 import { entities, type Entity } from '../../../lib/table/entity.ts';
-import { remove, Table } from '../../../lib/table/table.ts';
+import { insert, remove, Table } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { fillOrganization } from '../../support/fillOrganization.ts';
 import { itemsByKey, itemsOfOrganization, restoreItems } from '../../support/items.ts';
@@ -105,6 +106,16 @@ describe('purge of a deleted organization', () => {
     };
     const [few, many] = [await countQueries('few', 2), await countQueries('many', 12)];
     expect((many - few) / 10).toBe(12);
+  });
+
+  test('purges documents and users of more than one page', async () => {
+    await customer.addDocuments(times(60, (index) => `first-${index}`));
+    await customer.addDocuments(times(60, (index) => `second-${index}`));
+    const scope = await scopeOf('acme');
+    const contact = { ...scope, resource: scope.organizationKey, addedAt: 0 };
+    await table.writeAll(times(501, (index) => insert(ContactEntity, { ...contact, userId: `user-${index}` })));
+    expect(await purgeOrganizationStep(table, purgeJobOf(scope.organizationKey), () => MINUTE)).toBe('done');
+    expect(itemsOfOrganization(await items(), scope.organizationKey)).toEqual([]);
   });
 
   test('makes progress in each step, even if each query takes longer than a step', async () => {

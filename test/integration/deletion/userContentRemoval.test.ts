@@ -11,7 +11,6 @@ import { itemsOfTenant } from '../../support/items.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { nextMillisecond } from '../../support/nextMillisecond.ts';
 import { storedDocumentScope, storedOrganizationScope } from '../../support/storedScope.ts';
-import { addThreads, comment, getThread, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 import { ada, createUserRecords, grace, max, nameOf, namesOf, saidToGrace } from '../../support/userTraces.ts';
 
@@ -126,30 +125,6 @@ describe('removeFromRecords of a user who is removed from an organization', () =
     ]);
     expect((await itemsOf('Reaction')).find(({ annotationId }) => annotationId === 'both')!.fromUsers).toHaveLength(2);
   });
-
-  test.each(['remove', 'erase'])(
-    'keeps the ids of records in a new document that reuses the ids of a deleted document (%s)',
-    async (mode) => {
-      const { organizationId } = nda;
-      const from = { userId: grace.userId };
-      await customer.ok('/v2/organizations/documents/delete', { organizationId, documentIds: ['nda', 'offer'] });
-      await customer.addDocuments(['nda']);
-      await addThreads(customer, [thread('byAda', { commentData: [comment({ from })] })]);
-      await customer.addReactions([{ annotationId: 'onDocument', icon: '+', from }]);
-      await customer.addRecordings([{ annotationId: 'ofAda', recordingType: 'audio', from }]);
-      const notification = { notificationId: 'toAda', displayHeadlineMessageTemplate: 'a', displayBodyMessage: 'b' };
-      await customer.ok('/v2/notifications/add', { ...nda, ...notification, actionUser: from, notifyUsers: [from] });
-      expect(await purgeUser({ mode })).toBeUndefined();
-      expect(await getThread(customer, 'byAda')).toMatchObject({ commentCount: 1 });
-      expect(await customer.ok('/v2/recordings/get', { organizationId, recordingIds: ['ofAda'] })).toHaveLength(1);
-      expect(await customer.ok('/v2/notifications/get', { organizationId, notificationIds: ['toAda'] })).toHaveLength(
-        1,
-      );
-      expect(await customer.ok('/v2/reactions/delete', { ...nda, annotationIds: ['onDocument'] })).toMatchObject({
-        onDocument: { success: true },
-      });
-    },
-  );
 
   test('stops at its deadline, and the next call continues', async () => {
     // The user's involvements still exist, but their records do not.
