@@ -12,7 +12,7 @@ import { headersOf, newWorkspace, type TestWorkspace } from '../support/workspac
 
 /** A workspace with the data that the scenarios need. */
 export interface Subject extends TestWorkspace {
-  readonly endpointIds: readonly string[];
+  readonly endpointId: string;
   /** Two review agents, and a group that contains the first one. */
   readonly agentIds: readonly string[];
   readonly agentGroupId: string;
@@ -219,7 +219,6 @@ const requests: Readonly<Record<string, Scenario['data']>> = {
     reason: 'It is fine.',
     actionUser: ada,
   }),
-  '/v2/commentannotations/delete one': (n) => ({ ...inBusy, annotationIds: [`one-${n}`] }),
   '/v2/commentannotations/comments/get by id': () => ({ ...talkRead, commentIds: [1] }),
   '/v2/commentannotations/comments/get a page': () => talkRead,
   '/v2/commentannotations/comments/get a page with a reaction': () => ({ ...talkRead, annotationId: 'reacted' }),
@@ -302,13 +301,12 @@ const requests: Readonly<Record<string, Scenario['data']>> = {
   }),
   '/v2/events/publish one that exists': () => ({ ...busy, event: 'huddle.create', eventId: 'huddle-0' }),
   '/v2/workspace/advancedwebhook/messages/get a page': () => ({ limit: 1 }),
-  '/v2/workspace/advancedwebhook/messages/get a page of an endpoint': (_n, { endpointIds: [endpointId] }) => ({
+  '/v2/workspace/advancedwebhook/messages/get a page of an endpoint': (_n, { endpointId }) => ({
     endpointId,
     limit: 1,
   }),
   '/v2/recordings/get a page of a document': () => ({ ...read, documentId: 'loose' }),
   '/v2/recordings/get a page of an organization': () => read,
-  '/v2/recordings/add one': () => ({ ...loose, recordings: [{ recordingType: 'audio', from: { userId: 'ada' } }] }),
   '/v2/users/add one to a document': (n) => ({ ...busy, documentId: 'nda', users: [{ userId: `reader-${n}` }] }),
   '/v2/users/add one who exists, unchanged': () => ({ ...busy, users: [{ userId: 'ada', name: 'Ada Lovelace' }] }),
   '/v2/users/get a page': () => ({ ...read, pageSize: 100 }),
@@ -371,13 +369,11 @@ const requests: Readonly<Record<string, Scenario['data']>> = {
     groupId: agentGroupId,
     agentIds: [agentIds[n]],
   }),
-  '/v2/workspace/apikey/create one': (_n, { ownerEmail }) => ({ ownerEmail, type: 'testing' }),
   '/v2/workspace/apikeys/get by id': (_n, { apiKey }) => ({ apiKeys: [apiKey] }),
   '/v2/workspace/advancedwebhook/endpoints/create one': (n) => ({
     url: 'https://hooks.example.com',
     description: `Endpoint ${n}`,
   }),
-  '/v2/workspace/advancedwebhook/endpoints/delete one': (n, { endpointIds }) => ({ endpointId: endpointIds[n] }),
   '/v2/users/invite/add one': (n) => ({ ...inBusy, type: 'doc_user', email: `user-${n}@example.com` }),
   '/v2/users/doc/get one': () => read,
   '/v2/crdt/versions/restore one': (n, { versionIds }) => ({
@@ -509,12 +505,10 @@ export async function prepare(): Promise<Subject> {
   await add('/v2/auth/permissions/add');
   await add('/v2/workspace/domains/add');
   await add('/v2/workspace/advancedwebhookconfig/update');
-  const endpointIds: string[] = [];
-  for (let i = 0; i < 3; i++)
-    endpointIds.push((await add('/v2/workspace/advancedwebhook/endpoints/create', { uid: undefined })).id);
+  const { id: endpointId } = await add('/v2/workspace/advancedwebhook/endpoints/create', { uid: undefined });
   // No worker runs here. A resend writes a delivery at once, which the endpoint's list then contains.
   await add('/v2/events/publish', { ...busy, documentId: undefined, event: 'huddle.create', eventId: 'listed' });
-  await add('/v2/workspace/advancedwebhook/messages/resend', { messageId: 'listed', endpointId: endpointIds[0] });
+  await add('/v2/workspace/advancedwebhook/messages/resend', { messageId: 'listed', endpointId });
   const { version: editorVersion } = await add('/v2/crdt/updates/get', {
     ...inAcme,
     editorId: aText.editorId,
@@ -542,7 +536,7 @@ export async function prepare(): Promise<Subject> {
     permissions: { resources: [{ type: 'document', id: 'loose', ...busy }] },
   });
   const user = { authorization: `Bearer ${token}` };
-  return { ...workspace, endpointIds, editorVersion, agentIds, agentGroupId: group.id, versionIds, user };
+  return { ...workspace, endpointId, editorVersion, agentIds, agentGroupId: group.id, versionIds, user };
 }
 
 /** The answer to an example, the result that the reference shows for it, and the cost of the warm request. */
