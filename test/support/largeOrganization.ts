@@ -17,8 +17,6 @@ interface Size {
   readonly folders: number;
   /** Every n-th document has content, beginning with the first. */
   readonly contentEvery: number;
-  /** This text is in the names of documents and in comments. */
-  readonly mark?: string;
 }
 
 export interface LargeOrganization {
@@ -47,7 +45,6 @@ export async function makeLargeOrganization(
   organizationId: string,
   size: Size,
 ): Promise<LargeOrganization> {
-  const { mark = 'old' } = size;
   const [user, folder, document] = ['user', 'folder', 'document'].map((name) => numbered(name, 0)) as [
     string,
     string,
@@ -62,7 +59,7 @@ export async function makeLargeOrganization(
   await customer.ok('/v2/organizations/documents/add', {
     organizationId,
     folderId: folder,
-    documents: [{ documentId: document, documentName: mark }],
+    documents: [{ documentId: document, documentName: 'old' }],
   });
   await customer.ok('/v2/users/add', { organizationId, users: [{ userId: user, name: `Name of ${user}` }] });
   await customer.ok('/v2/users/add', {
@@ -74,7 +71,7 @@ export async function makeLargeOrganization(
   const internalId = [...before.values()].find(
     ({ _t, organizationId: id }) => _t === 'Organization' && id === organizationId,
   )?.internalId as string;
-  await fillDocument(customer, { organizationId, documentId: document }, { mark, each: 1 });
+  await fillDocument(customer, { organizationId, documentId: document }, { mark: 'old', each: 1 });
   const all = await itemsByKey(engine, customer);
 
   const ownItems = itemsOfOrganization(all, internalId);

@@ -315,22 +315,6 @@ describe('users/data/delete', () => {
     expect(await storedUser()).toBeUndefined();
   });
 
-  test.each([
-    ['/v2/users/add', { organizationId: 'beta', users: [{ userId: ada.userId }] }],
-    [
-      '/v2/auth/permissions/add',
-      { user: { userId: ada.userId }, permissions: { resources: [{ type: 'organization', id: 'beta' }] } },
-    ],
-  ])('%s makes an erased user a user of all organizations again, also before the job ends', async (path, data) => {
-    await createIn('acme', 'beta');
-    await begin({ userIds: [ada.userId] });
-    await customer.call(path, data);
-    const roleInNda = async () => (await rightsOf(ada.userId)).documents.nda.accessRole;
-    expect(await roleInNda()).toBe('editor');
-    await run();
-    expect(await roleInNda()).toBe('editor');
-  });
-
   test('deletes what waits to be mailed to the user, and the channel of the user in Slack', async () => {
     await addThreads(customer, [{ annotationId: 'a', commentData: [{ commentText: '?', from: { userId: 'bob' } }] }]);
     const { tenant, organizationKey } = await storedOrganizationScope(customer);

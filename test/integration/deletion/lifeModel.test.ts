@@ -608,7 +608,7 @@ const reusedIds = (leave: Step): Step[] => [
   finishJobs.step('acme', {}),
 ];
 
-/** Erases users. One adds content again before the job runs. */
+/** Erases users, who are added to another organization before the job has ended. */
 const erasedUsers: Step[] = [
   ...filled,
   addOrganization.step('beta', {}),
@@ -621,10 +621,11 @@ const erasedUsers: Step[] = [
   eraseUsers.step('acme', { user: 'ada' }),
   addRecords.step('acme', { document: 'db', kinds, from: 'ada', to: 'bob' }),
   runJobSteps.step('acme', { job: 0, steps: 3, crashes: false }),
-  addUser.step('acme', { to: acme, user: 'ada', accessRole: undefined }),
+  addUser.step('beta', { to: acme, user: 'ada', accessRole: undefined }),
   addRecords.step('acme', { document: 'da', kinds, from: 'ada', to: 'cyd' }),
   finishJobs.step('acme', {}),
   eraseUsers.step('acme', { user: 'cyd' }),
+  addGrant.step('beta', { to: acme, user: 'cyd', accessRole: undefined, seconds: undefined, region: undefined }),
   finishJobs.step('acme', {}),
 ];
 
