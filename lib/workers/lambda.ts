@@ -80,7 +80,7 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
   };
 }
 
-function invoker<S extends Source, U extends Uses>(
+export function invoker<S extends Source, U extends Uses>(
   worker: WorkerOf<S, U>,
 ): (event: unknown, call: WorkerCall<U>) => Promise<InvocationResult> {
   const on: Source = worker.on;

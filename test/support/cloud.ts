@@ -1,62 +1,53 @@
 import { randomUUID } from 'node:crypto';
-import type { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import type { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2';
-import type { SendMessageBatchCommand, SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { worker as fanOutEvents } from '../../functions/workers/fanOutEvents.ts';
-import { worker as sendEmail } from '../../functions/workers/sendEmail.ts';
-import type { QueueName, Uses } from '../../lib/app/capability.ts';
-import type { MessageCall } from '../../lib/app/worker.ts';
-import type { ChatComposer } from '../../lib/chat/chatComposer.ts';
-import { KeyRing } from '../../lib/crypto/keyRing.ts';
-import { SecretBox } from '../../lib/crypto/secretBox.ts';
-import { EventEntity, OutboxStore } from '../../lib/events/outbox.ts';
-import type { FanOutPorts } from '../../lib/fanOut/fanOut.ts';
-import { JobEntity, JobMessage, JobStore } from '../../lib/jobs/jobStore.ts';
-import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';
-import { MailComposer } from '../../lib/mail/mailComposer.ts';
-import { fanOutMails, ownerNotifier } from '../../lib/mail/mailFanOut.ts';
-import type { MailMessage } from '../../lib/mail/mailMessage.ts';
-import { MailEntity, MailStore } from '../../lib/mail/mailStore.ts';
-import { sweepMails } from '../../lib/mail/mailSweep.ts';
-import { type MailLimits, MailQuotas } from '../../lib/mail/quotas/mailQuotas.ts';
-import { SesSender } from '../../lib/mail/senders/ses.ts';
-import { UnsubscribeLinks } from '../../lib/mail/unsubscribeLinks.ts';
-import { type CollectEntriesDeps, collectEntriesStep } from '../../lib/mail/waiting/collectEntriesStep.ts';
-import { fanOutInApp } from '../../lib/notifications/inAppFanOut.ts';
-import { NotificationWriter } from '../../lib/notifications/notifications.ts';
+import * as registry from '../../functions/workers/index.ts';
+import { environment, type QueueName } from '../../lib/app/capability.ts';
+import type { Worker, WorkerOf } from '../../lib/app/worker.ts';
+import { type SecretBox, secretBox } from '../../lib/crypto/secretBox.ts';
+import { EventEntity } from '../../lib/events/outbox.ts';
+import { outboxIndex } from '../../lib/fanOut/sweepOutbox.ts';
+import { dueJobIndex, JobEntity } from '../../lib/jobs/jobStore.ts';
+import { mailTiming } from '../../lib/mail/mailMessage.ts';
+import { dueMailIndex, MailEntity } from '../../lib/mail/mailStore.ts';
+import type { MailLimits } from '../../lib/mail/quotas/mailQuotas.ts';
 import { newId } from '../../lib/shared/ids.ts';
+import { isoTime } from '../../lib/shared/isoTime.ts';
+import { lazy } from '../../lib/shared/lazy.ts';
+import { operationOf } from '../../lib/table/documentClient.ts';
+import { indexPartition } from '../../lib/table/entity.ts';
+import { shardNumbers } from '../../lib/table/queryShards.ts';
 import { Table } from '../../lib/table/table.ts';
-import { attemptDelivery, type AttemptPorts } from '../../lib/webhooks/attempt.ts';
-import { DeliveryStore } from '../../lib/webhooks/deliveries.ts';
-import { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
-import { EndpointDisabler } from '../../lib/webhooks/disableEndpoints.ts';
-import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
-import { readBacklog } from '../../lib/webhooks/firstAttemptBacklog.ts';
-import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
-import { HealthyEndpoints } from '../../lib/webhooks/healthyEndpoints.ts';
-import { AttemptLoader } from '../../lib/webhooks/loadAttempt.ts';
-import { ParkedDeliveryStore } from '../../lib/webhooks/parkedDeliveries.ts';
-import { WebhookRequests } from '../../lib/webhooks/prepareRequest.ts';
-import { RateSlots } from '../../lib/webhooks/rateSlots.ts';
-import { releaseParkedStep, type ReleasePorts } from '../../lib/webhooks/releaseParked.ts';
+import { dueDeliveryIndex } from '../../lib/webhooks/deliveries.ts';
+import { type DeliveryMessage, deliveryTiming } from '../../lib/webhooks/deliveryMessage.ts';
+import { dueGroupIndex } from '../../lib/webhooks/firstAttempts.ts';
 import type { AttemptResult } from '../../lib/webhooks/rules/outcome.ts';
-import { SubscriptionReader } from '../../lib/webhooks/subscriptions.ts';
-import { createWebhookClient, type WebhookRequest } from '../../lib/webhooks/transport/send.ts';
-import { handleMessages } from '../../lib/workers/handleMessages.ts';
-import { handleRecords, toInserted } from '../../lib/workers/handleRecords.ts';
-import { MAX_RECEIVE_COUNT } from '../../lib/workers/queues.ts';
+import { createWebhookClient, webhookClient, type WebhookRequest } from '../../lib/webhooks/transport/send.ts';
+import { workerCapabilities } from '../../lib/workers/capabilities.ts';
+import type { DueIndex } from '../../lib/workers/dueShards.ts';
+import { invoker } from '../../lib/workers/lambda.ts';
+import { MAX_RECEIVE_COUNT, queueVariable } from '../../lib/workers/queues.ts';
 import type { Timing } from '../../lib/workers/rules/schedule.ts';
 import type { InvocationResult } from '../../lib/workers/runUntil.ts';
-import { type QueueSender, SqsSender } from '../../lib/workers/sender.ts';
-import type { SweepCall, SweepMessage } from '../../lib/workers/sweep.ts';
+import { SqsSender } from '../../lib/workers/sender.ts';
+import * as sendTo from '../../lib/workers/sendTo.ts';
+import type { SweptWork } from '../../lib/workers/sweep.ts';
 import { Invocation, type Trial } from './crashes.ts';
-import { deliveryRoles } from './deliveryRoles.ts';
-import { type Engine, MASTER_KEY_SECRET_ARN, TABLE_NAME } from './engine.ts';
-import { asDocumentClient, type Command, type TableClient } from './leanClient.ts';
-import { requirePermission, type RunWithRole } from './permissions.ts';
-import { RECONCILE_AFTER, runShardSweeps, runTimer, shardSweepsOf } from './sweeps.ts';
+import { type Engine, TABLE_NAME } from './engine.ts';
+import { asDocumentClient, type TableClient } from './leanClient.ts';
+import { variablesOf } from './permissions.ts';
+import type { ServiceCall, Surroundings } from './surroundings.ts';
 import { insertsEvent, messagesEvent, recordingMeasures } from './workers.ts';
+import {
+  type Deps,
+  duePartitions,
+  isOfEmptyPartition,
+  openWith,
+  queueNames,
+  queueOf,
+  runAs,
+  type StandIn,
+  type WorkerName,
+} from './workerWorld.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -123,7 +114,7 @@ export class Cloud {
     refused?: (queue: QueueName, body: unknown) => boolean;
     lost?: (queue: QueueName, body: any) => boolean;
     mail?: Stub<string, Error>;
-    table?: Stub<Command, Item>;
+    table?: Stub<ServiceCall, Item>;
     /** Stands for the receivers. */
     receive?: (endpointId: string, attempt: number) => AttemptResult;
     /** Returns the number of deliveries of a failing record or message, as `tries` of a trial. */
@@ -146,22 +137,29 @@ export class Cloud {
   readonly #invocations = new Map<Invocation, { readonly runs: number; ended: number; asleep: number }>();
   #sleepers: { readonly at: number; readonly wake: () => void }[] = [];
   #changed: () => void = () => undefined;
+  #duePartitions: ReadonlySet<unknown> = new Set();
+  readonly #variables = { ...process.env };
   readonly #client: TableClient;
   readonly #http = createWebhookClient({ allowLoopback: true });
   /** The table as tests use it. Calls through it belong to no trial. */
   readonly table: Table;
   readonly box: SecretBox;
 
-  /** Opens the ports of all processes on the table of `engine`. */
   constructor({ lean }: Pick<Engine, 'lean'>) {
     this.#client = lean;
-    const outside = this.#process(new Invocation());
-    this.table = outside.table;
-    this.box = outside.box;
+    const client = asDocumentClient({
+      send: (command) =>
+        this.#send(
+          { service: 'DynamoDB', operation: operationOf(command), input: command.input },
+          () => lean.send(command),
+          undefined,
+        ),
+    });
+    this.table = new Table(client, TABLE_NAME, this.#clock);
+    this.box = secretBox.open(environment(process.env));
   }
 
   readonly #clock = () => this.now;
-  readonly #newId = (prefix: string) => newId(prefix, this.now);
   readonly #log = {
     info: () => undefined,
     warn: () => undefined,
@@ -225,47 +223,20 @@ export class Cloud {
    */
   async sweep(trial?: Trial): Promise<boolean> {
     this.sweeps++;
-    const timer = new Invocation(trial);
-    const process = this.#process(timer, 'Timer ');
-    // A trial counts the calls for empty partitions too.
-    const hasSent = await hasSucceeded(timer, () =>
-      runTimer(process.table, process.sender('sweep'), this.#sweepCall(), trial !== undefined),
-    );
-    const messages = this.#queues.sweep.splice(0).map(({ body }) => JSON.parse(body) as SweepMessage);
-    const swept = await Promise.all(messages.map((message) => this.#sweepShard(message, trial)));
+    this.#duePartitions = await duePartitions(this.#client);
+    const hasSent = await this.#hasSucceeded('sweep', trial, {});
+    // SQS would deliver a failed message again after more than a minute, and the worker drops such old messages.
+    const messages = this.#queues.sweep.splice(0).map(({ body }) => messagesEvent([body], { sentAt: this.now }));
+    const swept = await Promise.all(messages.map((event) => this.#hasSucceeded('sweepShard', trial, event)));
     return hasSent && swept.every(Boolean);
   }
 
-  #sweepCall(): SweepCall {
-    return { clock: this.#clock, log: this.#log, measures: this.measures, deadline: this.now + 55 * SECOND };
-  }
-
-  /**
-   * Runs the worker for a message. A failed message is not delivered again: SQS would do so after more than a minute,
-   * and the worker drops such old messages.
-   */
-  async #sweepShard(message: SweepMessage, trial: Trial | undefined): Promise<boolean> {
-    const invocation = new Invocation(trial);
-    const process = this.#process(invocation);
-    const isBacklogged = readBacklog(() =>
-      invocation.call('GetQueueAttributes', async () => {
-        requirePermission({ service: 'SQS', operation: 'GetQueueAttributes', input: { QueueUrl: 'deliver' } });
-        return this.#queues.deliver.length;
-      }),
-    );
-    const { table, deliveries, groups, fanOut, sender } = process;
-    const sweeps = shardSweepsOf({
-      table,
-      deliveries,
-      groups,
-      fanOut,
-      retryQueue: sender('deliverSlow'),
-      isBacklogged,
-      timing: this.webhookTiming,
-      mails: sweepMails({ mails: new MailStore(table), queue: sender('mail'), timing: this.mailTiming }),
-      queues: { jobs: sender('jobs'), embed: sender('embed') },
-    });
-    return hasSucceeded(invocation, () => runShardSweeps(sweeps, [message], this.#sweepCall()));
+  async #hasSucceeded(name: WorkerName, trial: Trial | undefined, event: object): Promise<boolean> {
+    try {
+      return failedItems(await this.#run(name, new Invocation(trial), event)).length === 0;
+    } catch {
+      return false;
+    }
   }
 
   /** Starts invocations for all work that is ready. Waits until each of them has ended or sleeps. */
@@ -325,16 +296,10 @@ export class Cloud {
       .slice(0, 10);
     for (const record of batch) this.#stream.splice(this.#stream.indexOf(record), 1);
     const invocation = this.#invocation(trial);
-    const deps = { fanOut: this.#process(invocation).fanOut };
-    const run: typeof fanOutEvents.run = (call) =>
-      Promise.race([invocation.crashed, fanOutEvents.run({ ...call, deps })]);
     this.#invoke(
       invocation,
-      batch.length,
-      () =>
-        deliveryRoles.fanOutEvents(() =>
-          handleRecords(run, toInserted, insertsEvent(batch.map(({ item }) => item)), this.#call(deps)),
-        ),
+      1,
+      () => this.#run('fanOutEvents', invocation, insertsEvent(batch.map(({ item }) => item))),
       (failed) => {
         // When a record fails, delivers it and all later records again, as Lambda does.
         const from = failed === 'all' ? 0 : Math.min(batch.length, ...failed.map((id) => Number(id) - 1));
@@ -368,7 +333,15 @@ export class Cloud {
     this.#invoke(
       invocation,
       batch.length,
-      () => roleFor(queue)(() => this.#handle(queue, invocation, batch)),
+      () =>
+        this.#run(
+          workerOf(queue),
+          invocation,
+          messagesEvent(
+            batch.map(({ body }) => body),
+            { sentAt: this.now },
+          ),
+        ),
       (failed) => {
         const maxReceives = this.#tries(trial, Infinity);
         const done = batch.filter(
@@ -381,55 +354,101 @@ export class Cloud {
     return true;
   }
 
-  #handle(queue: QueueName, invocation: Invocation, batch: readonly Message[]): Promise<InvocationResult> {
-    const process = this.#process(invocation);
-    const event = messagesEvent(batch.map(({ body }) => body));
-    if (queue === 'mail') {
-      const { composer, ...sendsMails } = process.sendMail;
-      const chat = { compose: () => Promise.reject(new Error('No chat')) } as unknown as ChatComposer;
-      const deps = { sendsMails, mails: composer, chat };
-      return handleMessages(
-        sendEmail.on.message,
-        (call) =>
-          Promise.race([invocation.crashed, sendEmail.run({ ...call, message: call.message as MailMessage, deps })]),
-        event,
-        this.#call(deps),
-      );
-    }
-    if (queue === 'jobs') {
-      const releaseParked: Step = (...step) => releaseParkedStep(process.release, ...step);
-      const collectEntries: Step = (job, _clock, call) => collectEntriesStep(process.collectEntries, job, call);
-      const deps = {
-        jobs: new JobStore(process.table),
-        steps: { releaseParked, collectEntries } as RunJobDeps['steps'],
-        queue: process.sender('jobs'),
-      };
-      const run = (call: MessageCall<unknown, Uses>) =>
-        runJob(deps, { ...call, message: call.message as JobMessage, deadline: Infinity });
-      return handleMessages(JobMessage, (call) => Promise.race([invocation.crashed, run(call)]), event, this.#call({}));
-    }
-    const work = async (call: MessageCall<unknown, Uses>) => {
-      const message = call.message as DeliveryMessage;
-      const sleep = (milliseconds: number) => this.#pause(invocation, milliseconds);
-      const ports = { ...process.attempts(message), isFirstQueue: queue === 'deliver', sleep };
+  /** Runs a worker in the process of an invocation. */
+  async #run(name: WorkerName, invocation: Invocation, event: object): Promise<InvocationResult> {
+    const deps = this.#open(name);
+    const worker = registry[name] as unknown as WorkerOf<any, any>;
+    const run = async (call: { readonly message: DeliveryMessage }) => {
       try {
-        await Promise.race([invocation.crashed, attemptDelivery(ports, message, call)]);
+        const own = { ...call, deps: this.#withReplacements(deps, call.message, invocation) };
+        return await Promise.race([invocation.crashed, (worker.run as (call: unknown) => Promise<unknown>)(own)]);
       } finally {
-        this.#invocations.get(invocation)!.ended++;
+        const working = this.#invocations.get(invocation);
+        if (working) working.ended++;
       }
     };
-    return handleMessages(DeliveryMessage, work, event, this.#call({}));
-  }
-
-  #call<D>(deps: D) {
-    return {
+    const around: Surroundings = {
+      clock: this.#clock,
+      random: () => 0.5,
+      answer: (call, send) => this.#answer(name, invocation, call, send),
+    };
+    const call = {
       deps,
       clock: this.#clock,
-      newId: this.#newId,
-      deadline: Date.now() + 60 * MINUTE,
+      newId: (prefix: string) => newId(prefix, this.now),
+      deadline: this.now + 60 * MINUTE,
       log: this.#log,
       measures: this.measures,
     };
+    const invoke = invoker({ ...worker, run } as unknown as typeof worker);
+    // A timer has no batch whose failure would end the wait for a crashed process.
+    return runAs(name, around, () => Promise.race([invocation.crashed, invoke(event, call)]));
+  }
+
+  /** Opens what a worker uses, in a process of its own. */
+  #open(name: WorkerName): Deps<WorkerName> {
+    const variables = variablesOf(name, workerCapabilities(registry[name]), {
+      ...this.#variables,
+      MAILS_PER_RECIPIENT_PER_HOUR: String(this.mailLimits.recipient),
+      MAILS_PER_WRITER_PER_HOUR: String(this.mailLimits.writer),
+      // Opened tables are kept by name. Another object is another name, so that processes do not share batches of calls.
+      TABLE_NAME: Object(TABLE_NAME) as string,
+    });
+    const standIns: StandIn[] = [
+      [deliveryTiming, this.webhookTiming],
+      [mailTiming, this.mailTiming],
+      [webhookClient, this.#http],
+      ...senders(),
+    ];
+    return openWith(registry[name].uses, standIns, variables) as Deps<WorkerName>;
+  }
+
+  /** Replaces what the attempts of a message use. */
+  #withReplacements<D extends object>(deps: D, message: DeliveryMessage, invocation: Invocation): D {
+    if (!('attempts' in deps)) return deps;
+    const { attempts } = deps as Deps<'deliverWebhook'>;
+    const replaced: Deps<'deliverWebhook'>['attempts'] = {
+      ...attempts,
+      sleep: (milliseconds) => this.#pause(invocation, milliseconds),
+      yieldToEventLoop: async () => undefined,
+      requestsWritten: async () => undefined,
+      requests: {
+        prepare: async (key, content) => {
+          const isDeleted = this.deletedEndpoints.has(key.endpointId);
+          const prepared = await attempts.requests.prepare(key, content);
+          if (isDeleted && prepared !== 'cancelled') this.lateAttempts++;
+          return prepared;
+        },
+      },
+      client: { post: (request) => invocation.call('POST', () => this.#post(message, request), true) },
+    };
+    return { ...deps, attempts: replaced };
+  }
+
+  /** Answers an AWS call of a process. It can have a fault. */
+  #answer(worker: WorkerName, invocation: Invocation, call: ServiceCall, send: () => Promise<Item>): Promise<unknown> {
+    const { service, operation, input } = call;
+    const { trial } = invocation;
+    if (service === 'DynamoDB') {
+      const isTimer = worker === 'sweep';
+      // A trial counts the calls for empty partitions too.
+      if (isTimer && !trial && isOfEmptyPartition(input, this.#duePartitions)) return Promise.resolve({ Items: [] });
+      return invocation.call(`${isTimer ? 'Timer ' : ''}${nameOf(call)}`, () => this.#send(call, send, trial));
+    }
+    switch (operation) {
+      case 'SendMessageBatch': {
+        const queue = queueOf(input);
+        return invocation.call(`${operation} ${queue}`, () => this.#acceptMessages(queue, input.Entries));
+      }
+      case 'GetQueueAttributes':
+        return invocation.call(operation, async () => ({
+          Attributes: { ApproximateNumberOfMessages: String(this.#queues[queueOf(input)].length) },
+        }));
+      case 'SendEmail':
+        return invocation.call(operation, () => this.#mail(String(input.EmailTags?.[0]?.Value)), true);
+      default:
+        return invocation.call(operation, send);
+    }
   }
 
   /** Runs an invocation. `end` gets the ids of failed items, or `all` if the process crashed. */
@@ -446,12 +465,7 @@ export class Cloud {
       this.#changed();
     };
     run().then(
-      ({ answer }) =>
-        finish(
-          (answer as { batchItemFailures: { itemIdentifier: string }[] }).batchItemFailures.map(
-            ({ itemIdentifier }) => itemIdentifier,
-          ),
-        ),
+      (result) => finish(failedItems(result)),
       () => finish('all'),
     );
   }
@@ -478,138 +492,20 @@ export class Cloud {
   async due(): Promise<{ readonly kind: string; readonly at: number }[]> {
     const { Items } = await this.#client.send(new ScanCommand({ TableName: TABLE_NAME, IndexName: 'gsi3' }));
     return (Items as Item[]).flatMap(({ gsi3pk, gsi3sk }) => {
-      if (!isSwept(String(gsi3pk))) return [];
-      const kind = kindOf(String(gsi3pk));
-      return [{ kind, at: Date.parse(String(gsi3sk).split('#')[0]!) + (kind === 'PENDING' ? RECONCILE_AFTER : 0) }];
+      const swept = sweptPartitions().get(gsi3pk);
+      if (!swept) return [];
+      const { kind, index } = swept;
+      return [{ kind, at: Date.parse(gsi3sk.slice(0, isoTime(0).length)) + (index.dueAfterMs ?? 0) }];
     });
-  }
-
-  /**
-   * Opens the ports of a simulated process. Each call through them can have a fault. The names of its table calls
-   * begin with `prefix`.
-   */
-  #process(invocation: Invocation, prefix = '') {
-    const send = (command: Command) =>
-      invocation.call(`${prefix}${nameOf(command)}`, () => this.#send(command, invocation.trial));
-    const table = new Table(asDocumentClient({ send }), TABLE_NAME, this.#clock);
-    const secrets = {
-      send: ({ input }: GetSecretValueCommand) =>
-        invocation.call('GetSecretValue', async () => {
-          requirePermission({ service: 'Secrets Manager', operation: 'GetSecretValue', input });
-          return { SecretString: JSON.stringify({ current: '1', 1: 'k'.repeat(64) }) };
-        }),
-    } as unknown as SecretsManagerClient;
-    const ring = new KeyRing(MASTER_KEY_SECRET_ARN, () => secrets);
-    const box = new SecretBox(ring);
-    const sender = (queue: QueueName): QueueSender =>
-      new SqsSender(
-        queue,
-        () => ({
-          send: ({ input }: SendMessageBatchCommand) =>
-            invocation.call(`SendMessageBatch ${queue}`, async () => {
-              requirePermission({ service: 'SQS', operation: 'SendMessageBatch', input });
-              return this.#acceptMessages(queue, input.Entries ?? []);
-            }),
-        }),
-        [0, 0, 0],
-      );
-    const deliveries = new DeliveryStore(table);
-    const health = new EndpointHealthStore(table);
-    const groups = new FirstAttemptStore(table);
-    const outbox = new OutboxStore(table);
-    const subscriptions = SubscriptionReader.of(table);
-    const mailPorts = {
-      table,
-      clock: this.#clock,
-      mails: new MailStore(table),
-      queue: sender('mail'),
-      timing: this.mailTiming,
-    };
-    const quotas = new MailQuotas(table, this.mailLimits);
-    const entries = { table, jobs: new JobStore(table), jobQueue: sender('jobs'), clock: this.#clock };
-    const inApp = fanOutInApp({
-      ...mailPorts,
-      notifications: new NotificationWriter(table),
-    });
-    const fanOut: FanOutPorts = {
-      outbox,
-      subscriptions,
-      groups,
-      firstQueue: sender('deliver'),
-      timing: this.webhookTiming,
-      consumers: [inApp, fanOutMails({ ...mailPorts, quotas, entries })],
-    };
-    const requests = new WebhookRequests(table, box, subscriptions, this.#clock);
-    const endpoints = new EndpointDisabler(table);
-    const attempts = (message: DeliveryMessage): Omit<AttemptPorts, 'isFirstQueue' | 'sleep'> => ({
-      loader: new AttemptLoader(table, subscriptions),
-      deliveries,
-      groups,
-      outbox,
-      health,
-      slots: new RateSlots(table),
-      random: () => 0.5,
-      yieldToEventLoop: async () => undefined,
-      requestsWritten: async () => undefined,
-      healthyEndpoints: new HealthyEndpoints(),
-      requests: {
-        prepare: async (key, content) => {
-          const isDeleted = this.deletedEndpoints.has(key.endpointId);
-          const prepared = await requests.prepare(key, content);
-          if (isDeleted && prepared !== 'cancelled') this.lateAttempts++;
-          return prepared;
-        },
-      },
-      endpoints,
-      retryQueue: sender('deliverSlow'),
-      jobQueue: sender('jobs'),
-      timing: this.webhookTiming,
-      client: { post: (request) => invocation.call('POST', () => this.#post(message, request), true) },
-      notifyOwner: async () => undefined,
-    });
-    const release: ReleasePorts = {
-      parked: new ParkedDeliveryStore(table),
-      deliveries,
-      subscriptions: new SubscriptionReader(table),
-      health,
-      endpoints,
-      notifyOwner: async () => undefined,
-      retryQueue: sender('deliverSlow'),
-      timing: this.webhookTiming,
-    };
-    const ses = {
-      send: ({ input }: SendEmailCommand) =>
-        invocation.call(
-          'SendEmail',
-          () => {
-            requirePermission({ service: 'SESv2', operation: 'SendEmail', input });
-            return this.#mail(String(input.EmailTags?.[0]?.Value));
-          },
-          true,
-        ),
-    } as unknown as SESv2Client;
-    const composer = new MailComposer({
-      table,
-      box,
-      clock: this.#clock,
-      links: new UnsubscribeLinks(ring, 'https://api.test'),
-      ses: new SesSender('no-reply@example.com', () => ses),
-      sendGrid: () => {
-        throw new Error('SendGrid is not configured');
-      },
-    });
-    const sendMail = { ...mailPorts, composer, notifyOwner: ownerNotifier(mailPorts) };
-    const collectEntries: CollectEntriesDeps = { ...mailPorts, quotas, pausedUntil: async () => undefined };
-    return { table, box, sender, deliveries, groups, fanOut, attempts, release, collectEntries, sendMail };
   }
 
   /**
    * Calls the table. Sends written events to the stream. Written mails count in the trial of their events, and jobs that
    * collect entries in the trial of the process.
    */
-  async #send(command: Command, trial: Trial | undefined): Promise<Item> {
-    const written = writtenItems(command);
-    const answer = (await this.stubs.table?.(command)) ?? (await this.#client.send(command));
+  async #send(call: ServiceCall, send: () => Promise<Item>, trial: Trial | undefined): Promise<Item> {
+    const written = writtenItems(call);
+    const answer = (await this.stubs.table?.(call)) ?? (await send());
     for (const item of written) {
       const about = this.#trials.get(item.about?.eventId ?? item.about?.eventIds?.[0] ?? '');
       if (trial && item._t === JobEntity.type && item.kind === 'collectEntries') this.#trials.set(item.jobId, trial);
@@ -621,7 +517,7 @@ export class Cloud {
     return answer;
   }
 
-  async #acceptMessages(queue: QueueName, entries: readonly SendMessageBatchRequestEntry[]) {
+  async #acceptMessages(queue: QueueName, entries: readonly Item[]) {
     const Failed: { Id: string; Code: string; SenderFault: boolean }[] = [];
     for (const { Id = '', MessageBody = '', DelaySeconds = 0 } of entries) {
       const body: unknown = JSON.parse(MessageBody);
@@ -658,24 +554,28 @@ function newMessage(body: string, visibleAt: number): Message {
   return { body, about: eventId ?? mailId ?? jobId ?? '', visibleAt, receives: 0 };
 }
 
-/** Returns the role of the worker that handles the messages of a queue. */
-function roleFor(queue: QueueName): RunWithRole {
-  if (queue === 'mail') return deliveryRoles.sendEmail;
-  return queue === 'jobs' ? deliveryRoles.runJobs : deliveryRoles.deliverWebhook;
+/** Returns the worker for the messages of a queue. */
+function workerOf(queue: QueueName): WorkerName {
+  const workers = Object.values(registry) as unknown as readonly Worker[];
+  return workers.find(({ on }) => 'queue' in on && on.queue === queue)!.name as WorkerName;
 }
 
-/** Runs the work of an invocation. Returns false if its process crashed or failed. */
-async function hasSucceeded(invocation: Invocation, work: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await Promise.race([invocation.crashed, work()]);
-    return true;
-  } catch {
-    return false;
-  }
+/** Senders that repeat refused messages at once. */
+function senders(): StandIn[] {
+  return queueNames.map((name) => [
+    sendTo[name],
+    new SqsSender(process.env[queueVariable[name]]!, undefined, [0, 0, 0]),
+  ]);
+}
+
+/** Returns the ids of the items that a worker could not process. */
+function failedItems({ answer }: InvocationResult): readonly string[] {
+  const { batchItemFailures = [] } = (answer ?? {}) as { batchItemFailures?: { itemIdentifier: string }[] };
+  return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 }
 
 /** Returns the items that a command writes. */
-function writtenItems({ input }: Command): Item[] {
+function writtenItems({ input }: ServiceCall): Item[] {
   const operations = (input.TransactItems as { Put?: Item }[] | undefined) ?? (input.Item ? [{ Put: input }] : []);
   return operations.flatMap(({ Put }) => (Put?.Item ? [Put.Item] : []));
 }
@@ -684,30 +584,28 @@ function writtenItems({ input }: Command): Item[] {
  * Returns the name of a call, by which faults and trials refer to it. It has the command, and the types of its items
  * or the kind of its partition.
  */
-function nameOf(command: Command): string {
-  const { input } = command;
+function nameOf(call: ServiceCall): string {
+  const { operation, input } = call;
   // All retries of a transaction have the same token, as in the SDK.
   if (input.TransactItems) input.ClientRequestToken ??= randomUUID();
   const objects = input.IndexName
-    ? // Ids and numbers of shards are left out, because they differ between runs.
-      [
-        String(input.ExpressionAttributeValues?.[':pk'])
-          .split('#')
-          .find((part) => /^[A-Z]{2,}$/.test(part)),
-      ]
-    : [...new Set(writtenItems(command).map(({ _t }) => String(_t)))];
-  return [command.constructor.name.replace('Command', ''), ...objects].join(' ');
+    ? [sweptPartitions().get(input.ExpressionAttributeValues[':pk'])?.kind ?? input.IndexName]
+    : [...new Set(writtenItems(call).map(({ _t }) => String(_t)))];
+  return [operation.replace(/Items?$/, ''), ...objects].join(' ');
 }
 
-/** Returns what kind of work a partition of the due index contains. */
-function kindOf(partition: string): string {
-  return partition.split('#')[1] ?? '';
-}
-
-/**
- * Returns whether the sweep reads a partition of the due index. Only jobs read the others, such as the parked
- * deliveries of an endpoint.
- */
-function isSwept(partition: string): boolean {
-  return ['DUE', 'FIRST', 'PENDING', 'MAILS', 'JOBS'].includes(kindOf(partition));
-}
+/** The partitions of `gsi3` that the sweep reads. */
+const sweptPartitions = lazy(() => {
+  const indexes: Readonly<Record<SweptWork, DueIndex>> = {
+    deliveries: dueDeliveryIndex,
+    firstAttempts: dueGroupIndex,
+    events: outboxIndex.open(environment(process.env)),
+    mails: dueMailIndex,
+    jobs: dueJobIndex,
+  };
+  return new Map(
+    Object.entries(indexes).flatMap(([kind, index]) =>
+      shardNumbers(index.shards).map((shard) => [indexPartition(index.partition(shard)), { kind, index }] as const),
+    ),
+  );
+});

@@ -632,22 +632,22 @@ const sweepCalls: readonly string[] = [
   'Put Job',
   'Put Mail',
   'Query',
-  'Query DUE',
-  'Query FIRST',
-  'Query JOBS',
-  'Query MAILS',
-  'Query PENDING',
+  'Query deliveries',
+  'Query firstAttempts',
+  'Query jobs',
+  'Query mails',
+  'Query events',
   'SendMessageBatch deliver',
   'SendMessageBatch deliverSlow',
   'SendMessageBatch jobs',
   'SendMessageBatch mail',
   'SendMessageBatch sweep',
-  'Timer Query DUE',
-  'Timer Query FIRST',
-  'Timer Query JOBS',
-  'Timer Query MAILS',
-  'Timer Query PENDING',
-  'Timer Query UNHEALTHY',
+  'Timer Query deliveries',
+  'Timer Query firstAttempts',
+  'Timer Query jobs',
+  'Timer Query mails',
+  'Timer Query events',
+  'Timer Query gsi3',
 ];
 
 describe('the sweep', () => {
@@ -695,7 +695,7 @@ describe('the sweep', () => {
     expect(await cloud.sweep(clean)).toBe(true);
     await sendAll();
     const kinds = [...new Set(clean.calls)].sort();
-    expect(kinds).toEqual(sweepCalls);
+    expect(kinds).toEqual(sweepCalls.toSorted());
     for (const fault of faultsOfEveryKind(clean.calls)) {
       // The sweep without faults has sent the mails of the first thread. The next sweep needs mails of a new thread.
       await newMailings(1, () => undefined);
@@ -745,7 +745,7 @@ describe('queue messages', () => {
       queue === 'deliver' && (calls++ % 3 === 0 || (isSecondGroup(body as DeliveryMessage) && cloud.now < healsAt));
     const eventId = await writeEvent(tenant);
     await cloud.run(cloud.now + 2 * MINUTE);
-    expect((await cloud.due()).map(({ kind }) => kind).sort()).toEqual(['FIRST', 'PENDING']);
+    expect((await cloud.due()).map(({ kind }) => kind).sort()).toEqual(['events', 'firstAttempts']);
     expect(arrivals.size).toBe(20);
     await cloud.run();
     await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], allDelivered(25));
@@ -771,9 +771,9 @@ describe('queue messages', () => {
 
 describe('the write of a delivery during conflicts with other transactions', () => {
   /** Returns the items that a command writes by a put. */
-  function itemsPutBy(command: string, input: any): Record<string, any>[] {
-    if (command === 'PutCommand') return [input.Item];
-    if (command === 'TransactWriteCommand') return input.TransactItems.map((write: any) => write.Put?.Item ?? {});
+  function itemsPutBy(operation: string, input: any): Record<string, any>[] {
+    if (operation === 'PutItem') return [input.Item];
+    if (operation === 'TransactWriteItems') return input.TransactItems.map((write: any) => write.Put?.Item ?? {});
     return [];
   }
 
@@ -782,16 +782,16 @@ describe('the write of a delivery during conflicts with other transactions', () 
    * come.
    */
   function conflicts(
-    kind: 'PutCommand' | 'TransactWriteCommand',
+    kind: 'PutItem' | 'TransactWriteItems',
     occurrences: number,
     about: (item: Record<string, any>) => boolean = () => true,
   ): () => number {
     let remaining = occurrences;
-    cloud.stubs.table = async ({ constructor: { name }, input }) => {
-      const isAffected = itemsPutBy(name, input).some((item) => item._t === DeliveryEntity.type && about(item));
-      if (name !== kind || remaining === 0 || !isAffected) return undefined;
+    cloud.stubs.table = async ({ operation, input }) => {
+      const isAffected = itemsPutBy(operation, input).some((item) => item._t === DeliveryEntity.type && about(item));
+      if (operation !== kind || remaining === 0 || !isAffected) return undefined;
       remaining--;
-      throw name === 'PutCommand'
+      throw operation === 'PutItem'
         ? Object.assign(new Error('conflict'), { name: 'TransactionConflictException' })
         : Object.assign(new Error('conflict'), {
             name: 'TransactionCanceledException',
@@ -805,7 +805,7 @@ describe('the write of a delivery during conflicts with other transactions', () 
     ['without another HTTP request', 5, 1],
     ['with another attempt if the conflict lasts long', 10, 2],
   ])('is repeated for an exhausted delivery %s', async (_how, times, requests) => {
-    const remainingConflicts = conflicts('TransactWriteCommand', times);
+    const remainingConflicts = conflicts('TransactWriteItems', times);
     cloud.webhookTiming = { schedule: [0], marginMs: 5 * MINUTE };
     const tenant = await newTenant([{ mode: 'bad', fields: { filterTypes: ['huddle.create'] } }]);
     const eventId = await writeEvent(tenant);
@@ -822,7 +822,7 @@ describe('the write of a delivery during conflicts with other transactions', () 
     ['the result of a first attempt', (item: Record<string, any>) => item.status === 'DELIVERED', 3, 'good', 1],
     ['a cancelled first attempt', (item: Record<string, any>) => item.status === 'CANCELLED', 1, 'disabled', 0],
   ] as const)('loses no delivery for %s', async (_what, about, occurrences, mode, attempts) => {
-    const remainingConflicts = conflicts('PutCommand', occurrences, about);
+    const remainingConflicts = conflicts('PutItem', occurrences, about);
     const tenant = await newTenant([{ mode: mode === 'disabled' ? 'good' : mode }]);
     cloud.stubs.tries = () => (mode === 'disabled' ? 0 : 3);
     const eventId = await writeEvent(tenant);
