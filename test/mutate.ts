@@ -10,10 +10,10 @@ interface StrykerModule {
 
 /**
  * `npm run mutate -- lib/webhooks/rules` runs mutation tests of a folder or file. It makes many small changes to the
- * code, one at a time. It reports the changes that no unit test of the feature notices.
+ * code, one at a time. It reports the changes that no unit test of the feature notices. A second argument names another
+ * feature whose tests run.
  */
-const [target] = process.argv.slice(2);
-const feature = /^lib\/(\w+)/.exec(target ?? '')?.[1];
+const [target, feature = /^lib\/(\w+)/.exec(target ?? '')?.[1]] = process.argv.slice(2);
 if (target === undefined || feature === undefined) {
   console.error('Name a folder or file of rules, for example: npm run mutate -- lib/webhooks/rules');
   process.exit(2);

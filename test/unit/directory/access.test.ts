@@ -12,6 +12,7 @@ import {
   accessFields,
   accessTimeAfter,
   addRevocation,
+  canHaveEnded,
   contextAllows,
   type DocumentAccess,
   documentPermission,
@@ -20,8 +21,10 @@ import {
   type FolderAccess,
   folderPermission,
   hasEnded,
+  hasEndedInDocument,
   MAX_REVOCATIONS,
   organizationPermission,
+  withoutRevocations,
 } from '../../../lib/directory/rules/access.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';
@@ -191,12 +194,7 @@ describe('revocations', () => {
   );
 
   test('are dropped if a new one covers them, limited in number, and separate for each organization', () => {
-    const leave = (resource: string, organization = ORGANIZATION): Revocation => ({
-      organizationKey: organization,
-      resource,
-      at: 1,
-      jobId: `job of ${resource}`,
-    });
+    const leave = (resource: string, organizationKey = ORGANIZATION) => removal(resource, { organizationKey, at: 1 });
     const two = [leave('f0'), leave('document')];
     expect(addRevocation(two, leave('f0'))!.map(({ resource }) => resource)).toEqual(['document', 'f0']);
     expect(
@@ -210,6 +208,38 @@ describe('revocations', () => {
       addRevocation(undefined, leave('first'))?.length,
     ]).toEqual([undefined, MAX_REVOCATIONS, 1]);
     expect(addRevocation(full, leave(everywhere, everywhere))).toHaveLength(MAX_REVOCATIONS + 1);
+  });
+
+  const removal = (resource: string, more: Partial<Revocation> = {}): Revocation => ({
+    organizationKey: ORGANIZATION,
+    resource,
+    at: 5,
+    jobId: 'job',
+    ...more,
+  });
+
+  test.each<[removed: Revocation, inDocument: boolean, anywhere: boolean]>([
+    [removal('document'), true, true],
+    [removal('f0', { folder: true }), true, true],
+    [removal('f1', { folder: true }), true, true],
+    [removal(ORGANIZATION), true, true],
+    [removal('f9', { folder: true }), false, true],
+    [removal('f9', { folder: true, organizationKey: 'elsewhere' }), false, false],
+    [removal('other'), false, false],
+    [removal('document', { at: 4 }), false, false],
+  ])('by %j end access of that time in a document: %s, and in one of unknown folders: %s', (removed, ends, canEnd) => {
+    const folder: FolderAccess = { internalId: 'f1', accessType: 'restricted', ancestors: [{ internalId: 'f0' }] };
+    const document: DocumentAccess = { internalId: 'document', accessType: 'restricted', folder };
+    expect(hasEndedInDocument([removed], document, ORGANIZATION, 5)).toBe(ends);
+    expect(canHaveEnded([removed], { organizationKey: ORGANIZATION, internalId: 'document' }, 5)).toBe(canEnd);
+  });
+
+  test('of a job are taken from a user when the job ends', () => {
+    const [own, other] = [removal('f0'), removal('f0', { jobId: 'other' })];
+    expect(withoutRevocations({ revocations: [own, other] }, 'job')).toEqual({ revocations: [other] });
+    expect(withoutRevocations({ revocations: [own] }, 'job')).toStrictEqual({ revocations: undefined });
+    for (const user of [{ revocations: [other] }, { revocations: undefined }])
+      expect(withoutRevocations(user, 'job')).toBe(user);
   });
 
   test('end the access context of a grant if the folders above its resource are known', () => {
