@@ -30,7 +30,7 @@ export function operationOf({ constructor: { name } }: Pick<DocumentCommand<unkn
 }
 
 export const documentClients = {
-  open: (client: DynamoDBClient): TableClient => new DocumentClient(client),
+  open: (client: () => DynamoDBClient): TableClient => new DocumentClient(client()),
 };
 
 /**

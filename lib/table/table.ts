@@ -537,8 +537,8 @@ export function openTable(env: Environment): Table {
   const name = env.TABLE_NAME;
   let table = opened.get(name);
   if (!table) {
-    const client = new DynamoDBClient(clientSettings);
-    table = new Table(watchClient('table', documentClients.open(client)), name);
+    const client = documentClients.open(() => new DynamoDBClient(clientSettings));
+    table = new Table(watchClient('table', client), name);
     opened.set(name, table);
   }
   return table;

@@ -32,7 +32,7 @@ import { SqsSender } from '../../lib/workers/sender.ts';
 import * as sendTo from '../../lib/workers/sendTo.ts';
 import type { SweptWork } from '../../lib/workers/sweep.ts';
 import { Invocation, type Trial } from './crashes.ts';
-import { type Engine, TABLE_NAME } from './engine.ts';
+import { type Engine, SECRET, TABLE_NAME } from './engine.ts';
 import { asDocumentClient, type TableClient } from './leanClient.ts';
 import { variablesOf } from './permissions.ts';
 import type { ServiceCall, Surroundings } from './surroundings.ts';
@@ -444,6 +444,8 @@ export class Cloud {
         return invocation.call(operation, async () => ({
           Attributes: { ApproximateNumberOfMessages: String(this.#queues[queueOf(input)].length) },
         }));
+      case 'GetSecretValue':
+        return invocation.call(operation, async () => ({ SecretString: SECRET }));
       case 'SendEmail':
         return invocation.call(operation, () => this.#mail(String(input.EmailTags?.[0]?.Value)), true);
       default:

@@ -18,6 +18,8 @@ import { expectNoRefusals } from './permissions.ts';
 import { type Receiver, startHttp } from './receivers.ts';
 
 export const TABLE_NAME = 'table';
+/** The text of every secret. */
+export const SECRET = JSON.stringify({ current: '1', 1: 'k'.repeat(64) });
 export const MASTER_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:master';
 export const SIGNING_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:signing';
 const PERMISSION_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:permission';
@@ -199,9 +201,10 @@ async function createTable(client: DynamoDBClient, hasVectorIndexes: boolean): P
 
 /** Starts a fake Secrets Manager that returns the same key for every secret. */
 function startSecrets(): Promise<Receiver> {
-  const SecretString = JSON.stringify({ current: '1', 1: 'k'.repeat(64) });
   return startHttp((_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify({ SecretString }));
+    response
+      .writeHead(200, { 'content-type': 'application/x-amz-json-1.1' })
+      .end(JSON.stringify({ SecretString: SECRET }));
   });
 }
 

@@ -56,7 +56,7 @@ beforeAll(async () => {
     credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
     maxAttempts: 1,
   });
-  deployed = documentClients.open(client);
+  deployed = documentClients.open(() => client);
   sdk = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 });
 afterAll(() => {

@@ -71,7 +71,7 @@ async function failureOf(call: Promise<unknown>) {
 
 describe('the document client', () => {
   beforeEach(() => {
-    client = documentClients.open(new DynamoDBClient({ maxAttempts: 3 }));
+    client = documentClients.open(() => new DynamoDBClient({ maxAttempts: 3 }));
   });
 
   test('signs each request with the credentials of the environment', async () => {
@@ -110,7 +110,7 @@ describe('the document client', () => {
     };
     const { config } = new DynamoDBClient({ region });
     client.destroy();
-    client = documentClients.open({ config: { ...config, requestHandler } } as unknown as DynamoDBClient);
+    client = documentClients.open(() => ({ config: { ...config, requestHandler } }) as unknown as DynamoDBClient);
     for (const command of [get, search, put]) await client.send(command);
     expect(hosts).toEqual([
       `https://dynamodb.${domain}`,
@@ -129,7 +129,7 @@ describe('the document client', () => {
     answers = [[200, '{}']];
     await client.send(get);
     client.destroy();
-    client = documentClients.open(new DynamoDBClient({}));
+    client = documentClients.open(() => new DynamoDBClient({}));
     process.env.AWS_SECRET_ACCESS_KEY = 'rotated';
     await client.send(get);
     const { headers, body } = received[1]!;
@@ -184,7 +184,7 @@ describe('the document client', () => {
     answers = ['hang'];
     client.destroy();
     const requestHandler = { requestTimeout: 50, throwOnRequestTimeout: true };
-    client = documentClients.open(new DynamoDBClient({ maxAttempts: 3, requestHandler }));
+    client = documentClients.open(() => new DynamoDBClient({ maxAttempts: 3, requestHandler }));
     expect(await failureOf(client.send(get))).toMatchObject({ name: 'TimeoutError', attempts: 3 });
   });
 
