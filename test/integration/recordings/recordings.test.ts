@@ -69,23 +69,18 @@ describe('POST /v2/recordings/add', () => {
     expect(await idsOf({ documentId: 'nda' })).toHaveLength(3);
   });
 
-  test('rejects only an existing id, and accepts the id in another document', async () => {
+  test('rejects only an existing id, adds a repeated id once, and accepts the id in another document', async () => {
     await add([recording({ annotationId: 'r', displayName: 'first' })]);
-    expect(
-      await add([recording({ annotationId: 'r', displayName: 'second' }), recording({ annotationId: 's' })]),
-    ).toEqual({
+    const another = recording({ annotationId: 's' });
+    expect(await add([recording({ annotationId: 'r', displayName: 'second' }), another, another])).toEqual({
       r: { success: false, annotationId: 'r', message: 'Recording already exists.' },
       s: { success: true, annotationId: 's', message: 'Recording added.' },
     });
+    expect([await idsOf(), (await events()).length]).toEqual([['s', 'r'], 2]);
     expect(
       (await add([recording({ annotationId: 'r' })], { organizationId: 'acme', documentId: 'tos' })).r.success,
     ).toBe(true);
     expect((await get({ documentId: 'nda', recordingIds: ['r'] }))[0].displayName).toBe('first');
-  });
-
-  test('adds a repeated id once', async () => {
-    expect(Object.keys(await add([recording({ annotationId: 'r' }), recording({ annotationId: 'r' })]))).toEqual(['r']);
-    expect([await idsOf(), (await events()).length]).toEqual([['r'], 1]);
   });
 
   test('adds 500 recordings with one event each', async () => {
@@ -257,30 +252,5 @@ describe('POST /v2/recordings/get', () => {
       ['c', 'tos'],
       ['b', 'tos'],
     ]);
-  });
-
-  test('returns more than 1 MB in pages below 5 MB', async () => {
-    for (const documentId of ['nda', 'tos']) {
-      for (let n = 0; n < 30; n += 15)
-        await add(
-          numbers(15).map((i) =>
-            recording({
-              annotationId: `r${n + i}`,
-              transcription: { x: 'x'.repeat(60_000) },
-              metadata: { x: 'y'.repeat(60_000) },
-            }),
-          ),
-          { organizationId: 'acme', documentId },
-        );
-    }
-    const list = (filter: object) => customer.pages(GET, { organizationId: 'acme', ...filter });
-    const whole = await list({});
-    expect(whole.length).toBeGreaterThan(1);
-    expect(
-      new Set(whole.flat().map(({ annotationId, metadata }) => `${annotationId} ${metadata.documentId}`)).size,
-    ).toBe(60);
-    expect(whole.flat()).toHaveLength(60);
-    expect(Math.max(...whole.map((page) => JSON.stringify(page).length))).toBeLessThan(5_000_000);
-    expect((await list({ pageSize: 8, documentId: 'tos' })).map((page) => page.length)).toEqual([8, 8, 8, 6]);
   });
 });
