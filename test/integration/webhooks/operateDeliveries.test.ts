@@ -63,26 +63,21 @@ describe('endpoints/test, endpoints/recover and messages/resend', () => {
     [RESEND, { messageId: 'm' }],
   ] as const;
 
-  test.each(calls)('%s is rejected while advanced webhooks are disabled', async (path, data) => {
-    const endpointId = await createEndpoint('/a');
-    await customer.ok(paths.updateConfig, { isEnabled: false });
-    expect((await outcome(customer, path, { endpointId, ...data }))[0]).toBe('FAILED_PRECONDITION');
-  });
-
   test.each(calls)('%s is rejected for an unknown endpoint or an endpoint of another tenant', async (path, data) => {
     const theirs = (await (await newWebhookCustomer()).ok(paths.create, { url: hooks.url('/a') })).id;
     for (const endpointId of ['ep_none', theirs, 'ep_basic_raw'])
       expect(await outcome(customer, path, { endpointId, ...data })).toEqual(unknown);
   });
 
-  test.each(calls)('%s is rejected for a disabled endpoint', async (path, data) => {
-    expect(
-      await outcome(customer, path, { endpointId: await createEndpoint('/a', { disabled: true }), ...data }),
-    ).toEqual(disabled);
+  test('are rejected for a disabled endpoint, and while advanced webhooks are disabled', async () => {
+    const endpointId = await createEndpoint('/a', { disabled: true });
+    expect(await outcome(customer, TEST, { endpointId })).toEqual(disabled);
+    await customer.ok(paths.update, { endpointId, disabled: false });
+    await customer.ok(paths.updateConfig, { isEnabled: false });
+    expect((await outcome(customer, TEST, { endpointId }))[0]).toBe('FAILED_PRECONDITION');
   });
 
   test.each([
-    [RECOVER, { since: 'yesterday' }, 'since must be an ISO 8601 time or epoch milliseconds'],
     [RECOVER, { since: '2026-11-29T12:00:00' }, 'since must have a time zone, such as Z'],
     [RECOVER, { since: Date.now() - 14 * DAY - MINUTE }, 'since must be at most 14 days ago'],
   ] as const)('%s with %j is rejected with the name of the field', async (path, data, message) => {
@@ -118,17 +113,10 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     ]);
   });
 
-  test.each([
-    'comment_annotation.status_change',
-    'huddle.create',
-    'crdt.update_data',
-    'recorder.done',
-    'step.completed',
-    'endpoint.disabled',
-  ])('sends a sample of %s', async (event) => {
-    await customer.ok(TEST, { endpointId: await createEndpoint('/a'), event });
+  test('sends a sample of the event of the request', async () => {
+    await customer.ok(TEST, { endpointId: await createEndpoint('/a'), event: 'huddle.create' });
     await workOn('deliver');
-    expect(hooks.received.map(({ body }) => JSON.parse(body).event)).toEqual([event]);
+    expect(hooks.received.map(({ body }) => JSON.parse(body).event)).toEqual(['huddle.create']);
   });
 
   test('sends the sample at once while the circuit breaker is open, and parks it if the attempt fails', async () => {
