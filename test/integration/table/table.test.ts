@@ -11,56 +11,28 @@ import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
 import { asDocumentClient, sdkDocumentClient } from '../../support/leanClient.ts';
+import { tenantEntity } from '../../support/tenantEntity.ts';
 import { times } from '../../support/times.ts';
 
-const Thing = defineEntity({
-  type: 'TestThing',
-  version: 3,
-  scope: 'tenant',
-  ownedBy: 'tenant',
-  purpose: 'A thing of these tests',
-  schema: z.object({
+const bytes = z.instanceof(Uint8Array).optional();
+const Thing = tenantEntity(
+  'TestThing',
+  {
     id: z.string(),
     text: z.string().optional(),
-    nested: z.object({ a: z.string().optional(), bytes: z.instanceof(Uint8Array).optional() }).optional(),
+    nested: z.object({ a: z.string().optional(), bytes }).optional(),
     expiresAt: z.number().optional(),
-  }),
-  pk: (of: { tenant: string }) => [of.tenant],
-  sk: (key: { id: string }) => ['THING', key.id],
-  expiresAt: ({ expiresAt }) => expiresAt,
-});
-
-const Child = defineEntity({
-  type: 'TestChild',
-  version: 1,
-  scope: 'tenant',
-  ownedBy: 'tenant',
-  purpose: 'A child of these tests',
-  schema: z.object({ child: z.string() }),
-  pk: (of: { tenant: string }) => [of.tenant],
-  sk: (key: { parent: string; child: string }) => [key.parent, key.child],
-});
-
-const Total = defineEntity({
-  type: 'TestTotal',
-  version: 1,
-  scope: 'tenant',
-  ownedBy: 'tenant',
-  purpose: 'A counter without a limit of these tests',
-  schema: z.object({ last: z.number() }),
-  pk: (of: { tenant: string }) => [of.tenant],
-  sk: (_key: object) => ['TOTAL'],
-});
-
-const Claim = defineEntity({
-  type: 'TestClaim',
-  version: 1,
-  scope: 'tenant',
+  },
+  (key: { id: string }) => ['THING', key.id],
+  { version: 3, expiresAt: ({ expiresAt }) => expiresAt },
+);
+const Child = tenantEntity('TestChild', { child: z.string() }, (key: { parent: string; child: string }) => [
+  key.parent,
+  key.child,
+]);
+const Total = tenantEntity('TestTotal', { last: z.number() }, () => ['TOTAL']);
+const Claim = tenantEntity('TestClaim', { claim: z.string(), bytes, expiresAt: z.number() }, () => ['CLAIM'], {
   ownedBy: 'expiry',
-  purpose: 'A claim of these tests',
-  schema: z.object({ claim: z.string(), bytes: z.instanceof(Uint8Array).optional(), expiresAt: z.number() }),
-  pk: (of: { tenant: string }) => [of.tenant],
-  sk: (_key: unknown) => ['CLAIM'],
   expiresAt: ({ expiresAt }) => expiresAt,
 });
 

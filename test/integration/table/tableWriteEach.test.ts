@@ -1,26 +1,18 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
-import { defineEntity, type Stored } from '../../../lib/table/entity.ts';
+import type { Stored } from '../../../lib/table/entity.ts';
 import { withRetryContext } from '../../../lib/table/retryOnConflict.ts';
 import { insert, replace, Table, upsert } from '../../../lib/table/table.ts';
 import { writeEach } from '../../../lib/table/writeEach.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { asDocumentClient } from '../../support/leanClient.ts';
+import { tenantEntity } from '../../support/tenantEntity.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 
-const Tally = defineEntity({
-  type: 'TestTally',
-  version: 1,
-  scope: 'tenant',
-  ownedBy: 'tenant',
-  purpose: 'A tally of these tests',
-  schema: z.object({ id: z.string(), count: z.number() }),
-  pk: (of: { tenant: string }) => [of.tenant],
-  sk: (key: { id: string }) => [key.id],
-});
+const Tally = tenantEntity('TestTally', { id: z.string(), count: z.number() }, (key: { id: string }) => [key.id]);
 type StoredTally = Stored<{ id: string; count: number }> | undefined;
 
 forAllTests(() => startEngine({ sdk: true }));
