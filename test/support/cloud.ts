@@ -35,7 +35,7 @@ import { Invocation, type Trial } from './crashes.ts';
 import { type Engine, SECRET, TABLE_NAME } from './engine.ts';
 import { asDocumentClient, type TableClient } from './leanClient.ts';
 import { variablesOf } from './permissions.ts';
-import type { ServiceCall, Surroundings } from './surroundings.ts';
+import type { ServiceCall, Simulation } from './simulation.ts';
 import { insertsEvent, messagesEvent, recordingMeasures } from './workers.ts';
 import {
   type Deps,
@@ -367,7 +367,7 @@ export class Cloud {
         if (working) working.ended++;
       }
     };
-    const around: Surroundings = {
+    const simulated: Simulation = {
       clock: this.#clock,
       random: () => 0.5,
       answer: (call, send) => this.#answer(name, invocation, call, send),
@@ -382,7 +382,7 @@ export class Cloud {
     };
     const invoke = invoker({ ...worker, run } as unknown as typeof worker);
     // A timer has no batch whose failure would end the wait for a crashed process.
-    return runAs(name, around, () => Promise.race([invocation.crashed, invoke(event, call)]));
+    return runAs(name, simulated, () => Promise.race([invocation.crashed, invoke(event, call)]));
   }
 
   /** Opens what a worker uses, in a process of its own. */

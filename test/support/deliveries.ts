@@ -11,7 +11,7 @@ import { type DeliveryMessage, deliveryTiming } from '../../lib/webhooks/deliver
 import type { Delivery } from '../../lib/webhooks/rules/delivery.ts';
 import type { Attempt } from '../../lib/webhooks/rules/loggedAttempt.ts';
 import type { Timing } from '../../lib/workers/rules/schedule.ts';
-import type { ServiceCall } from './surroundings.ts';
+import type { ServiceCall } from './simulation.ts';
 import { type Deps, openWith, type SentMessage, type StandIn, type WorkerName, WorkerWorld } from './workerWorld.ts';
 
 export const SECOND = 1000;

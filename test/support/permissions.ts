@@ -17,7 +17,7 @@ import {
 import { lazy } from '../../lib/shared/lazy.ts';
 import { operationOf } from '../../lib/table/documentClient.ts';
 import { queueVariable } from '../../lib/workers/queues.ts';
-import { type ServiceCall, surroundings } from './surroundings.ts';
+import { type ServiceCall, simulation } from './simulation.ts';
 
 /** Runs the work of a function with the permissions of the function's role. */
 export type RunWithRole = <T>(work: () => Promise<T>) => Promise<T>;
@@ -92,11 +92,11 @@ export function requirePermission(call: ServiceCall): void {
   }
 }
 
-/** Makes an AWS call, which surroundings can answer instead. Throws like `requirePermission`. */
+/** Makes an AWS call, which a simulation can answer instead. Throws like `requirePermission`. */
 export async function callService<T>(call: ServiceCall, send: () => Promise<T>): Promise<T> {
   requirePermission(call);
-  const around = surroundings.getStore();
-  return around ? ((await around.answer(call, send)) as T) : send();
+  const simulated = simulation.getStore();
+  return simulated ? ((await simulated.answer(call, send)) as T) : send();
 }
 
 /** Throws if functions did what their deployment does not allow since the last call of this function. */

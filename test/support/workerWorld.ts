@@ -17,7 +17,7 @@ import { queueVariable } from '../../lib/workers/queues.ts';
 import { TABLE_NAME } from './engine.ts';
 import type { TableClient } from './leanClient.ts';
 import { roleOf, type RunWithRole, variablesOf } from './permissions.ts';
-import { type ServiceCall, type Surroundings, surroundings } from './surroundings.ts';
+import { type ServiceCall, type Simulation, simulation } from './simulation.ts';
 import { recordingMeasures } from './workers.ts';
 
 const MINUTE = 60_000;
@@ -47,11 +47,11 @@ export function openWith<U extends Uses>(uses: U, standIns: readonly StandIn[], 
 
 const roles = new Map<string, RunWithRole>();
 
-/** Runs the work of a worker in surroundings, with the role of the worker. */
-export function runAs<T>(name: WorkerName, around: Surroundings, work: () => Promise<T>): Promise<T> {
+/** Runs the work of a worker in a simulation, with the role of the worker. */
+export function runAs<T>(name: WorkerName, simulated: Simulation, work: () => Promise<T>): Promise<T> {
   const runWithRole = roles.get(name) ?? roleOf(name, workerCapabilities(registry[name]));
   roles.set(name, runWithRole);
-  return runWithRole(() => surroundings.run(around, work));
+  return runWithRole(() => simulation.run(simulated, work));
 }
 
 /** A message that a worker sends. */
@@ -103,12 +103,12 @@ export abstract class WorkerWorld {
 
   /** Runs work with the clock, the random numbers, the queues and the role of a worker. */
   runAs<T>(name: WorkerName, work: () => Promise<T>): Promise<T> {
-    const around: Surroundings = {
+    const simulated: Simulation = {
       clock: () => this.now,
       random: () => this.random(),
       answer: (call, send) => this.answer(name, call, send),
     };
-    return runAs(name, around, work);
+    return runAs(name, simulated, work);
   }
 
   /** Runs a worker once. `input` is what its source adds to a call. */

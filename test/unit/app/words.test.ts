@@ -61,7 +61,7 @@ const forbiddenNames: readonly {
   {
     name: 'metaphors for steps, states and records',
     pattern:
-      /^[#_]?(settle[ds]?|ailing|happenings?|hinting|delivering|surroundings|circumstances|gate|belongings|cleanup|unname|forget)$|takenDown|takeDown|inTrouble/,
+      /^[#_]?(settle[ds]?|ailing|happenings?|hinting|delivering|simulation|circumstances|gate|belongings|cleanup|unname|forget)$|takenDown|takeDown|inTrouble/,
     bad: 'settle',
     good: 'allSettled',
   },

@@ -9,15 +9,15 @@ export interface ServiceCall {
 }
 
 /** What a simulation puts in the place of the clock, random numbers and AWS while its work runs. */
-export interface Surroundings {
+export interface Simulation {
   readonly clock: () => number;
   readonly random: () => number;
   /** Answers a call of the work. `send` makes the real call. */
   readonly answer: (call: ServiceCall, send: () => Promise<any>) => Promise<any>;
 }
 
-export const surroundings = new AsyncLocalStorage<Surroundings>();
+export const simulation = new AsyncLocalStorage<Simulation>();
 
 const { random } = Math;
 // Code under test keeps references to `Math.random`, as to `Date.now` (stillClock.ts).
-Math.random = () => (surroundings.getStore()?.random ?? random)();
+Math.random = () => (simulation.getStore()?.random ?? random)();
