@@ -147,18 +147,9 @@ describe('defineEntity', () => {
 
   test('separates the partitions of tenants, workspaces and the service', () => {
     const scoped = (['tenant', 'workspace', 'service'] as const).map((scope) =>
-      defineEntity({
-        type: `Test ${scope}`,
-        version: 1,
-        scope,
-        ownedBy: 'tenant',
-        purpose: 'A scope',
-        schema: z.object({}),
-        pk: (of: { id: string }) => [of.id],
-        sk: (_key: unknown) => ['X'],
-      }).partition({ id: 'same' }),
+      defineEntity({ ...Note.definition, type: `Test ${scope}`, scope }).partition(note as never),
     );
-    expect(scoped).toEqual(['T#same', 'W#same', 'S#same']);
+    expect(scoped).toEqual(['T#key_a#doc%231', 'W#key_a#doc%231', 'S#key_a#doc%231']);
   });
 
   test('leaves an item out of an index whose key is undefined', () => {
@@ -196,18 +187,7 @@ describe('defineEntity', () => {
   });
 
   test('refuses a second entity of the same type, and lists all entities', () => {
-    expect(() =>
-      defineEntity({
-        type: 'TestNote',
-        version: 1,
-        scope: 'tenant',
-        ownedBy: 'tenant',
-        purpose: 'x',
-        schema: z.object({}),
-        pk: () => [],
-        sk: () => [],
-      }),
-    ).toThrow('Entity TestNote is defined twice');
+    expect(() => defineEntity(Note.definition)).toThrow('Entity TestNote is defined twice');
     expect(entities().map(({ type }) => type)).toContain('TestNote');
   });
 });
