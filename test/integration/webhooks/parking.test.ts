@@ -120,6 +120,7 @@ describe('the probe of an endpoint', () => {
     const states = await Promise.all(ids.map(delivery));
     expect(states.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(probes.length);
     expect(states.filter(({ attempts }) => attempts === 0).length).toBeGreaterThan(20);
+    expect(system.measures.counted.get('CircuitBreakersOpened')).toBe(1);
   });
 
   test('is attempted again if its worker crashes', async () => {
