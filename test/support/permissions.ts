@@ -17,7 +17,7 @@ import {
 import { lazy } from '../../lib/shared/lazy.ts';
 import { operationOf } from '../../lib/table/documentClient.ts';
 import { queueVariable } from '../../lib/workers/queues.ts';
-import { type ServiceCall, simulation } from './simulation.ts';
+import { activeSimulation,type ServiceCall } from './simulation.ts';
 
 /** Runs the work of a function with the permissions of the function's role. */
 export type RunWithRole = <T>(work: () => Promise<T>) => Promise<T>;
@@ -95,7 +95,7 @@ export function requirePermission(call: ServiceCall): void {
 /** Makes an AWS call, which a simulation can answer instead. Throws like `requirePermission`. */
 export async function callService<T>(call: ServiceCall, send: () => Promise<T>): Promise<T> {
   requirePermission(call);
-  const simulated = simulation.getStore();
+  const simulated = activeSimulation.getStore();
   return simulated ? ((await simulated.answer(call, send)) as T) : send();
 }
 

@@ -16,8 +16,8 @@ export interface Simulation {
   readonly answer: (call: ServiceCall, send: () => Promise<any>) => Promise<any>;
 }
 
-export const simulation = new AsyncLocalStorage<Simulation>();
+export const activeSimulation = new AsyncLocalStorage<Simulation>();
 
 const { random } = Math;
 // Code under test keeps references to `Math.random`, as to `Date.now` (stillClock.ts).
-Math.random = () => (simulation.getStore()?.random ?? random)();
+Math.random = () => (activeSimulation.getStore()?.random ?? random)();

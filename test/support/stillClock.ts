@@ -1,4 +1,4 @@
-import { simulation } from './simulation.ts';
+import { activeSimulation } from './simulation.ts';
 
 const readClock = Date.now;
 let stillAt = 0;
@@ -6,7 +6,7 @@ let stepMilliseconds = 0;
 let running = 0;
 
 // Code under test keeps references to `Date.now`. It must keep this function, which can stand still or be simulated.
-Date.now = () => simulation.getStore()?.clock() ?? (running > 0 ? (stillAt += stepMilliseconds) : readClock());
+Date.now = () => activeSimulation.getStore()?.clock() ?? (running > 0 ? (stillAt += stepMilliseconds) : readClock());
 
 /**
  * Runs `work` with a clock that stands still, now or at another time, or that moves on by `step` milliseconds with each

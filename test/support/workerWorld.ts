@@ -17,7 +17,7 @@ import { queueVariable } from '../../lib/workers/queues.ts';
 import { TABLE_NAME } from './engine.ts';
 import type { TableClient } from './leanClient.ts';
 import { roleOf, type RunWithRole, variablesOf } from './permissions.ts';
-import { type ServiceCall, type Simulation, simulation } from './simulation.ts';
+import { activeSimulation,type ServiceCall, type Simulation } from './simulation.ts';
 import { recordingMeasures } from './workers.ts';
 
 const MINUTE = 60_000;
@@ -51,7 +51,7 @@ const roles = new Map<string, RunWithRole>();
 export function runAs<T>(name: WorkerName, simulated: Simulation, work: () => Promise<T>): Promise<T> {
   const runWithRole = roles.get(name) ?? roleOf(name, workerCapabilities(registry[name]));
   roles.set(name, runWithRole);
-  return runWithRole(() => simulation.run(simulated, work));
+  return runWithRole(() => activeSimulation.run(simulated, work));
 }
 
 /** A message that a worker sends. */

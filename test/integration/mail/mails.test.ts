@@ -511,7 +511,7 @@ describe('the sending of a mail after failures of workers and providers', () => 
       const next = system.queue.shift();
       if (next) {
         expect(next.delaySeconds).toBeLessThanOrEqual(900);
-        system.now += next.delaySeconds! * 1_000;
+        system.now += next.delaySeconds * 1_000;
         await system.processMessage(next.body as never);
         attemptMinutes.push(Math.round((system.now - startedAt) / MINUTE));
       } else {
