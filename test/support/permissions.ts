@@ -17,7 +17,7 @@ import {
 import { lazy } from '../../lib/shared/lazy.ts';
 import { operationOf } from '../../lib/table/documentClient.ts';
 import { queueVariable } from '../../lib/workers/queues.ts';
-import { activeSimulation,type ServiceCall } from './simulation.ts';
+import { activeSimulation, type ServiceCall } from './simulation.ts';
 
 /** Runs the work of a function with the permissions of the function's role. */
 export type RunWithRole = <T>(work: () => Promise<T>) => Promise<T>;

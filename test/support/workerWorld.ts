@@ -17,7 +17,7 @@ import { queueVariable } from '../../lib/workers/queues.ts';
 import { TABLE_NAME } from './engine.ts';
 import type { TableClient } from './leanClient.ts';
 import { roleOf, type RunWithRole, variablesOf } from './permissions.ts';
-import { activeSimulation,type ServiceCall, type Simulation } from './simulation.ts';
+import { activeSimulation, type ServiceCall, type Simulation } from './simulation.ts';
 import { recordingMeasures } from './workers.ts';
 
 const MINUTE = 60_000;
