@@ -13,14 +13,21 @@ export function testProperty<Values extends [unknown, ...unknown[]]>(
   });
 }
 
-/** Adds a test like `testProperty`, with a `check` that awaits something. */
+/**
+ * Adds a test like `testProperty`, with a `check` that awaits something. After the time limit no new check starts. With
+ * the limit of fast-check, a check that has started would go on beside the next test.
+ */
 export function testAsyncProperty<Values extends [unknown, ...unknown[]]>(
   title: string,
   arbitraries: { [Index in keyof Values]: fc.Arbitrary<Values[Index]> },
   check: (...values: Values) => Promise<void>,
-  parameters?: fc.Parameters<Values>,
+  { limitMilliseconds = Infinity, ...parameters }: fc.Parameters<Values> & { readonly limitMilliseconds?: number } = {},
 ): void {
   test(title, async () => {
-    await fc.assert(fc.asyncProperty(...arbitraries, check), parameters);
+    const until = performance.now() + limitMilliseconds;
+    const property = fc.asyncProperty(...arbitraries, async (...values) => {
+      if (performance.now() < until) await check(...values);
+    });
+    await fc.assert(property, parameters);
   });
 }

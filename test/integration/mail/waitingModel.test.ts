@@ -61,7 +61,7 @@ const stepsOf = <S>(one: fc.Arbitrary<S>) =>
     .tuple(configure.arbitrary, fc.array(one, { minLength: 5, maxLength: 40, size: 'max' }))
     .map(([first, others]) => [first, ...others]);
 
-const parameters = { numRuns: RUNS, interruptAfterTimeLimit: LIMIT_MILLISECONDS, ...replay };
+const parameters = { numRuns: RUNS, limitMilliseconds: LIMIT_MILLISECONDS, ...replay };
 
 testAsyncProperty(
   'each activity is mailed at the time and in the mail that the model says, or is not sent for a reason of the model',
