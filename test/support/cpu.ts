@@ -12,10 +12,14 @@ export function cpuMilliseconds(work: () => unknown, { limit, runs = RUNS }: { l
   for (let run = 0; run < runs && smallest >= limit; run++) {
     const from = process.cpuUsage();
     work();
-    const milliseconds = cpuMillisecondsSince(from);
-    smallest = Math.min(smallest, milliseconds < limit ? milliseconds : milliseconds / slowdownNow());
+    smallest = Math.min(smallest, comparableTo(limit, cpuMillisecondsSince(from)));
   }
   return smallest;
+}
+
+/** Converts a CPU time at or above `limit` to a machine of reference speed. Returns a smaller one as it is. */
+export function comparableTo(limit: number, milliseconds: number): number {
+  return milliseconds < limit ? milliseconds : milliseconds / slowdownNow();
 }
 
 /** Returns how many times slower this machine is now than a machine of reference speed. Returns at least 1. */
