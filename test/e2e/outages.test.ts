@@ -359,9 +359,7 @@ describe('outage of a part of the system', () => {
   test('a table engine that is killed under load restarts by itself, and keeps every acknowledged write', async () => {
     const ids: string[] = [];
     // A killed engine can leave the claim of an idempotency key for a minute, so each attempt has a key of its own.
-    const add = async (id: string): Promise<void> => {
-      while (!(await succeeds(addOrganization(impatient, id)))) await delay(POLL_MILLISECONDS);
-    };
+    const add = (id: string) => until(() => succeeds(addOrganization(impatient, id)), Boolean);
     const write = async (writer: number) => {
       for (let n = 0; n < 20; n++) {
         await add(`load-${writer}-${n}`);
