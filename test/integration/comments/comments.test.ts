@@ -300,6 +300,26 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     expect(await texts()).toEqual(['hi']);
   });
 
+  test('deletes a comment with more reactions than a transaction takes, and no reaction to another comment', async () => {
+    await add(reply('liked'));
+    const react = (commentId: number, count: number) =>
+      customer.addReactions(
+        times(count, (index) => ({
+          annotationId: `r${commentId}-${index}`,
+          icon: '+',
+          from: { userId: `fan${index}` },
+          commentAnnotationId: 'thread',
+          commentId,
+        })),
+      );
+    await react(1, 2);
+    await react(2, 60);
+    expect(await remove({ commentIds: [2] })).toMatchObject({ 2: { success: true } });
+    const reactions = await itemsOf('Reaction');
+    expect(reactions.map(({ annotationId }) => annotationId).sort()).toEqual(['r1-0', 'r1-1']);
+    expect(await itemsOf('Job')).toEqual([]);
+  });
+
   test('keeps a comment that it does not name if a named one is deleted while the thread is read', async () => {
     await add(reply('named'), reply('kept'));
     const { batchGet } = Table.prototype;

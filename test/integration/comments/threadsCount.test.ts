@@ -63,12 +63,13 @@ describe('POST /v2/commentannotations/count/get', () => {
       'public',
       thread('ours', { visibility: { type: 'organizationPrivate' } }),
       thread('theirs', { visibility: { type: 'organizationPrivate', organizationId: 'partner' } }),
+      thread('nobody', { visibility: { type: 'organizationPrivate', organizationId: 'nowhere' } }),
       thread('few', { visibility: { type: 'restricted', userIds: ['guest'] } }),
     ]);
     const totals = await Promise.all(
       ['ada', 'member', 'guest', 'stranger'].map((userId) => count(userId).then(({ total }) => total)),
     );
-    expect(totals).toEqual([4, 2, 3, 1]);
+    expect(totals).toEqual([5, 2, 3, 1]);
   });
 
   test('counts no thread of a document that the user may not read', async () => {

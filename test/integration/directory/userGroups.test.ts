@@ -170,6 +170,14 @@ describe('usergroups/get', () => {
     ]);
   });
 
+  test('returns more groups than one read returns', async () => {
+    const groupIds = ids('group-', 25);
+    await customer.ok(ADD, { ...acme, organizationUserGroups: groupIds.map((groupId) => ({ groupId })) });
+    expect(await customer.ok(GET, { ...acme, includeUsers: true })).toEqual(
+      groupIds.map((groupId) => ({ groupId, users: [] })),
+    );
+  });
+
   test('returns each group and user once in pages, even while users are added', async () => {
     const expected: Record<string, string[]> = {};
     for (const [groupId, count] of [

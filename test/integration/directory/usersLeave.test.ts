@@ -235,6 +235,8 @@ describe('users/delete', () => {
       const [bobs, bobsRoles] = [await itemsOfUser('bob'), await roles('bob')];
       await remove(where, 'ada');
       expect([await roles('ada'), await contacts(where)]).toEqual([remaining, ['bob']]);
+      const lawyers = () => contacts({ organizationUserGroupIds: ['lawyers'] });
+      expect(await lawyers()).toEqual([...groupMembers, 'bob']);
       await runJobs();
       expect([
         await roles('ada'),
@@ -242,7 +244,7 @@ describe('users/delete', () => {
         (await stored('ada')).revocations,
         await jobsLeft(),
       ]).toEqual([remaining, items, undefined, 0]);
-      expect(await contacts({ organizationUserGroupIds: ['lawyers'] })).toEqual([...groupMembers, 'bob']);
+      expect(await lawyers()).toEqual([...groupMembers, 'bob']);
       expect([await itemsOfUser('bob'), await roles('bob')]).toEqual([bobs, bobsRoles]);
     },
   );
@@ -392,6 +394,18 @@ describe('users/delete with folderId, and moves before its job ends', () => {
     expect([await statusOf(call()), await closed()]).toEqual(['done', [undefined, 0]]);
   });
 
+  test('new documents and folders in folders that do not exist yet are added before the job has ended', async () => {
+    await remove({ folderId: 'outer' }, 'ada');
+    expect(await customer.addDocuments(['filed', 'first'], { folderId: 'new', createFolder: true })).toMatchObject({
+      filed: { success: false },
+      first: { success: true },
+    });
+    expect(await customer.addFolders([{ folderId: 'deep', parentFolderId: 'second' }, 'second'])).toMatchObject({
+      deep: { success: false },
+      second: { success: true },
+    });
+  });
+
   test('names a later time if users are removed from the folder again', async () => {
     await remove({ folderId: 'outer' }, 'ada');
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 50_000);
@@ -465,6 +479,17 @@ describe('users/delete with folderId, and moves before its job ends', () => {
     const [ended] = startFolderRevocations(await scope(), [], await keyOf('outer'), Date.now());
     await table.write([ended!]);
     expect(await statusOf(moveDocument('filed', 'root'))).toBe('done');
+  });
+
+  test('starts no second pass before the requests have ended that ran at its start', async () => {
+    await remove({ folderId: 'outer' }, 'ada');
+    await runJobs('delay');
+    const job = (await new JobStore(table).get({ tenant: customer.apiKey, jobId: delayedMessages[0]!.body.jobId }))!;
+    expect(await runAsJob(() => removeUsersStep(table, job, Date.now))).toEqual({
+      progress: { stage: 'second', user: 0 },
+      notBefore: job.createdAt + REQUESTS_ENDED_MS,
+    });
+    await runJobs();
   });
 
   test('continues the job of an earlier version from the beginning of its pass', async () => {

@@ -155,6 +155,14 @@ describe('POST /v2/events/publish', () => {
     expect(await inboxOf('grace')).toMatchObject([{ actionUser: completed }]);
   });
 
+  test('creates no notification of a comment event that names no thread', async () => {
+    await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
+    await addUsers(['grace'], nda);
+    const data = { notifyUsers: [{ userId: 'grace' }] };
+    await deliver(await publish({ ...nda, event: 'comment.add', actionUser: ada, data }));
+    expect(await inboxOf('grace')).toEqual([]);
+  });
+
   test('sends no mail to users who may not read the private thread that the payload names', async () => {
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
     await addUsers(['grace', 'lin'], nda);

@@ -362,19 +362,24 @@ describe('a hint', () => {
 
 test('the channel of a user is not the one of an erased user with the same id, who gets no hint after the session has ended', async () => {
   const connect = async (user: TestUser) => (await user.ok('/v2/live/connect', nda)).channels.user as string;
-  const notify = async (notificationId: string) => {
+  const hintsOf = async (notificationId: string) => {
     const notifyUsers = [{ userId: 'bob' }];
     await customer.ok('/v2/notifications/add', { ...notification, notificationId, notifyUsers, notifyAll: false });
     live.clear();
     await publish((await changesOf('insert', 'Notification')).filter(({ item }) => item!.id === notificationId));
-    expect(live.published).toMatchObject([{ event: { type: 'notification.add' } }]);
-    return live.published[0]!.channel;
+    return live.published;
+  };
+  const notify = async (notificationId: string) => {
+    const hints = await hintsOf(notificationId);
+    expect(hints).toMatchObject([{ event: { type: 'notification.add' } }]);
+    return hints[0]!.channel;
   };
   const former = await connect(users.bob);
   const heardBefore = await notify('former');
   expect(heardBefore).toBe(live.userChannel('bob'));
   const erased = (await itemsOf('User')).find(({ userId }) => userId === 'bob')!;
   await customer.ok('/v2/users/data/delete', { userIds: ['bob'] });
+  expect(await hintsOf('between')).toEqual([]);
   await customer.addUsers([{ userId: 'bob' }]);
   await customer.grant('bob', resource);
   restartFunctions();

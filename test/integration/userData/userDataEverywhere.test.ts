@@ -64,6 +64,7 @@ describe('POST /v2/users/data/get with svcAllOrganizations', () => {
       { userId: 'ada', organizationId: 'org-02', svcAllOrganizations: true },
       'svcAllOrganizations must not be given together with organizationId',
     ],
+    [{ userId: 'ada', svcAllOrganizations: 'yes' }, 'svcAllOrganizations must be a boolean'],
     [{ userId: 'ada' }, 'organizationId is required'],
     [{ userId: 'ada', svcAllOrganizations: false }, 'organizationId is required'],
     [

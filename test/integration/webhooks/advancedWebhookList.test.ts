@@ -66,6 +66,13 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
     const lastPage = await list({ limit: 10, iterator: first.iterator });
     expect(lastPage).toMatchObject({ ids: [], iterator: null, done: true });
     expect((await list({ limit: 10, iterator: lastPage.prevIterator })).ids).toEqual(ids(0, 10));
+    await drop(...ids(0, 10));
+    await add(...ids(20, 40));
+    // No endpoint comes before the position any more, so the list begins again.
+    expect(await list({ limit: 10, iterator: lastPage.prevIterator })).toMatchObject({
+      ids: ids(20, 30),
+      prevIterator: null,
+    });
   });
 
   test('returns an iterator in each direction that has more endpoints, after any additions and deletions', async () => {

@@ -411,6 +411,8 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     await run(queuedJobs()[0]!);
     const delivery = (await system.delivery(ids[0]!, endpointId))!;
     expect(delivery).toMatchObject({ status: 'PENDING', attempts: 8, uncounted: 8 });
+    const outdated = { ...delivery, tenant, status: 'EXHAUSTED', _r: delivery._r - 1 } as const;
+    expect(await store().recover(outdated, system.now, system.timing)).toBeUndefined();
     expect(delivery.deadline).toBeGreaterThan(Date.now() + 29 * HOUR);
     expect(queues.messagesOf('deliver')).toEqual([]);
     system.now = Date.now();

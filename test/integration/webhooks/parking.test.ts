@@ -322,12 +322,16 @@ describe('a parked delivery', () => {
     expect(system.ownerNotifications).toMatchObject([{ endpointId, stage: 'disabled' }]);
   });
 
-  test('is cancelled if the endpoint is deleted', async () => {
+  test.each([
+    ['the endpoint is deleted', () => customer.ok(paths.delete, { endpointId })],
+    ['advanced webhooks are turned off', () => customer.ok(paths.updateConfig, { isEnabled: false })],
+  ])('is cancelled if %s', async (_what, change) => {
     const ids = await park(20);
-    await customer.ok(paths.delete, { endpointId });
+    await change();
     hooks.received.length = 0;
-    await system.drain();
+    await system.runNextJob();
     expect(await statesOf(ids)).toEqual(repeated(20, 'CANCELLED 0'));
+    await system.drain();
     expect(hooks.received).toEqual([]);
     expect(await parkingOf()).toBeUndefined();
   });

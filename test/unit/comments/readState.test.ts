@@ -123,6 +123,12 @@ describe('views', () => {
     ['an older time', { 1: 10 }, thread(1, 99), 9],
     ['the same time', { 1: 10 }, thread(1, 99), 10],
     ['a thread without a change since the stored view', { 1: 10 }, thread(1, 10, added(1, 'ada', 10)), 15],
+    [
+      'an old thread whose participants have no times',
+      { 1: 10 },
+      { ...thread(1, 5), participants: JSON.stringify([['ada', 1, 0]]) },
+      15,
+    ],
     ['a thread without a number', {}, thread(undefined, 99), 15],
   ])('withViews returns the same object for %s', (_what, stored, viewed, viewedAt) => {
     expect(withViews(stored, [viewed], viewedAt)).toBe(stored);
