@@ -38,7 +38,7 @@ export async function endpointIdOf(table: Table, tenant: string, name: string): 
  */
 export async function endpointReport(table: Table, tenant: string, name: string, now: number): Promise<string> {
   const endpointId = await endpointIdOf(table, tenant, name);
-  const [[key, advanced, basic, endpoint], [target, storedHealth], { values: deliveries }] = await Promise.all([
+  const [[key, advanced, basic, endpoint], [target, storedHealth], deliveries] = await Promise.all([
     table.batchGet(
       itemOf(ApiKeyEntity, { apiKey: tenant }),
       itemOf(AdvancedWebhookConfigEntity, { tenant }),
@@ -47,7 +47,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
     ),
     // The target is undefined if nothing can be sent to the endpoint. Its report then has no health.
     table.batchGet(targetItem({ tenant, endpointId }), itemOf(EndpointHealthEntity, { tenant, endpointId })),
-    new DeliveryStore(table).listOfEndpoint({ tenant, endpointId }, 0, { limit: MESSAGES, descending: true }),
+    new DeliveryStore(table).latestOfEndpoint({ tenant, endpointId }, MESSAGES),
   ]);
   if (!key) throw unknownApiKey(tenant);
   const isBasic = isBasicTarget(endpointId);

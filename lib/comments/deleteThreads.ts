@@ -182,7 +182,7 @@ export async function deleteThreads(
   scope: DocumentScope,
   threads: readonly Stored<Thread>[],
   now: number,
-  { report, options = { notify: false, log: false }, isSelected = () => true }: ThreadDeletionOptions = {},
+  { report, options = { notify: false, log: false }, isSelected = () => true }: ThreadDeletionOptions,
 ): Promise<ThreadDeletion[]> {
   return inSlices(threads, THREADS_PER_BATCH, async (slice) => {
     const readHeads = threadHeadReader(table, scope);

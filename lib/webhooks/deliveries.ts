@@ -187,25 +187,18 @@ export class DeliveryStore {
     return { values: values.filter(isDue), next };
   }
 
-  /** New deliveries can be missing for a moment, because the index is eventually consistent. */
-  async listOfEndpoint(
-    { tenant, endpointId }: EndpointKey,
-    since: number,
-    { limit, after, descending = false }: PageOptions & { readonly descending?: boolean },
-  ): Promise<ItemPage<StoredDelivery>> {
+  /** The newest first. New deliveries can be missing for a moment, because the index is eventually consistent. */
+  async latestOfEndpoint({ tenant, endpointId }: EndpointKey, limit: number): Promise<StoredDelivery[]> {
     const entries = await queryShards(this.#table, 'gsi4', endpointPartitions(tenant, endpointId), {
-      between: [isoTime(since), AFTER_ALL_TIMES],
-      after,
-      limit: limit + 1,
-      descending,
+      between: [isoTime(0), AFTER_ALL_TIMES],
+      limit,
+      descending: true,
     });
-    const page = entries.slice(0, limit);
-    const values = await valuesOf(
+    return valuesOf(
       this.#table,
       DeliveryEntity,
-      page.map(({ key }) => key),
+      entries.map(({ key }) => key),
     );
-    return { values, next: entries.length > limit ? page.at(-1)?.position : undefined };
   }
 
   async listFailed(range: FailedRange, options: PageOptions): Promise<ItemPage<StoredDelivery>> {
