@@ -67,8 +67,17 @@ function comparable(outcome: Outcome): unknown {
     const { name, Item: item, CancellationReasons: reasons } = outcome.error;
     return { name, item, reasons: reasons?.map(({ Code }: { Code: string }) => Code) };
   }
-  const { Item: item, Items: items, Count: count, Attributes: attributes, Responses: responses } = outcome.answer;
-  return { item, items, count, attributes, responses: responses && Object.values<Item[]>(responses).map(inOrder) };
+  const { Item: item, Items: items, Count: count, Attributes: attributes } = outcome.answer;
+  const { Responses: responses, SearchResults: nearest } = outcome.answer;
+  return {
+    item,
+    items,
+    count,
+    attributes,
+    responses: responses && Object.values<Item[]>(responses).map(inOrder),
+    // The engine computes with fewer digits, and the order of equally near items is not defined.
+    scores: nearest?.map(({ Score }: Item) => Score.toFixed(3)),
+  };
 }
 
 /** Returns items in the order of their keys. The order of a batch read is not defined. */

@@ -39,14 +39,9 @@ export function everyItem(engine: Engine): Promise<Record<string, any>[]> {
   return scan(engine, {});
 }
 
-/** Returns all stored items of a tenant. `attributes` selects some of their attributes. */
-export function itemsOfTenant(
-  engine: Engine,
-  tenant: string,
-  attributes?: Pick<ScanCommandInput, 'ProjectionExpression' | 'ExpressionAttributeNames'>,
-): Promise<Record<string, any>[]> {
+/** Returns all stored items of a tenant. */
+export function itemsOfTenant(engine: Engine, tenant: string): Promise<Record<string, any>[]> {
   return scan(engine, {
-    ...attributes,
     FilterExpression: 'begins_with(PK, :tenant)',
     ExpressionAttributeValues: { ':tenant': `T#${tenant}#` },
   });

@@ -1,7 +1,8 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { findRequestFault } from '../../infra/local/table/requestFault.ts';
-import { indexNames } from '../../lib/app/capability.ts';
+import { indexNames, type VectorIndexName } from '../../lib/app/capability.ts';
+import { vectorAttributes, vectorTime } from '../../lib/memory/vectorIndexes.ts';
 import { documentClients, operationOf } from '../../lib/table/documentClient.ts';
 import { asDocumentClient, type Command, indexKeySizes, type TableClient } from './leanClient.ts';
 import { compareTexts, type Item, matches, updated } from './tableExpressions.ts';
@@ -82,7 +83,7 @@ export class MemoryTable implements TableClient {
       : undefined;
     if (fault !== undefined) throw Object.assign(new Error(fault), { name: 'ValidationException', $metadata: {} });
     this.consumed.calls++;
-    if (!/^(GetItem|BatchGetItem|Query|Scan)$/.test(operation)) this.consumed.writes++;
+    if (!/^(GetItem|BatchGetItem|Query|Scan|SearchVectors)$/.test(operation)) this.consumed.writes++;
     switch (operation) {
       case 'GetItem':
         return { Item: this.#read(input.Key, input.ConsistentRead) };
@@ -94,6 +95,8 @@ export class MemoryTable implements TableClient {
         return this.#query(input);
       case 'Scan':
         return { Items: this.#scan(input) };
+      case 'SearchVectors':
+        return { SearchResults: this.#nearest(input) };
       case 'BatchWriteItem':
         for (const { PutRequest, DeleteRequest } of Object.values<Item[]>(input.RequestItems).flat())
           this.#store([PutRequest ? { Put: PutRequest } : { Delete: DeleteRequest }], 1);
@@ -179,6 +182,19 @@ export class MemoryTable implements TableClient {
       ...(input.Select !== 'COUNT' && { Items }),
       ...(hasMore && { LastEvaluatedKey: last }),
     };
+  }
+
+  /** Returns the items that meet the condition, nearest to a vector first. */
+  #nearest({ IndexName: index, SearchVector, TopK, SearchConditionExpression: condition, ...names }: Item): Item[] {
+    const attribute = vectorAttributes[index as VectorIndexName];
+    return [...this.#items.values()]
+      .filter((item) => item[attribute] !== undefined && matches(condition, item, names))
+      .map(({ PK, SK, [vectorTime]: time, [attribute]: vector }) => ({
+        Item: { PK, SK, [vectorTime]: time },
+        Score: 1 - cosine(SearchVector, vector),
+      }))
+      .sort((a, b) => a.Score - b.Score)
+      .slice(0, TopK);
   }
 
   /** Executes all writes, or none. If a condition fails, throws the error that DynamoDB would throw. */
@@ -313,6 +329,11 @@ function findSizeFault({ Item: item, Key: key, TransactItems = [], RequestItems 
   if (items.some((put) => put && itemSize(put) > MAX_ITEM_BYTES))
     return 'Item size has exceeded the maximum allowed size';
   return undefined;
+}
+
+function cosine(a: readonly number[], b: readonly number[]): number {
+  const product = (x: readonly number[], y: readonly number[]) => x.reduce((sum, value, i) => sum + value * y[i]!, 0);
+  return product(a, b) / Math.sqrt(product(a, a) * product(b, b)) || 0;
 }
 
 /** Returns the attributes that the update expression names. */

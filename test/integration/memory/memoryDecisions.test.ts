@@ -136,6 +136,13 @@ describe('POST /v2/commentannotations/update with a reason', () => {
   });
 });
 
+test('POST /v2/memory/judgments/add stores a confidence that is too small for DynamoDB as 0', async () => {
+  const judgment = { decision: 'approved', reasoning: 'Fine', actionUser: grace, confidence: 1e-200 };
+  await customer.ok('/v2/memory/judgments/add', { ...nda, judgments: [{ recordId: 'tiny', ...judgment }] });
+  const { results } = await customer.result('/v2/memory/search', { query: 'Fine', limit: 1 });
+  expect(results).toMatchObject([{ recordId: 'tiny', confidence: 0 }]);
+});
+
 test('a write of the embedding state replaces an equal or earlier revision, but no later one', async () => {
   const tenant = 'advancing';
   const model = async () => (await table.get(EmbeddingStateEntity, { tenant }))?.model;

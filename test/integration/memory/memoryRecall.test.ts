@@ -16,7 +16,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const COUNT = 1_000;
 const LIMIT = 10;
 
-const { engine, customer } = acmeWorld({ isShared: true });
+const { engine, customer } = acmeWorld({ isShared: true, table: 'memory' });
 /** The number of SearchVectors calls since a test last set it to 0. */
 let searches = 0;
 /** In twelve documents, such as `document-2a`, and in none. */
