@@ -6,6 +6,7 @@ const { CDK_REQUIRE_APPROVAL: _, CDK_YES: __, ...env } = process.env;
 
 test.each([
   ['simulate.ts --rps', /^Unknown option '--rps'[^]*Usage: npm run simulate/],
+  ['checkDeploy.ts --nonsense', /^Unknown option '--nonsense'[^]*Usage: npm run check:deploy/],
   // It ends before it builds anything.
   ['cdk.ts deploy', /^A deployment asks before it changes permissions, but there is no terminal/],
 ])('infra/commands/%s ends with exit code 1, and says what to do', (command, says) => {

@@ -329,16 +329,18 @@ describe('readAccount', () => {
     ]);
   });
 
-  test('reports in one line that there are no credentials', async () => {
-    const { AWS_ACCESS_KEY_ID: _, AWS_SECRET_ACCESS_KEY: __, AWS_PROFILE: ___, ...rest } = process.env;
+  test.each([
+    ['credentials', /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|PROFILE)$/],
+    ['region', /^AWS_/],
+  ])('reports in one line that there are no credentials or no region: %s', async (missing, variables) => {
     process.env = {
-      ...rest,
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !variables.test(name))),
       AWS_EC2_METADATA_DISABLED: 'true',
       AWS_SHARED_CREDENTIALS_FILE: join(scratch, 'credentials'),
       AWS_CONFIG_FILE: join(scratch, 'config'),
     };
     expect(accountReport(checkReadings(needs, await readAccount(needs)))).toMatch(
-      /^The account was not read\. No AWS credentials found\. .*$/,
+      new RegExp(`^The account was not read\\. No AWS ${missing} found\\. .*$`),
     );
     expect(requests).toEqual([]);
   });
