@@ -299,6 +299,14 @@ describe('posts in the channel', () => {
     expect((await system.stored()).map(({ status }) => status)).toEqual(['SKIPPED', 'SKIPPED']);
   });
 
+  test('do not come of an event whose trigger is turned off before the post', async () => {
+    await addThread();
+    await system.fanOut();
+    await configure({ triggers: { 'comment_annotation.add': false } });
+    await system.processQueue();
+    expect([sent(), (await system.stored()).map(({ status }) => status)]).toEqual([[], ['SKIPPED']]);
+  });
+
   test.each(['restricted', 'organizationPrivate'])(
     'of a document that is %s have only the fact and the link',
     async (accessType) => {

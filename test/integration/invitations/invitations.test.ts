@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { UserEntity } from '../../../lib/directory/users.ts';
 import type { Answer } from '../../../lib/invitations/rules.ts';
 import type { MailResult } from '../../../lib/mail/rules/mailRecord.ts';
+import { EmailConfigEntity } from '../../../lib/workspaces/configs/emailConfig.ts';
 import { acmeWorld, forAllTests, forEachTest, invalid, table } from '../../support/acmeWorld.ts';
 import { beforeWrite } from '../../support/beforeWrite.ts';
 import { newCustomer } from '../../support/customer.ts';
@@ -357,6 +358,21 @@ describe('the mail of an invitation', () => {
   test.each<[string, object, () => Promise<unknown>, string]>([
     ['the invitation was withdrawn', toDocument, () => answer(toDocument, 'WITHDRAWN'), isOver],
     ['e-mail was turned off', toDocument, () => configure(false), 'e-mail is off'],
+    [
+      'the provider refuses the key',
+      toDocument,
+      async () => {
+        const { _r: revision } = (await table.get(EmailConfigEntity, { tenant: customer.apiKey }))!;
+        await system.store.pause(customer.apiKey, revision, system.now);
+      },
+      'e-mail is paused: the provider refuses the key or the sender',
+    ],
+    [
+      'the operator has not set mailFrom',
+      toDocument,
+      async () => void (system.ses = undefined),
+      'the operator has not set mailFrom',
+    ],
     [
       'its document was deleted and purged',
       toDocument,

@@ -199,6 +199,14 @@ test('a pause of the provider keeps what is collected until its end', async () =
   expect(subjects()).toEqual(['grace@example.com: Ada mentioned you in NDA']);
 });
 
+test('is not mailed if the provider refuses the key meanwhile', async () => {
+  await configure(delay(60));
+  system.results.push({ outcome: 'denied', reason: 'the key is wrong' });
+  for (const text of ['One?', 'Two?']) await comment(text, { to: ['grace', 'ada'], thread: text });
+  await pass(2 * MINUTE);
+  expect(system.skipped).toEqual(['e-mail is paused: the provider refuses the key or the sender']);
+});
+
 test.each([
   ['recipient', 'grace'],
   ['actor', 'ada'],
