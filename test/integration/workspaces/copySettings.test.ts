@@ -52,6 +52,9 @@ describe('apikey/copy', () => {
       isEnabled: true,
       encodeData: true,
     });
+    const unset = await newKey();
+    await copy({ sourceApiKey: unset.apiKey, targetApiKey: target.apiKey });
+    expect(await readConfigs(target.headers)).toEqual(await readConfigs(unset.headers));
   });
 
   test.each([

@@ -153,6 +153,14 @@ describe('replaceValue during concurrent edits of a client', () => {
         { id: 3, text: 'THREE', done: false },
       ],
     ],
+    [
+      'of the first of many objects that all changed',
+      'array',
+      times(120, (id) => ({ id, text: 'before' })),
+      times(121, (id) => ({ id, text: `after ${id}` })),
+      (doc) => (doc.getArray('content').get(0) as Y.Map<unknown>).set('done', true),
+      [{ id: 0, text: 'after 0', done: true }, ...times(120, (n) => ({ id: n + 1, text: `after ${n + 1}` }))],
+    ],
   ])('keeps an edit %s', (_where, type, before, after, edit, merged) => {
     expect(valueAfter(type, before, after, edit)).toStrictEqual(merged);
   });
