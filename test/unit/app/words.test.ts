@@ -81,16 +81,22 @@ const readable = new Set([
 ]);
 const names = new Set([ts.SyntaxKind.Identifier, ts.SyntaxKind.PrivateIdentifier]);
 
-/** Returns the comments and string literals of a TypeScript file, and its identifiers. */
+/** Returns the comments and string literals of a TypeScript file, and the first place of each identifier. */
 function wordsOf(file: string, source: string): { texts: Text[]; identifiers: Text[] } {
   const scanner = ts.createScanner(ts.ScriptTarget.Latest, false, ts.LanguageVariant.Standard, source);
-  const [texts, identifiers]: [Text[], Text[]] = [[], []];
+  const texts: Text[] = [];
+  const identifiers = new Map<string, Text>();
   for (let kind = scanner.scan(); kind !== ts.SyntaxKind.EndOfFileToken; kind = scanner.scan()) {
-    const words = readable.has(kind) ? texts : names.has(kind) ? identifiers : undefined;
+    const isName = names.has(kind);
+    if (!isName && !readable.has(kind)) continue;
+    const text = scanner.getTokenText();
+    if (isName && identifiers.has(text)) continue;
     const start = scanner.getTokenStart();
-    words?.push({ file, line: () => source.slice(0, start).split('\n').length, text: scanner.getTokenText() });
+    const word = { file, line: () => source.slice(0, start).split('\n').length, text };
+    if (isName) identifiers.set(text, word);
+    else texts.push(word);
   }
-  return { texts, identifiers };
+  return { texts, identifiers: [...identifiers.values()] };
 }
 
 const files = globSync(['{functions,lib,infra,test}/**/*.{ts,md}', 'README.md'], { cwd: projectDir }).filter(
