@@ -37,8 +37,9 @@ class Log {
   /** Replaces the value, which must leave the document unchanged. */
   replace(type: CrdtType, value: CrdtValue): Uint8Array | undefined {
     const doc = this.open();
+    const state = encodeState(doc);
     const update = replaceValue(doc, type, 'content', value);
-    expect(encodeState(doc)).toEqual(encodeState(this.open()));
+    expect(Buffer.compare(encodeState(doc), state)).toBe(0);
     if (update) this.updates.push(update);
     return update;
   }
@@ -234,21 +235,21 @@ describe('the size of the stored state', () => {
 describe('findValueFault', () => {
   const deep = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 
-  test.each<[CrdtType, unknown, string]>([
-    ['text', 1, 'Data must be a string for type text.'],
-    ['xml', {}, 'Data must be a string for type xml.'],
-    ['map', [], 'Data must be an object for type map.'],
-    ['map', null, 'Data must be an object for type map.'],
-    ['array', {}, 'Data must be an array for type array.'],
-    ['text', 'a\ud800', 'Data must be valid Unicode: data has half of a surrogate pair.'],
-    ['map', { a: ['\udc00'] }, 'Data must be valid Unicode: data.a[0] has half of a surrogate pair.'],
-    ['map', { a: { '\udc00': 1 } }, 'Data must be valid Unicode: a key of data.a has half of a surrogate pair.'],
-    ['array', deep(101), 'Data must not be nested deeper than 100 levels.'],
-    ['array', deep(200_000), 'Data must not be nested deeper than 100 levels.'],
-    ['array', [[Infinity]], 'Data must hold JSON values only: data[0][0] is none.'],
-    ['array', times(100_001, () => []), 'Data must not have more than 100000 keys, objects and arrays in all.'],
-    ['text', 'é'.repeat(crdtLimits.valueBytes / 2), 'Data must not be larger than 4194304 bytes as JSON.'],
-  ])('rejects for type %s the value %p', (type, value, fault) => {
+  test.each<[CrdtType, string, unknown]>([
+    ['text', 'Data must be a string for type text.', 1],
+    ['xml', 'Data must be a string for type xml.', {}],
+    ['map', 'Data must be an object for type map.', []],
+    ['map', 'Data must be an object for type map.', null],
+    ['array', 'Data must be an array for type array.', {}],
+    ['text', 'Data must be valid Unicode: data has half of a surrogate pair.', 'a\ud800'],
+    ['map', 'Data must be valid Unicode: data.a[0] has half of a surrogate pair.', { a: ['\udc00'] }],
+    ['map', 'Data must be valid Unicode: a key of data.a has half of a surrogate pair.', { a: { '\udc00': 1 } }],
+    ['array', 'Data must not be nested deeper than 100 levels.', deep(101)],
+    ['array', 'Data must not be nested deeper than 100 levels.', deep(200_000)],
+    ['array', 'Data must hold JSON values only: data[0][0] is none.', [[Infinity]]],
+    ['array', 'Data must not have more than 100000 keys, objects and arrays in all.', times(100_001, () => [])],
+    ['text', 'Data must not be larger than 4194304 bytes as JSON.', 'é'.repeat(crdtLimits.valueBytes / 2)],
+  ])('rejects values of type %s: %s', (type, fault, value) => {
     expect(findValueFault(type, value)).toBe(fault);
   });
 

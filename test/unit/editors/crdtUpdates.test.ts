@@ -67,7 +67,7 @@ describe('findUpdateFault for malformed updates', () => {
     ['a larger number of clients than follow', new Uint8Array([0xff, 0xff, 0xff, 0xff, 0x7f])],
     [
       'arrays nested deeper than any stack',
-      new Uint8Array([1, 1, 1, 0, 8, 1, 1, 97, 1, ...times(2_000_000, (index) => (index % 2 ? 1 : 117)), 0]),
+      Buffer.concat([Buffer.of(1, 1, 1, 0, 8, 1, 1, 97, 1), Buffer.alloc(2_000_000, Buffer.of(117, 1)), Buffer.of(0)]),
     ],
     // Yjs reads the following updates differently, or not at all, after they were stored.
     ['an empty struct', itemsOf(1, { content: contents.text('') })],
@@ -304,7 +304,7 @@ describe('findUpdateFault for limits of the document', () => {
   /** Writes a text with a long link, and with formatting marks at every second letter. */
   const format = (text: Y.XmlText, length: number, href: number) => {
     text.insert(0, 'ab'.repeat(length / 2), { link: { href: 'x'.repeat(href) } });
-    for (let index = 0; index < length; index += 2) text.format(index, 1, { bold: {} });
+    text.applyDelta(times(length, (index) => ({ retain: 1, attributes: index % 2 === 0 ? { bold: {} } : {} })));
   };
   const inXml = (doc: Y.Doc, text: Y.XmlText) => doc.getXmlFragment('content').insert(0, [text]);
   const inMap = (doc: Y.Doc, text: Y.XmlText) => {
@@ -390,13 +390,13 @@ const subdocuments = (count: number) =>
   );
 
 describe('findUpdateFault for costly updates', () => {
-  const refused = (doc: Y.Doc, update: Uint8Array, expectedFault: string) => {
+  const refused = (doc: Y.Doc, update: Uint8Array, expectedFault: string, limit = 100) => {
     const state = encodeState(doc);
     let fault: string | undefined;
     const find = () => (fault = faultIn(doc, 'text', update));
-    expect(cpuMilliseconds(find, { limit: 1_500, runs: 1 })).toBeLessThan(1_500);
+    expect(cpuMilliseconds(find, { limit })).toBeLessThan(limit);
     expect(fault).toBe(expectedFault);
-    expect(encodeState(doc)).toEqual(state);
+    expect(Buffer.compare(encodeState(doc), state)).toBe(0);
   };
 
   test('rejects in little time an update with one subdocument or 3.5 MB of them', () => {
@@ -419,7 +419,7 @@ describe('findUpdateFault for costly updates', () => {
 
   test('rejects in little time an update with more than 400,000 structs or ranges of deletions', () => {
     const tooMany = 'The document must not have more than 400000 structs of Yjs.';
-    refused(openDocument([]), encodeStructs(1, Array(2_000_000).fill({ kind: 'gc', length: 1 })), tooMany);
+    refused(openDocument([]), encodeStructs(1, Array(600_000).fill({ kind: 'gc', length: 1 })), tooMany);
     refused(
       openDocument([]),
       encodeDeletions(
@@ -433,13 +433,13 @@ describe('findUpdateFault for costly updates', () => {
   test('rejects in little time an update with more than 100,000 objects, arrays and keys within values', () => {
     refused(
       openDocument([]),
-      itemsOf(1, { content: contents.values(times(1_000_000, () => [])) }),
+      itemsOf(1, { content: contents.values(times(300_000, () => [])) }),
       'Update must not have more than 100000 objects, arrays and keys in all.',
     );
   });
 
   test('rejects in little time concurrent changes in one place that take quadratic time to order', () => {
-    refused(openDocument([]), conflicting(10_000), 'Update has too many concurrent changes in one place.');
+    refused(openDocument([]), conflicting(10_000), 'Update has too many concurrent changes in one place.', 1_500);
     expect(faultIn(openDocument([]), 'text', conflicting(500))).toBeUndefined();
   });
 
@@ -460,15 +460,17 @@ describe('findUpdateFault for costly updates', () => {
   });
 
   test('accepts a large document that many clients edited one after the other', () => {
-    const text = new Y.Doc();
-    const updates: Uint8Array[] = [];
-    text.on('update', (update: Uint8Array) => updates.push(update));
-    for (let edit = 0; edit < 6_000; edit++) {
-      text.clientID = 1 + ((edit * 7) % 300);
-      text.getText('content').insert((edit * 31) % (text.getText('content').length + 1), 'ab');
-    }
-    expect(faultIn(openDocument([]), 'text', encodeState(text))).toBeUndefined();
-    expect(faultIn(openDocument(updates.slice(0, -1)), 'text', updates.at(-1)!)).toBeUndefined();
+    const doc = new Y.Doc();
+    const text = doc.getText('content');
+    const edit = (index: number) => {
+      doc.clientID = 1 + ((index * 7) % 300);
+      text.insert((index * 31) % (text.length + 1), 'ab');
+    };
+    doc.transact(() => times(5_999, edit));
+    const before = openDocument([encodeState(doc)]);
+    edit(5_999);
+    expect(faultIn(openDocument([]), 'text', encodeState(doc))).toBeUndefined();
+    expect(faultIn(before, 'text', updateSince(doc, stateVectorOf(before)))).toBeUndefined();
   });
 });
 
