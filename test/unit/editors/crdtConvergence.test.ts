@@ -50,7 +50,8 @@ function simulate(type: CrdtType, steps: readonly number[]): void {
   const random = randomOf(steps.reduce((mixed, step) => Math.imul(mixed ^ step, 0x01000193), steps.length));
   const log: Uint8Array[] = [];
   let snapshot: Uint8Array[] = [];
-  const stored = () => openDocument([...snapshot, ...log]);
+  let opened: Y.Doc | undefined;
+  const stored = () => (opened ??= openDocument([...snapshot, ...log]));
   const editors = times(3, (index) => {
     const doc = new Y.Doc();
     doc.clientID = index + 1;
@@ -60,6 +61,7 @@ function simulate(type: CrdtType, steps: readonly number[]): void {
   });
   const commit = (update: Uint8Array) => {
     log.push(update);
+    opened = undefined;
     for (const { inbox } of editors) inbox.push(update);
   };
   const push = (update: Uint8Array) => {
@@ -87,6 +89,7 @@ function simulate(type: CrdtType, steps: readonly number[]): void {
     else if (action === 7) {
       snapshot = [encodeState(stored())];
       log.length = 0;
+      opened = undefined;
     }
   }
   for (const { outbox } of editors) for (const update of outbox.toReversed()) push(update);
