@@ -8,24 +8,10 @@ import { registeredEndpoints } from '../build/registry.ts';
 import { MILLION } from '../cost/prices.ts';
 import { apiCredentials } from './apiCredentials.ts';
 import { callMix, costsOfMix, type MixedPath } from './load/mix.ts';
+import { type LoadOptions, loadOptions, USAGE } from './load/options.ts';
 import { type CallOutcome, documentsFor, inProportion, plannedStarts, reportsOf } from './load/rules.ts';
-import { apiAddress, parseArguments, runCommand } from './operator.ts';
+import { runCommand } from './operator.ts';
 
-const USAGE = `Usage: npm run load -- <ApiUrl> [--rps <n>] [--minutes <n>] [--credentials <file>] [--service-name <name>]
-
-Sends calls at a constant rate, also while earlier calls wait for an answer. Prints p50, p99 and errors by endpoint. Creates
-an organization for the run and deletes it at the end, also after Ctrl-C. Does not repeat failed calls. The first calls of each
-endpoint include cold starts. A rate above the limits of the API key (npm run workspace -- limits) gives RESOURCE_EXHAUSTED.
-
-  --rps           calls per second, up to 1,000 (default: 20)
-  --minutes       the duration, up to 60 (default: 1)
-  --credentials   a file as npm run workspace -- create prints it (default: API_KEY, AUTH_TOKEN, WORKSPACE_ID and
-                  WORKSPACE_AUTH_TOKEN, or credentials.json in DATA_DIR)
-  --service-name  the setting serviceName of the deployment (default: svc)
-  --help          prints this text`;
-
-const MAX_CALLS_PER_SECOND = 1_000;
-const MAX_MINUTES = 60;
 const MAX_UNANSWERED_CALLS = 2_000;
 const TIMEOUT_MILLISECONDS = 30_000;
 const PARALLEL_CREATIONS = 8;
@@ -63,14 +49,6 @@ const senders: Readonly<Record<MixedPath, SendCall>> = {
       documents: [{ documentId, documentName: `Load ${Date.now()}` }],
     }),
 };
-
-export interface LoadOptions {
-  readonly baseUrl: string;
-  readonly credentialsFile?: string | undefined;
-  readonly perSecond: number;
-  readonly minutes: number;
-  readonly serviceName: string;
-}
 
 /** Deletes the organization of the run at the end, also after a failure or after `interrupt` aborts the run. */
 export async function runLoad(
@@ -185,32 +163,6 @@ function report(outcomes: readonly CallOutcome[], perSecond: number, minutes: nu
     '',
     `Cost of the calls at list prices: ${dollars.toFixed(4)} dollars. They cause no webhooks and no mails.`,
   ].join('\n');
-}
-
-export function loadOptions(args: string[]): LoadOptions {
-  const { values, positionals } = parseArguments(USAGE, {
-    args,
-    allowPositionals: true,
-    options: {
-      rps: { type: 'string', default: '20' },
-      minutes: { type: 'string', default: '1' },
-      credentials: { type: 'string' },
-      'service-name': { type: 'string', default: 'svc' },
-    },
-  });
-  return {
-    baseUrl: apiAddress(positionals),
-    credentialsFile: values.credentials,
-    perSecond: boundedNumber('--rps', values.rps, MAX_CALLS_PER_SECOND),
-    minutes: boundedNumber('--minutes', values.minutes, MAX_MINUTES),
-    serviceName: values['service-name'],
-  };
-}
-
-function boundedNumber(option: string, text: string, most: number): number {
-  const value = Number(text);
-  if (!(value > 0 && value <= most)) throw new Error(`${option} must be a number above 0, up to ${most}`);
-  return value;
 }
 
 if (import.meta.main) {

@@ -1,14 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { projectDir } from '../../../infra/build/build.ts';
-import { clientMethods, clientMethodsFile } from '../../../infra/build/client.ts';
-import { clientWebhooks, clientWebhooksFile } from '../../../infra/build/clientWebhooks.ts';
-import { registeredEndpoints } from '../../../infra/build/registry.ts';
 import {
   createClient,
   type Methods,
@@ -83,29 +77,6 @@ async function serviceOf(
 const organizations = { organizations: [{ organizationId: 'acme' }] };
 
 describe('createClient: methods', () => {
-  test('match the registry, as the types of webhooks do (npm run readme writes both)', () => {
-    expect(readFileSync(join(projectDir, clientMethodsFile), 'utf8')).toBe(clientMethods());
-    expect(readFileSync(join(projectDir, clientWebhooksFile), 'utf8')).toBe(clientWebhooks());
-  });
-
-  test('call the path of their name, with one method for every endpoint', async () => {
-    const called: string[] = [];
-    const answer = async (url: unknown) => {
-      called.push(new URL(String(url)).pathname);
-      return Response.json({ result: {} });
-    };
-    const client = createClient({ baseUrl: 'https://api.test', fetch: answer });
-    const paths = registeredEndpoints().map(({ path }) => path);
-    for (const path of paths) {
-      const names = path
-        .slice(1)
-        .split('/')
-        .map((name) => name.replace(/-(.)/g, (_all, letter: string) => letter.toUpperCase()));
-      await names.reduce<any>((node, name) => node[name], client)({});
-    }
-    expect(called).toEqual(paths);
-  });
-
   test('send data in an envelope with the credentials of the client, and return the result', async () => {
     const { client, received } = await serviceOf(
       success({ data: { acme: { success: true, id: 'org_1', message: 'Added' } } }),

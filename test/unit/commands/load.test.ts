@@ -2,10 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { registeredEndpoints } from '../../../infra/build/registry.ts';
 import { apiCredentials } from '../../../infra/commands/apiCredentials.ts';
-import { loadOptions } from '../../../infra/commands/load.ts';
-import { costsOfMix } from '../../../infra/commands/load/mix.ts';
+import { loadOptions } from '../../../infra/commands/load/options.ts';
 import {
   documentsFor,
   inProportion,
@@ -13,7 +11,6 @@ import {
   plannedStarts,
   reportsOf,
 } from '../../../infra/commands/load/rules.ts';
-import { costsOfCalls } from '../../../infra/cost/calls.ts';
 import { MAX_COMMENTS } from '../../../lib/comments/rules/comments.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import { testProperty } from '../../support/testProperty.ts';
@@ -96,32 +93,6 @@ describe('reportsOf', () => {
       { path: '/a', calls: 1, errors: {}, p50: 1, p99: 1 },
       { path: '/b', calls: 3, errors: { UNAVAILABLE: 2 }, p50: 7, p99: 900 },
     ]);
-  });
-});
-
-describe('costsOfMix', () => {
-  test('has shares with the sum 1', () => {
-    const shares = costsOfMix(registeredEndpoints()).map(({ share }) => share);
-    expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 12);
-  });
-
-  test('equals npm run cost, plus two table writes of an Idempotency-Key for each write', () => {
-    const endpoints = registeredEndpoints();
-    const costs = new Map(costsOfCalls(endpoints).map((cost) => [cost.name, cost]));
-    const mix = costsOfMix(endpoints);
-    expect(mix.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['read', 'write']));
-    for (const { kind, cost } of mix) {
-      const listed = costs.get(cost.name);
-      if (!listed) throw new Error(`npm run cost does not list ${cost.name}`);
-      if (kind === 'read') expect(cost).toEqual(listed);
-      else expect(cost).toMatchObject({ written: listed.written + 2, milliseconds: listed.milliseconds + 10 });
-    }
-  });
-
-  test('throws for a call that npm run cost does not list', () => {
-    expect(() => costsOfMix(registeredEndpoints(), new Map())).toThrow(
-      'npm run cost has no "/v2/commentannotations/get a page"',
-    );
   });
 });
 

@@ -44,6 +44,32 @@ const named = (name: string, all = components) => {
 const load = fc.double({ min: 0, max: 1e6, noNaN: true });
 const ordered = fc.tuple(load, load).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const);
 
+describe('costsOfMix', () => {
+  test('has shares with the sum 1', () => {
+    const shares = costsOfMix(registeredEndpoints()).map(({ share }) => share);
+    expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 12);
+  });
+
+  test('equals npm run cost, plus two table writes of an Idempotency-Key for each write', () => {
+    const endpoints = registeredEndpoints();
+    const costs = new Map(costsOfCalls(endpoints).map((cost) => [cost.name, cost]));
+    const mix = costsOfMix(endpoints);
+    expect(mix.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['read', 'write']));
+    for (const { kind, cost } of mix) {
+      const listed = costs.get(cost.name);
+      if (!listed) throw new Error(`npm run cost does not list ${cost.name}`);
+      if (kind === 'read') expect(cost).toEqual(listed);
+      else expect(cost).toMatchObject({ written: listed.written + 2, milliseconds: listed.milliseconds + 10 });
+    }
+  });
+
+  test('throws for a call that npm run cost does not list', () => {
+    expect(() => costsOfMix(registeredEndpoints(), new Map())).toThrow(
+      'npm run cost has no "/v2/commentannotations/get a page"',
+    );
+  });
+});
+
 describe('quotas', () => {
   test.each(Object.entries(quotas))('%s has a positive limit and a page of AWS', (_name, { limit, source }) => {
     expect(limit).toBeGreaterThan(0);

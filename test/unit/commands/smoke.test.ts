@@ -2,11 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { registeredEndpoints } from '../../../infra/build/registry.ts';
 import { messageOf } from '../../../infra/commands/operator.ts';
-import { smokeOptions } from '../../../infra/commands/smoke.ts';
 import { ALARM, setAlarm } from '../../../infra/commands/smoke/alarm.ts';
-import { ExampleValues, orderExamples } from '../../../infra/commands/smoke/examples.ts';
+import { ExampleValues } from '../../../infra/commands/smoke/examples.ts';
+import { smokeOptions } from '../../../infra/commands/smoke/options.ts';
 import { type Receiver, startHttp } from '../../support/receivers.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
@@ -94,24 +93,6 @@ describe('setAlarm', () => {
   test('throws the message of the AWS CLI', async () => {
     await installCli('echo "An error occurred (AccessDenied)" >&2; exit 254');
     await expect(setAlarm('Staging')).rejects.toThrow('An error occurred (AccessDenied)');
-  });
-});
-
-describe('the order of examples', () => {
-  const paths = registeredEndpoints()
-    .filter(({ twinOf }) => twinOf === undefined)
-    .map(({ path }) => path as string);
-
-  test('contains every endpoint once, and no other path', () => {
-    expect(orderExamples(paths).toSorted()).toEqual(paths.toSorted());
-  });
-
-  test('runs a new endpoint when the data of the examples exists', () => {
-    const order = orderExamples([...paths, '/v2/labels/get']);
-    for (const path of ['/v2/organizations/documents/add', '/v2/commentannotations/add', '/v2/agents/create'])
-      expect(order.indexOf('/v2/labels/get')).toBeGreaterThan(order.indexOf(path));
-    for (const path of ['/v2/users/delete', '/v2/organizations/documents/delete', '/v2/organizations/delete'])
-      expect(order.indexOf('/v2/labels/get')).toBeLessThan(order.indexOf(path));
   });
 });
 

@@ -1,10 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from '@jest/globals';
+import { projectDir } from '../../../infra/build/build.ts';
+import { clientMethods, clientMethodsFile } from '../../../infra/build/client.ts';
+import { clientWebhooks, clientWebhooksFile } from '../../../infra/build/clientWebhooks.ts';
 import { registeredEndpoints, registeredRoutes, registeredWorkers } from '../../../infra/build/registry.ts';
+import { orderExamples } from '../../../infra/commands/smoke/examples.ts';
 import { type Capability, environment, mergeGrants } from '../../../lib/app/capability.ts';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { isTwin } from '../../../lib/app/page.ts';
-import { capabilitiesOf } from '../../../lib/http/capabilities.ts';
+import { createClient } from '../../../lib/client/index.ts';
+import { capabilitiesOf, isRateLimited } from '../../../lib/http/capabilities.ts';
+import { renameHooks } from '../../../lib/migration/migrateDocumentStep.ts';
+import { type JsonSchema, jsonSchemaOf } from '../../../lib/openapi/jsonSchema.ts';
+import { entities } from '../../../lib/table/entity.ts';
 import { workerCapabilities } from '../../../lib/workers/capabilities.ts';
 import * as sendTo from '../../../lib/workers/sendTo.ts';
 import { functionVariables } from '../../support/engine.ts';
@@ -219,5 +229,149 @@ describe('the functions that read and update configurations', () => {
       '/v2/workspace/emailconfig/update',
       '/v2/workspace/permissionproviderconfig/get',
     ]);
+  });
+});
+
+/** Entities with the id of a document that no hook renames, and why. */
+const notRenamed = {
+  Document: 'the last transaction',
+  LiveChannel: 'the last transaction',
+  RenamedDocument: 'the last transaction',
+  RecordId: 'with its record',
+  Event: 'keeps the id of before',
+};
+
+test('the hooks of a migration rename every entity with the id of a document', () => {
+  const named = entities().filter(({ definition }) => 'documentId' in definition.schema.shape);
+  const renamed = renameHooks.map(({ entity }) => entity.type);
+  expect([...renamed, ...Object.keys(notRenamed)].sort()).toEqual(named.map(({ type }) => type).sort());
+});
+
+/** Writes whose lists do not multiply, by the reason. */
+const withoutWork: Readonly<Record<string, string>> = {
+  '/v2/users/data/delete': 'starts one job',
+  '/v2/workspace/advancedwebhook/endpoints/create': 'writes one endpoint',
+  '/v2/workspace/advancedwebhook/endpoints/update': 'writes one endpoint',
+};
+
+test('a write with two lists in its data declares its work, because it can write an item for each pair', () => {
+  const writes = registeredEndpoints().filter(
+    (endpoint) => endpoint.kind === 'write' && isRateLimited(endpoint) && !endpoint.work,
+  );
+  const withTwoLists = writes
+    .filter(({ twinOf }) => twinOf === undefined)
+    .filter(({ input }) => {
+      const fields = Object.values(jsonSchemaOf(input).properties ?? {});
+      return fields.filter((field) => typeof field === 'object' && [field.type].flat().includes('array')).length > 1;
+    })
+    .map(({ path }) => path);
+  expect(withTwoLists.filter((path) => !(path in withoutWork))).toEqual([]);
+  expect(withTwoLists.filter((path) => path in withoutWork)).toEqual(Object.keys(withoutWork));
+});
+
+type Results = Record<string, { success: boolean }>;
+interface Answer {
+  data: Results;
+}
+
+/** Whether an answer has a map or a list of items, each with a field `success`. */
+function hasItemResults(answer: JsonSchema): boolean {
+  const json = JSON.stringify((answer as { properties?: { data?: object } }).properties?.data ?? {});
+  return /"(additionalProperties|items)":\{.*"success":\{"type":"boolean"/.test(json);
+}
+
+const batchCalls = registeredEndpoints()
+  .filter(({ output }) => hasItemResults(jsonSchemaOf(output)))
+  .map((endpoint) => [endpoint.path, endpoint] as const);
+
+/** The answer of the example with these outcomes, one for each item. */
+function answerWith(example: Answer, outcomes: readonly boolean[]): Answer {
+  const [item] = Object.values(example.data);
+  return {
+    ...example,
+    data: Object.fromEntries(outcomes.map((success, index) => [index, { ...item, success }])),
+  };
+}
+
+test('the registry has batch calls of all families with lists of items', () => {
+  const families = batchCalls.map(([path]) => path.split('/')[2]);
+  expect([...new Set(families)].sort()).toEqual([
+    'activities',
+    'commentannotations',
+    'crdt',
+    'memory',
+    'notifications',
+    'organizations',
+    'reactions',
+    'recordings',
+    'users',
+  ]);
+});
+
+describe.each(batchCalls)('the message of %s', (_path, { message, example }) => {
+  const { data, result } = example as { data: object; result: Answer };
+  const messageOf = (outcomes: readonly boolean[]) =>
+    typeof message === 'function'
+      ? message(answerWith(result, outcomes) as never, data as never)
+      : `${message} for any outcome`;
+
+  test('says that no item succeeded if every item failed', () => {
+    expect(messageOf([false, false])).toMatch(/^No [a-zCRDT ]+ was [a-z ]+\.$/);
+  });
+
+  test('is the message of a success if an item succeeded, or if there are no items', () => {
+    expect([messageOf([false, true]), messageOf([])]).toEqual([messageOf([true]), messageOf([true])]);
+    expect(messageOf([true])).not.toMatch(/^No /);
+  });
+});
+
+test('a deletion of which every item failed says that more items remain', () => {
+  const [, { message, example }] = batchCalls.find(([path]) => path === '/v2/notifications/delete')!;
+  const answer = { ...answerWith(example.result as Answer, [false]), hasMore: true };
+  expect((message as (output: Answer, input: unknown) => string)(answer, example.data)).toBe(
+    'No notification was deleted. There are more: send the request again.',
+  );
+});
+
+describe('the order in which npm run smoke sends the examples', () => {
+  const paths = registeredEndpoints()
+    .filter(({ twinOf }) => twinOf === undefined)
+    .map(({ path }) => path as string);
+
+  test('contains every endpoint once, and no other path', () => {
+    expect(orderExamples(paths).toSorted()).toEqual(paths.toSorted());
+  });
+
+  test('runs a new endpoint when the data of the examples exists', () => {
+    const order = orderExamples([...paths, '/v2/labels/get']);
+    for (const path of ['/v2/organizations/documents/add', '/v2/commentannotations/add', '/v2/agents/create'])
+      expect(order.indexOf('/v2/labels/get')).toBeGreaterThan(order.indexOf(path));
+    for (const path of ['/v2/users/delete', '/v2/organizations/documents/delete', '/v2/organizations/delete'])
+      expect(order.indexOf('/v2/labels/get')).toBeLessThan(order.indexOf(path));
+  });
+});
+
+describe('the methods of createClient', () => {
+  test('match the registry, as the types of webhooks do (npm run readme writes both)', () => {
+    expect(readFileSync(join(projectDir, clientMethodsFile), 'utf8')).toBe(clientMethods());
+    expect(readFileSync(join(projectDir, clientWebhooksFile), 'utf8')).toBe(clientWebhooks());
+  });
+
+  test('call the path of their name, with one method for every endpoint', async () => {
+    const called: string[] = [];
+    const answer = async (url: unknown) => {
+      called.push(new URL(String(url)).pathname);
+      return Response.json({ result: {} });
+    };
+    const client = createClient({ baseUrl: 'https://api.test', fetch: answer });
+    const paths = registeredEndpoints().map(({ path }) => path);
+    for (const path of paths) {
+      const names = path
+        .slice(1)
+        .split('/')
+        .map((name) => name.replace(/-(.)/g, (_all, letter: string) => letter.toUpperCase()));
+      await names.reduce<any>((node, name) => node[name], client)({});
+    }
+    expect(called).toEqual(paths);
   });
 });
