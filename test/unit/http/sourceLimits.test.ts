@@ -53,7 +53,7 @@ describe.each([
 ])('%s', (_name, make) => {
   test('answers 50 calls of one address at once, then five a second, and names the time to wait', async () => {
     const handler = make();
-    expect(await allowed(handler, '198.51.100.1', 1_000)).toBe(50);
+    expect(await allowed(handler, '198.51.100.1', 300)).toBe(50);
     expect(await get(handler, '198.51.100.1')).toMatchObject({
       status: 429,
       retryAfter: '1',
@@ -65,7 +65,7 @@ describe.each([
 
   test('answers other addresses while one address floods', async () => {
     const handler = make();
-    await allowed(handler, '198.51.100.1', 2_000);
+    await allowed(handler, '198.51.100.1', 400);
     expect(await allowed(handler, '198.51.100.2', 50)).toBe(50);
   });
 

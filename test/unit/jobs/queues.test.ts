@@ -100,11 +100,9 @@ describe('SqsSender.send', () => {
         await sender.send(
           sizeList.map((size, n) => ({ body: { n, text: 'x'.repeat(Math.max(0, size - String(n).length)) } })),
         );
-        expect(
-          bodies(calls)
-            .map(({ n }) => n)
-            .sort((a, b) => a - b),
-        ).toEqual(sizeList.map((_, n) => n));
+        // Parsing the long texts takes most of the time.
+        const sent = calls.flat().map(({ MessageBody }) => Number(/\d+/.exec(MessageBody!)));
+        expect(sent.sort((a, b) => a - b)).toEqual(sizeList.map((_, n) => n));
         for (const entries of calls) {
           expect(entries.length).toBeLessThanOrEqual(10);
           expect(

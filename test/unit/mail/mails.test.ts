@@ -372,13 +372,11 @@ describe('the plain text of a comment', () => {
       return user + system;
     };
     microseconds(32_768);
+    const short = Math.min(...[1, 2, 3].map(() => microseconds(32_768)));
     // The long text is 16 times as long as the short one. Quadratic work would take 256 times as long. CPU time is
     // measured, because other load on the machine does not count as CPU time.
-    const [short, long] = [
-      Math.min(...[1, 2, 3].map(() => microseconds(32_768))),
-      Math.min(...[1, 2, 3].map(() => microseconds(16 * 32_768))),
-    ];
-    expect(long).toBeLessThan(64 * Math.max(short, 2_000));
+    const limit = 64 * Math.max(short, 2_000);
+    expect([1, 2, 3].some(() => microseconds(16 * 32_768) < limit)).toBe(true);
   });
 
   test.each([
