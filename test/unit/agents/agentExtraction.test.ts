@@ -303,7 +303,7 @@ describe('readSource: CSV files', () => {
   });
 
   test('stops at the row limit and reports the first row that it did not read', () => {
-    const { skipped } = fromCsv(`name,prompt\n${times(400_000, (index) => `Agent ${index},Look.\n`).join('')}`);
+    const { skipped } = fromCsv(`name,prompt\n${times(1_000, (index) => `Agent ${index},Look.\n`).join('')}`);
     expect(skipped.at(-1)).toEqual({
       row: 501,
       originalText: 'Agent 499,Look.',
@@ -327,20 +327,20 @@ describe('readSource: CSV files', () => {
   });
 });
 
-describe('readSource takes less than 5 s of CPU for hostile input', () => {
+describe('readSource takes less than 1.25 s of CPU for hostile input of 1 MB', () => {
   const blanks = ' '.repeat(39_000);
   test.each([
     [
       'a long blank cell in a column of names',
       'csv',
-      `name,execution strategy,strategies\n${`a,x${blanks}x,x${blanks}x\n`.repeat(100)}`,
+      `name,execution strategy,strategies\n${`a,x${blanks}x,x${blanks}x\n`.repeat(25)}`,
     ],
-    ['a text of line breaks', 'text', `a${'\n'.repeat(3_900_000)}a`],
-    ['a text of blank lines', 'text', `a${'\n '.repeat(1_900_000)}a`],
-    ['one long line', 'text', 'a'.repeat(4_000_000)],
-    ['a row of four million cells', 'csv', ','.repeat(3_999_999)],
-    ['many unclosed quotes', 'csv', '",\n'.repeat(1_300_000)],
-    ['one cell of quotes', 'csv', '"'.repeat(3_999_999)],
+    ['a text of line breaks', 'text', `a${'\n'.repeat(1_000_000)}a`],
+    ['a text of blank lines', 'text', `a${'\n '.repeat(500_000)}a`],
+    ['one long line', 'text', 'a'.repeat(1_000_000)],
+    ['a row of a million cells', 'csv', ','.repeat(1_000_000)],
+    ['many unclosed quotes', 'csv', '",\n'.repeat(330_000)],
+    ['one cell of quotes', 'csv', '"'.repeat(999_999)],
     ['titles of punctuation', 'csv', `name${'!'.repeat(39_000)},enabled\n${'A,perhaps\n'.repeat(400)}`],
   ] as const)('%s', (_what, format, content) => {
     const bytes = Buffer.from(content);
@@ -348,8 +348,8 @@ describe('readSource takes less than 5 s of CPU for hostile input', () => {
     const read = () => {
       source = readSource(format, bytes);
     };
-    expect(cpuMilliseconds(read, { limit: 5_000 })).toBeLessThan(5_000);
-    expect(JSON.stringify(source).length).toBeLessThan(5_000_000);
+    expect(cpuMilliseconds(read, { limit: 1_250 })).toBeLessThan(1_250);
+    expect(JSON.stringify(source).length).toBeLessThan(1_250_000);
   });
 });
 
