@@ -293,7 +293,7 @@ describe('an answer', () => {
 
   test('stays small when its error names long keys of the request', async () => {
     const recordHandler = testHandler({ input: z.object({ a: z.record(z.string(), z.string()) }) });
-    const refused = await recordHandler(eventOf(JSON.stringify({ data: { a: { ['"'.repeat(2_000_000)]: 1 } } })), {
+    const refused = await recordHandler(eventOf(JSON.stringify({ data: { a: { ['"'.repeat(300_000)]: 1 } } })), {
       awsRequestId: randomUUID(),
     } as never);
     expect(refused.statusCode).toBe(400);
