@@ -166,6 +166,15 @@ describe('replaceValue during concurrent edits of a client', () => {
     expect(valueAfter(type, before, after, edit)).toStrictEqual(merged);
   });
 
+  test('replaces bytes of a client in a map by null', () => {
+    const log = new Log();
+    const client = log.open();
+    client.getMap('content').set('a', new Uint8Array([1]));
+    log.updates.push(encodeState(client));
+    log.replace('map', { a: null });
+    expect(log.read('map')).toEqual({ a: null });
+  });
+
   test('keeps an edit of a shared text in a map', () => {
     const log = new Log();
     const client = log.open();

@@ -51,7 +51,9 @@ export function replaceMap(map: Y.Map<unknown>, target: Json, tools: JsonTools):
     if (item) {
       const content = valueOf(item);
       if (replaceInPlace(content, value, tools)) continue;
-      if (tools.interner.numberOfJson(readAny(content) ?? null) === tools.interner.numberOfJson(value)) continue;
+      const known = readAny(content);
+      // Reads leave out bytes, so bytes are not equal to null.
+      if (known !== undefined && tools.interner.numberOfJson(known) === tools.interner.numberOfJson(value)) continue;
     }
     const content = emptyTypeFor(value);
     tools.writer.overwrite(map._map.get(key), () => map.set(key, content));
