@@ -36,7 +36,7 @@ function expectFast({ milliseconds }: { readonly milliseconds: number }): void {
 describe('an invalid setting fails in two seconds of CPU, before the CDK is loaded,', () => {
   test.each([
     ['value', { logRetentionDays: '31', tags: 'team=web', kmsKeyArn: 'alias/backend' }],
-    ['name of a worker', { reservedConcurrency: '{"runjobs":5}' }],
+    ['name of a worker or family', { warmFamilies: 'v2/nothing', reservedConcurrency: '{"runjobs":5}' }],
   ])('in the app: a wrong %s', async (_what, wrong) => {
     const run = await runOf(['infra/app.ts'], { CDK_CONTEXT_JSON: JSON.stringify(wrong) });
     expect(run).toMatchObject({ code: 1, loadsCdk: false });
