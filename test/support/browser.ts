@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
 import { browserProgram } from './chromium.ts';
 
 /** A page in the browser. Also records what went wrong in it and what it requested. */
@@ -6,6 +6,7 @@ export interface Tab {
   readonly page: Page;
   /**
    * Console errors, thrown errors and failed requests. Violations of the content security policy are console errors.
+   * The requests that the browser aborts because the page is reloaded or left are not problems.
    */
   readonly problems: readonly string[];
   /** The URLs of all requests, including blocked ones. */
@@ -45,10 +46,20 @@ export class TestBrowser {
     const page = await context.newPage();
     page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
     page.on('pageerror', (error) => problems.push(String(error)));
-    page.on('request', (request) => requestedUrls.push(request.url()));
-    page.on('requestfailed', (request) =>
-      problems.push(`${request.method()} ${request.url()}: ${request.failure()?.errorText}`),
-    );
+    // The request for the next document, until that document replaces the one before.
+    let next: Request | undefined;
+    page.on('request', (request) => {
+      requestedUrls.push(request.url());
+      if (request.isNavigationRequest() && request.frame() === page.mainFrame()) next = request;
+    });
+    page.on('framenavigated', (frame) => {
+      if (frame === page.mainFrame()) next = undefined;
+    });
+    page.on('requestfailed', (request) => {
+      const error = request.failure()?.errorText;
+      if (error === 'net::ERR_ABORTED' && next && next !== request) return;
+      problems.push(`${request.method()} ${request.url()}: ${error}`);
+    });
     return { page, problems, requestedUrls };
   }
 
