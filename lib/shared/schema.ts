@@ -105,10 +105,16 @@ export function jsonBytesAtMost(bytes: number) {
   });
 }
 
+/** The error of a custom schema for a missing value, and for any other value that it refuses. */
+export const requiredOr =
+  (error: string) =>
+  ({ input }: { readonly input?: unknown }): string =>
+    input === undefined ? 'is required' : error;
+
 /** The schema does not copy the value, so a key named `__proto__` stays. */
 function openObject(bytes: number) {
   return z
-    .custom<Record<string, unknown>>(isObject, { error: 'must be an object' })
+    .custom<Record<string, unknown>>(isObject, { error: requiredOr('must be an object') })
     .check(...jsonLimits(bytes))
     .meta({ type: 'object' });
 }

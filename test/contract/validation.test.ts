@@ -18,11 +18,8 @@ const nouns: Readonly<Record<string, string>> = {
   integer: 'a number',
 };
 
-/** Values of any form. Their messages name a type, also if they are missing. */
-const free = /(^data|context\.access|^location|^migrate\.\w+Location)$/;
-
 /** Fields that differ: one of a named status, an empty setting, which switches it off, and one of the deployment. */
-const others = /(\.status\.type|^editorVersions(\.keepNamed)?|^svcAllOrganizations)$/;
+const others = /(\.status\.type|^editorVersions|^svcAllOrganizations)$/;
 
 /** Returns the values of a field that are refused or accepted against its schema. */
 function faultsOf(
@@ -50,9 +47,7 @@ function faultsOf(
   const unknown = isClosed ? [requestIssues(input, alone(more))[0]?.message] : [];
   return [
     ...wrongTypes.filter(([, value]) => !isRefused(refusals(alone(value)), `must ${nounFor(value)}`)),
-    ...(isRequired && !missing.every((texts) => isRefused(texts, free.test(name) ? 'must ' : 'is required'))
-      ? ['missing']
-      : []),
+    ...(isRequired && !missing.every((texts) => isRefused(texts, 'is required')) ? ['missing'] : []),
     ...(isRequired &&
     types &&
     !types.has('null') &&

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { invalid } from '../../shared/errors.ts';
-import { Id, IsoTime, optional, withRefusal } from '../../shared/schema.ts';
+import { Id, IsoTime, optional, requiredOr, withRefusal } from '../../shared/schema.ts';
 import type { CrdtType, CrdtValue } from './yjs/values.ts';
 
 export const EMPTY_UPDATE: Uint8Array = /* @__PURE__ */ Uint8Array.of(0, 0);
@@ -48,7 +48,7 @@ export const ownIds = {
 
 export const EditorValue = z
   .custom<CrdtValue>((value) => typeof value === 'string' || (typeof value === 'object' && value !== null), {
-    error: 'must be a string, an object or an array',
+    error: requiredOr('must be a string, an object or an array'),
   })
   .meta({
     anyOf: [{ type: 'string' }, { type: 'object' }, { type: 'array', items: { description: 'Any JSON value' } }],

@@ -24,6 +24,8 @@ export const settingTexts = {
   editorVersions: 'Automatic versions of editors, see `/v2/crdt/versions/get`. Null, the default, switches them off.',
 } as const;
 
+const keepNamedText = 'By default true: named versions stay. False: they end after `keepDays` too.';
+
 export const EditorVersions = /* @__PURE__ */ defineSchema(() =>
   z.object({
     everyMinutes: z
@@ -38,10 +40,7 @@ export const EditorVersions = /* @__PURE__ */ defineSchema(() =>
       .describe(
         'How many days versions stay. Of automatic ones, all stay for a day, then the first of each hour for a week, and the first of each day (UTC) to the end. Versions keep the end that they had when they were made.',
       ),
-    keepNamed: z
-      .boolean()
-      .default(true)
-      .describe('By default true: named versions stay. False: they end after `keepDays` too.'),
+    keepNamed: z.boolean().default(true).describe(keepNamedText),
   }),
 );
 
@@ -61,7 +60,14 @@ export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;
 
 export const ApiKeyConfigChange = /* @__PURE__ */ defineSchema(() =>
   z.object({
-    editorVersions: EditorVersions.nullable().optional().describe(settingTexts.editorVersions),
+    editorVersions: EditorVersions.extend({
+      keepNamed: optional(z.boolean())
+        .transform((keepNamed = true) => keepNamed)
+        .describe(keepNamedText),
+    })
+      .nullable()
+      .optional()
+      .describe(settingTexts.editorVersions),
     enablePrivateComments: optional(z.boolean()).describe(settingTexts.enablePrivateComments),
     requireJwtToken: optional(z.boolean()).describe(settingTexts.requireJwtToken),
     requireAutoOrgUser: optional(z.boolean()).describe(settingTexts.requireAutoOrgUser),
