@@ -137,19 +137,24 @@ describe('an editor provider', () => {
     expect([ada.saved, saved]).toEqual([true, [false, true]]);
   });
 
-  test('sends 6,000 edits after a call without an answer in at most twice the CPU time of typing them', async () => {
+  test('sends 6,000 edits after a call without an answer in less CPU time than typing them takes', async () => {
     const ada = await opened();
-    service.latency = () => 30_000;
-    write(ada.doc, 'x');
-    await wait(200);
-    const startedAt = process.threadCpuUsage();
-    for (let index = 0; index < 6_000; index++) write(ada.doc, 'x', index);
-    const typing = process.threadCpuUsage(startedAt).user;
-    service.latency = () => 5;
-    const typedAt = process.threadCpuUsage();
-    await wait(120_000);
-    expect(process.threadCpuUsage(typedAt).user).toBeLessThan(2 * typing);
-    expect([textOf(service.editor).length, ada.saved]).toEqual([6_001, true]);
+    const timeComparedWithTyping = async () => {
+      service.latency = () => 30_000;
+      write(ada.doc, 'x');
+      await wait(200);
+      const startedAt = process.threadCpuUsage();
+      for (let index = 0; index < 6_000; index++) write(ada.doc, 'x', index);
+      const typing = process.threadCpuUsage(startedAt).user;
+      service.latency = () => 5;
+      const typedAt = process.threadCpuUsage();
+      await wait(120_000);
+      return process.threadCpuUsage(typedAt).user / typing;
+    };
+    // A costly algorithm is costly each time. Garbage collection is not.
+    const times = [await timeComparedWithTyping(), await timeComparedWithTyping(), await timeComparedWithTyping()];
+    expect(Math.min(...times)).toBeLessThan(1);
+    expect([textOf(service.editor).length, ada.saved]).toEqual([3 * 6_001, true]);
   });
 
   test('reports edits that the document had before the first read as unsaved until it has read or sent them', async () => {
