@@ -139,9 +139,10 @@ describe('unknown fields', () => {
 
   test('are reported at most twenty times, so that 100,000 of them cost little', () => {
     const data = Object.fromEntries(times(100_000, (index) => [`accesRol${index}`, 1]));
-    const find = () => unknownFields(schema, { permissions: { resources: [data, data] } });
-    expect(find()).toHaveLength(20);
+    let found: unknown[] = [];
+    const find = () => (found = unknownFields(schema, { permissions: { resources: [data, data] } }));
     expect(cpuMilliseconds(find, { limit: 500 })).toBeLessThan(500);
+    expect(found).toHaveLength(20);
   });
 
   test('in a list that is too long are not searched', () => {
